@@ -1,7 +1,8 @@
-import { NotFound } from '../src/domain/errors.ts';
+import { Forbidden, NotFound } from '../src/domain/errors.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
+import { mayCall, modelBehind } from '../src/domain/keys/virtual-key.ts';
 import { anyKey, system } from './operation/access.ts';
 import { type SeenDeployment, seenBy } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -35,7 +36,10 @@ async function mapStream<Item, Result>(
   return results;
 }
 
-/** The visible deployments that match. Throws NotFound when a filter matches none. */
+/**
+ * The visible deployments that match. When a filter matches none, throws Forbidden for a model that the key may not call, whether
+ * or not it exists, else NotFound.
+ */
 function wantedOf(scope: Scope<DeploymentPlatform>, { model, deploymentId }: Wanted): readonly SeenDeployment[] {
   const found = seenBy(scope).filter(
     ({ id, modelGroup, provider, upstreamModel }) =>
@@ -43,8 +47,11 @@ function wantedOf(scope: Scope<DeploymentPlatform>, { model, deploymentId }: Wan
       (model === null || [modelGroup, upstreamModel, `${provider}/${upstreamModel}`].includes(model)),
   );
   if (found.length > 0 || (model === null && deploymentId === null)) return found;
+  const { key } = callerOf(scope);
+  if (model !== null && !mayCall(key, modelBehind(key, model)))
+    throw new Forbidden(`key not allowed to health-check model ${model}`, 'health_model');
   const name = model ?? deploymentId ?? '';
-  throw new NotFound('model', name, `/health: No deployment of this key answers to ${name}.`);
+  throw new NotFound('checked model', name, `/health: No deployment of this key answers to ${name}.`);
 }
 
 /**
@@ -65,21 +72,28 @@ export const probeDeployments = operation({
     }),
 });
 
+/** Deployments with their last probes. */
+export interface HealthReport {
+  readonly checked: readonly Checked[];
+  /** Whether reports have more than the names of deployments. */
+  readonly details: boolean;
+  /** Whether the caller sees addresses; administrators only. */
+  readonly seesAddress: boolean;
+}
+
 /** As `probeDeployments`; with periodic probes, the last result of each. */
 export const checkHealth = operation({
   name: 'checkHealth',
   access: anyKey,
-  async run(
-    scope: Scope<DeploymentPlatform>,
-    wanted: Wanted,
-  ): Promise<{ readonly checked: readonly Checked[]; readonly details: boolean }> {
+  async run(scope: Scope<DeploymentPlatform>, wanted: Wanted): Promise<HealthReport> {
     const { background, details } = scope.platform.healthChecks;
-    if (!background) return { checked: await probeDeployments(scope, wanted), details };
+    const seesAddress = visibilityOf(callerOf(scope)).kind === 'all';
+    if (!background) return { checked: await probeDeployments(scope, wanted), details, seesAddress };
     const checked = wantedOf(scope, wanted).map((deployment) => ({
       deployment,
       found: deployment.lastProbe ?? deployment.fault,
     }));
-    return { checked, details };
+    return { checked, details, seesAddress };
   },
 });
 

@@ -25,12 +25,40 @@ export const listServices = operation({
     platform.spanExport === null ? [] : [COLLECTOR],
 });
 
-/** Reads the state of a service that calls are reported to. Throws InvalidInput for one that is not connected. */
+/** Services that can be tested, with what is missing where one is not configured. */
+const TESTED: Readonly<Record<string, string>> = {
+  webhook: 'No webhook of budget alerts is configured.',
+  database: 'No database is configured.',
+  redis: 'No Redis is configured.',
+};
+const KNOWN = [COLLECTOR, ...Object.keys(TESTED)];
+
+/** A service that answered a test. */
+export interface TestedService {
+  readonly service: string;
+}
+
+/**
+ * Tests a service, or reads the state of the collector of spans. A test of the webhook sends an alert. Throws InvalidInput for a
+ * service that is not configured, and Unavailable for one that does not answer.
+ */
 export const checkService = operation({
   name: 'checkService',
   access: tenantAdmin,
-  run({ platform }: Scope<OutsidePlatform>, { service }: { readonly service: string }): ServiceState {
-    if (service !== COLLECTOR) throw new InvalidInput(`The service must be \`${COLLECTOR}\`, not \`${service}\`.`);
+  async run(
+    { platform }: Scope<OutsidePlatform>,
+    { service }: { readonly service: string },
+  ): Promise<ServiceState | TestedService> {
+    if (!KNOWN.includes(service)) {
+      const names = KNOWN.map((name) => `\`${name}\``).join(', ');
+      throw new InvalidInput(`The service must be one of ${names}, not \`${service}\`.`);
+    }
+    if (service !== COLLECTOR) {
+      const test = platform.serviceTests.get(service);
+      if (test === undefined) throw new InvalidInput(TESTED[service] ?? '');
+      await test();
+      return { service };
+    }
     if (platform.spanExport === null) throw new InvalidInput('No collector of spans is configured.');
     return { service, ...platform.spanExport.counts() };
   },

@@ -167,12 +167,14 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     name: 'health.services',
     query: readService.schema,
     paths: ['/health/services'],
-    answers: [200, 400, 401, 403, 422],
+    answers: [200, 400, 401, 403, 422, 503],
     failures: { body: 'model' },
     parse: ({ search }) => readService(search),
     run: checkService,
-    render: ({ service, ...spans }) =>
-      json({ status: 'success', message: `${spans.sent} spans were sent to \`${service}\`.`, spans }),
+    render: ({ service, ...rest }) =>
+      'sent' in rest
+        ? json({ status: 'success', message: `${rest.sent} spans were sent to \`${service}\`.`, spans: rest })
+        : json({ status: 'success', message: `The service \`${service}\` answered a test.` }),
   }),
   route({
     ...READING,

@@ -1,10 +1,9 @@
-import { type Checked, checkHealth } from '../resolvers/health-checks.ts';
+import { type Checked, checkHealth, type HealthReport } from '../resolvers/health-checks.ts';
 import { checkReadiness } from '../resolvers/health.ts';
 import { UNHEALTHY } from './errors.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { textParameters } from './http/schema.ts';
 
-/** A deployment as the reference shows one. */
 /** A deployment in a report; the members that administrators see, and those of a check, are absent without one. */
 interface EndpointRow {
   readonly model: string;
@@ -29,19 +28,17 @@ function endpointObject({ deployment, found }: Checked, details: boolean): Endpo
   return failure === null ? how : { ...how, error: failure.message };
 }
 
-type Answered = Awaited<ReturnType<typeof checkHealth>>;
-
 const wasChecked = ({ found }: Checked): boolean => found !== null && typeof found === 'object';
 const isWell = ({ found }: Checked): boolean => found !== null && typeof found === 'object' && found.failure === null;
 
 /** Deployments that were named by the request, of which some were checked and none is well. */
-const isUnhealthy = ({ checked }: Answered, search: string): boolean => {
+const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
   const query = new URLSearchParams(search);
   if (!query.has('model') && !query.has('model_id')) return false;
   return checked.some(wasChecked) && !checked.some(isWell);
 };
 
-function healthObject({ checked, details }: Answered) {
+function healthObject({ checked, details }: HealthReport) {
   const shown = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
   const healthy = shown(checked.filter(isWell));
   const unhealthy = shown(checked.filter((one) => wasChecked(one) && !isWell(one)));
@@ -54,6 +51,11 @@ function healthObject({ checked, details }: Answered) {
     ...(unchecked.length === 0 ? {} : { unchecked_endpoints: unchecked }),
   };
 }
+
+/** Tells callers who are not administrators that members are missing. */
+const FIELD_NOTICE = {
+  'litellm-health-field-notice': 'api_base and api_version are shown to proxy administrators only',
+};
 
 /** Answer of a process that can serve. Details need a key. */
 export const READY = { status: 'healthy', db: 'connected' } as const;
@@ -68,7 +70,8 @@ export const healthRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401, 422, 503],
+    answers: [200, 401, 403, 404, 422, 503],
+    failures: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
       const query = new URLSearchParams(search);
@@ -76,7 +79,7 @@ export const healthRoutes: readonly RouteRow[] = [
     },
     run: checkHealth,
     render: (answered, { search }) => ({
-      ...json(healthObject(answered)),
+      ...json(healthObject(answered), answered.seesAddress ? undefined : FIELD_NOTICE),
       ...(isUnhealthy(answered, search) ? { status: UNHEALTHY } : {}),
     }),
   }),

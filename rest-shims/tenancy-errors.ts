@@ -63,6 +63,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
   if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
+  if (error instanceof Forbidden && error.right === 'health_model') return { detail: { error: message } };
   if (error instanceof OwnedByFile) return ownedBody(form, error, code);
   if (error instanceof Conflict && error.field === 'member')
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };

@@ -10,6 +10,8 @@ import type { RecordState } from './platform.ts';
 export interface OutsidePlatform {
   /** Null where no collector of spans is configured. */
   readonly spanExport: Pick<SpanExport, 'counts' | 'push'> | null;
+  /** Tests services that the process uses, by name. A test throws Unavailable, without an address, and ends in time. */
+  readonly serviceTests: ReadonlyMap<string, () => Promise<void>>;
 }
 
 /** State of the process. */

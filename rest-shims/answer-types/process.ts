@@ -50,7 +50,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
     read_again_at: string, kept_running: boolean } }
   `,
   'health.readinessDetails 503': '{ status: string, db?: string } | Error',
-  'health.services': '{ status: string, message: string, spans: object }',
+  'health.services': '{ status: string, message: string, spans?: object }',
   'health.sharedStatus': '{ shared_health_check_enabled: boolean, message: string }',
   'health.testConnection': `
     { status: string, result: { model: string, api_base: string | null, latency_ms?: number, error?: string } }

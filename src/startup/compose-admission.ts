@@ -25,6 +25,8 @@ export interface AdmissionParts {
   readonly rateLimits: RateLimits;
   /** Shares of limits that several processes count together; null when this process counts alone. */
   readonly shares: Shares | null;
+  /** Tests the Redis that processes count in; null without one. */
+  readonly pingRedis: (() => Promise<unknown>) | null;
 }
 
 interface Place {
@@ -32,6 +34,7 @@ interface Place {
   readonly name: string;
   readonly ledger: Ledger;
   readonly pace: SharePace;
+  readonly ping: (() => Promise<unknown>) | null;
 }
 
 /** Admission of calls: in this process, or together with others. */
@@ -40,7 +43,8 @@ export async function composeAdmission(
   { stores, records }: { readonly stores: Stores; readonly records: CallRecords },
 ): Promise<AdmissionParts> {
   const { log, state } = context;
-  const shares = await composeShares(context, stores);
+  const place = await placeOf(context.settings.sharing, stores);
+  const shares = place === null ? null : composeShares(context, place);
   const admission = createMemoryAdmission({
     totals: createStoredSpend(stores.spend, records),
     clock: systemClock,
@@ -54,16 +58,10 @@ export async function composeAdmission(
     shares === null
       ? createMemoryRateLimits({ clock: systemClock })
       : createSharedRateLimits({ shares, clock: systemClock });
-  return { admission, rateLimits, shares };
+  return { admission, rateLimits, shares, pingRedis: place?.ping ?? null };
 }
 
-async function composeShares(
-  { settings, log, shutdown, state }: StartContext,
-  stores: Pick<Stores, 'admissionLedger'>,
-): Promise<Shares | null> {
-  const place = await placeOf(settings.sharing, stores);
-  if (place === null) return null;
-  const { name, ledger, pace } = place;
+function composeShares({ log, shutdown, state }: StartContext, { name, ledger, pace }: Place): Shares {
   const shares = createShares({
     ledger,
     process: randomIds.uuid(),
@@ -91,6 +89,14 @@ async function placeOf(
 ): Promise<Place | null> {
   if (!isOn) return null;
   if (redis === null)
-    return admissionLedger === null ? null : { name: 'PostgreSQL', ledger: admissionLedger, pace: DATABASE_PACE };
-  return { name: 'Redis', ledger: createRedisLedger(await connectRedis(redis), redis.namespace), pace: REDIS_PACE };
+    return admissionLedger === null
+      ? null
+      : { name: 'PostgreSQL', ledger: admissionLedger, pace: DATABASE_PACE, ping: null };
+  const connection = await connectRedis(redis);
+  return {
+    name: 'Redis',
+    ledger: createRedisLedger(connection, redis.namespace),
+    pace: REDIS_PACE,
+    ping: () => connection.ping(),
+  };
 }

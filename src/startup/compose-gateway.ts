@@ -219,7 +219,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway: withTokenCalls(gateway), activeGuardrails, labelBudgets, modelCalls };
+  return { gateway: withTokenCalls(gateway), activeGuardrails, labelBudgets, modelCalls, webhook };
 }
 
 /** The webhook of budget alerts; null where none is configured. */

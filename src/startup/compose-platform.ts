@@ -31,6 +31,7 @@ import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
 import type { ComposedSettings } from './compose-settings.ts';
 import { lensServiceCheck } from './compose-lens.ts';
+import { composeServiceTests } from './compose-service-tests.ts';
 import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
@@ -44,7 +45,7 @@ const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as co
 interface PlatformParts
   extends
     ReturnType<typeof composeGateway>,
-    Pick<AdmissionParts, 'admission' | 'shares'>,
+    Pick<AdmissionParts, 'admission' | 'shares' | 'pingRedis'>,
     ReturnType<typeof composeRecords>,
     Deployments,
     Keys,
@@ -143,6 +144,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     draining: () => state.draining,
     load: () => loadOf(context, parts),
     spanExport: parts.spanExport,
+    serviceTests: composeServiceTests(parts),
     publicModels: settings.publicModels,
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
   };

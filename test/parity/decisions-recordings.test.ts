@@ -36,7 +36,6 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'guardrail content filter named',
     'guardrail content filter named object',
   ],
-  'the health of deployments is a result, with the deployments that were not probed': ['health unknown'],
 };
 /** Cases whose first upstream call is our own: probes of deployments with a text of our own, and questions of guardrails. */
 const OWN_PROBES = new Set([

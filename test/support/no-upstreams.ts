@@ -49,4 +49,8 @@ export const NO_GUARDRAILS: Guardrails = {
 };
 
 /** A process without requests that reports to no service. */
-export const NO_LOAD = { spanExport: null, load: () => ({ openRequests: 0, waitingCalls: 0, refused: 0 }) };
+export const NO_LOAD = {
+  spanExport: null,
+  serviceTests: new Map<string, () => Promise<void>>(),
+  load: () => ({ openRequests: 0, waitingCalls: 0, refused: 0 }),
+};

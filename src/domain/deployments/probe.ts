@@ -32,7 +32,7 @@ export interface ProbeRequest {
 }
 
 /** Output limit of a health check, in tokens. */
-const FEW_TOKENS = 5;
+const FEW_TOKENS = 16;
 /** Smallest output limit of OpenAI's Responses API. */
 const FEWEST_OF_A_RESPONSE = 16;
 /** Providers whose newer models refuse `max_tokens` and whose older ones accept its new name. */

@@ -1,4 +1,5 @@
 import type { BudgetAlert } from '../../domain/budgets/budget-alert.ts';
+import { Unavailable } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -24,6 +25,8 @@ const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
 export interface BudgetWebhook {
   /** Returns at once. A failure is logged, without the address. */
   send(alert: BudgetAlert): void;
+  /** Sends an alert that names itself a test. Throws Unavailable where the webhook refuses it or does not answer. */
+  test(at: Date): Promise<void>;
   /** Resolves when no alert is being sent. */
   drained(): Promise<void>;
 }
@@ -40,14 +43,19 @@ export function createBudgetWebhook({
 }): BudgetWebhook {
   const open = new Set<Promise<void>>();
 
-  async function sent(alert: BudgetAlert): Promise<void> {
+  /** Sends a body. Returns the status of the answer. */
+  async function post(body: Uint8Array): Promise<number> {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     const options = { signal, headersTimeoutMs: DEADLINE_MS, chosenByCaller: true };
+    const answer = await http.send('POST', url, { 'content-type': 'application/json' }, [body], options);
+    answer.body.cancel();
+    return answer.status;
+  }
+
+  async function sent(alert: BudgetAlert): Promise<void> {
     try {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await http.send('POST', url, headers, [bodyOf(alert)], options);
-      answer.body.cancel();
-      if (answer.status >= 300) log.warn({ status: answer.status }, 'the alert webhook refused a budget alert');
+      const status = await post(bodyOf(alert));
+      if (status >= 300) log.warn({ status }, 'the alert webhook refused a budget alert');
     } catch (error) {
       const reason = error instanceof Error ? error.name : 'unknown';
       log.warn({ reason }, 'a budget alert could not be sent to the alert webhook');
@@ -63,11 +71,24 @@ export function createBudgetWebhook({
       const sending = sent(alert).finally(() => open.delete(sending));
       open.add(sending);
     },
+    async test(at) {
+      const status = await post(testBody(at)).catch((cause: unknown) => {
+        throw new Unavailable('The webhook of budget alerts does not answer.', null, { cause });
+      });
+      if (status >= 300) throw new Unavailable(`The webhook of budget alerts answered ${status}.`, null);
+    },
     async drained() {
       await Promise.all(open);
     },
   };
 }
+
+const TEST = 'This is a test alert of Lensgate.';
+
+const testBody = (at: Date): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify({ event: 'test', event_group: 'proxy', event_message: TEST, at: at.toISOString(), text: TEST }),
+  );
 
 const bodyOf = ({ kind, at, scope, id, message, keyHash }: BudgetAlert): Uint8Array =>
   new TextEncoder().encode(

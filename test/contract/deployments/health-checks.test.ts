@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFaultServer } from '../../support/fault-server.ts';
 import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { healthCheckRoutes } from '../../../rest-shims/health-checks.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
@@ -233,8 +234,12 @@ it.each([
 
 it('health.services 400, health.services 401, health.services 403, health.services 422', async () => {
   const refused = (message: string) => envelope(400, message, 'auth_error', 'None');
-  expect(await get('/health/services?service=zzz')).toEqual(refused('The service must be `otel`, not `zzz`.'));
+  expect(await get('/health/services?service=zzz')).toEqual(
+    refused('The service must be one of `otel`, `webhook`, `database`, `redis`, not `zzz`.'),
+  );
   expect(await get('/health/services?service=otel')).toEqual(refused('No collector of spans is configured.'));
+  expect(await get('/health/services?service=webhook')).toEqual(refused('No webhook of budget alerts is configured.'));
+  expect(await get('/health/services?service=redis')).toEqual(refused('No Redis is configured.'));
   expect(await get('/health/services?service=otel', '')).toEqual(NO_KEY);
   const viewer = await user({ user_role: 'internal_user_viewer' });
   expect((await get('/health/services?service=otel', viewer)).status).toBe(403);
@@ -290,4 +295,54 @@ it('health.services 200, service.callbacks 200: with a collector', async () => {
   expect(await json('/health/services?service=otel')).toEqual({ status: 'success', message, spans });
   expect(await json('/callbacks/list')).toEqual({ success: [], failure: [], success_and_failure: ['otel'] });
   await other.stop();
+});
+
+describe('health.services: services that can be tested', () => {
+  const answers = (service: string) => ({
+    status: 200,
+    body: { status: 'success', message: `The service \`${service}\` answered a test.` },
+  });
+
+  it('health.services 200: the database', async () => {
+    expect(await get('/health/services?service=database')).toEqual(answers('database'));
+  });
+
+  it('health.services 200, health.services 503: the webhook gets an alert that names itself a test', async () => {
+    const receiver = await startFaultServer();
+    const url = `${receiver.url}/hooks/secret`;
+    const other = await startApp({
+      config: {
+        general_settings: { alert_to_webhook_url: { budget_alerts: url } },
+        litellm_settings: { user_url_allowed_hosts: ['127.0.0.1'] },
+      },
+    });
+    const ask = async () => {
+      const answer = await other.call('GET', '/health/services?service=webhook');
+      return { status: answer.status, body: (await answer.json()) as unknown };
+    };
+    receiver.answer((response) => response.writeHead(204).end());
+    expect(await ask()).toEqual(answers('webhook'));
+    const text = 'This is a test alert of Lensgate.';
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
+      event: 'test',
+      event_group: 'proxy',
+      event_message: text,
+      at: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
+      text,
+    });
+    receiver.answer((response) => response.writeHead(404).end());
+    expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts answered 404.', 'service_unavailable'));
+    await receiver.stop();
+    expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts does not answer.', 'service_unavailable'));
+    await other.stop();
+  });
+
+  it('health.services 503: a Redis that does not answer', async () => {
+    const other = await startApp({ env: { REDIS_URL: 'redis://:secret@127.0.0.1:1' } });
+    const answer = await other.call('GET', '/health/services?service=redis');
+    expect({ status: answer.status, body: await answer.json() }).toEqual(
+      envelope(503, 'The service `redis` does not answer.', 'service_unavailable'),
+    );
+    await other.stop();
+  });
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aboutModel } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
@@ -97,7 +96,7 @@ describe('health.deployments', () => {
         ['up-1', 'up-2'].map((model) =>
           JSON.stringify({
             messages: [{ role: 'user', content: 'Are you there? Answer with one word.' }],
-            [model === 'up-1' ? 'max_completion_tokens' : 'max_tokens']: 5,
+            [model === 'up-1' ? 'max_completion_tokens' : 'max_tokens']: 16,
             model,
           }),
         ),
@@ -157,18 +156,39 @@ describe('health.deployments', () => {
     expect(asked.headers.get('x-litellm-key-spend')).toBe('3');
   });
 
-  it('health.deployments 400: nothing that the key may call answers to it', async () => {
+  it('health.deployments 404: nothing that the key may call answers to it', async () => {
     const key = await keyFor({ models: ['own/x'] });
     for (const [query, name, headers] of [
       ['?model=nothing', 'nothing', {}],
       ['?model_id=one', 'one', key],
+      ['?model_id=nothing', 'nothing', key],
     ] as const)
       expect(await health(query, headers)).toEqual({
-        status: 400,
-        body: {
-          error: { ...aboutModel(`/health: No deployment of this key answers to ${name}.`), code: '400' },
-        },
+        status: 404,
+        body: { detail: { error: `/health: No deployment of this key answers to ${name}.` } },
       });
+  });
+
+  it('health.deployments 403: a model that the key may not call, whether or not it exists', async () => {
+    const key = await keyFor({ models: ['own/x'] });
+    const before = upstream.received.length;
+    for (const model of ['chat', 'nothing', 'openai/up-1'])
+      expect(await health(`?model=${model}`, key)).toEqual({
+        status: 403,
+        body: { detail: { error: `key not allowed to health-check model ${model}` } },
+      });
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it('health.deployments 200: a header tells others than administrators that members are missing', async () => {
+    const NOTICE = 'litellm-health-field-notice';
+    const noticeFor = async (headers = {}) => {
+      const answer = await app.call('GET', '/health?model_id=one', undefined, headers);
+      await answer.text();
+      return answer.headers.get(NOTICE);
+    };
+    expect(await noticeFor()).toBeNull();
+    expect(await noticeFor(await keyFor({}))).toBe('api_base and api_version are shown to proxy administrators only');
   });
 
   it('health.deployments 503: every named deployment fails', async () => {

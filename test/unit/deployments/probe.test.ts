@@ -31,9 +31,9 @@ function asked(one: Deployment, known: CatalogEntry | null = null): readonly [st
 
 describe('what a deployment is asked', () => {
   it.each([
-    ['chat', '/chat/completions', { messages: [{ role: 'user', content: SAID }], max_tokens: 5 }],
+    ['chat', '/chat/completions', { messages: [{ role: 'user', content: SAID }], max_tokens: 16 }],
     ['responses', '/responses', { input: SAID, store: false, max_output_tokens: 16 }],
-    ['completion', '/completions', { prompt: SAID, max_tokens: 5 }],
+    ['completion', '/completions', { prompt: SAID, max_tokens: 16 }],
     ['embedding', '/embeddings', { input: [SAID] }],
     ['moderation', '/moderations', { input: SAID }],
     ['rerank', '/rerank', { query: SAID, documents: ['Yes.', 'No.'] }],
@@ -78,7 +78,7 @@ describe('what a deployment is asked', () => {
     const messages = [{ role: 'user', content: SAID }];
     expect(asked(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
     for (const provider of ['openai', 'azure'])
-      expect(asked(deployment({}, { provider }))[1]).toEqual({ messages, max_completion_tokens: 5 });
+      expect(asked(deployment({}, { provider }))[1]).toEqual({ messages, max_completion_tokens: 16 });
     const thinking = entry('chat', { supports_reasoning: true });
     expect(asked(deployment(), thinking)[1]).toEqual({ messages });
     expect(asked(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });

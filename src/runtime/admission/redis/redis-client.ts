@@ -19,8 +19,13 @@ const RECONNECT_MS = 1_000;
 /** Timeout of one command, in ms. The caller has an earlier one. */
 const COMMAND_MS = 1_000;
 
+/** Commands of a connection, and a test of it that ends after `COMMAND_MS`. */
+export interface RedisConnection extends RedisCommands {
+  ping(): Promise<unknown>;
+}
+
 /** Connects, and again after a loss; commands fail while there is no connection. Throws Unavailable where the client is not installed. */
-export async function connectRedis({ url }: RedisLocation): Promise<RedisCommands> {
+export async function connectRedis({ url }: RedisLocation): Promise<RedisConnection> {
   const { Redis } = await import('ioredis').catch(notInstalled);
   const redis = new Redis(url.reveal(), {
     enableOfflineQueue: false,

@@ -1,0 +1,34 @@
+import type { Platform } from '../../resolvers/operation/scope.ts';
+import { Unavailable } from '../domain/errors.ts';
+import type { Stores } from '../persistence/stores.ts';
+import type { BudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { AdmissionParts } from './compose-admission.ts';
+
+/** Longest that a service may take to answer a test, in ms. */
+const ANSWER_MS = 2_000;
+
+interface Tested extends Pick<AdmissionParts, 'pingRedis'> {
+  readonly stores: Pick<Stores, 'ping'>;
+  readonly webhook: BudgetWebhook | null;
+}
+
+/** Tests of the services that are configured, by name. */
+export function composeServiceTests({ stores, webhook, pingRedis }: Tested): Platform['serviceTests'] {
+  const tests = new Map<string, () => Promise<void>>([['database', () => answered('database', stores.ping())]]);
+  if (webhook !== null) tests.set('webhook', () => webhook.test(systemClock.now()));
+  if (pingRedis !== null) tests.set('redis', () => answered('redis', pingRedis()));
+  return tests;
+}
+
+async function answered(service: string, testing: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const alarm = setTimeout(() => late.reject(new Error(`No answer within ${ANSWER_MS} ms.`)), ANSWER_MS);
+  try {
+    await Promise.race([testing, late.promise]);
+  } catch (cause) {
+    throw new Unavailable(`The service \`${service}\` does not answer.`, null, { cause });
+  } finally {
+    clearTimeout(alarm);
+  }
+}
