@@ -1,11 +1,13 @@
 import {
-  type Credential,
   credentialOf,
+  type KnownCredential,
+  knownCredentials,
   newCredential,
   patchedCredential,
+  storedCredential,
 } from '../src/domain/credentials/credential.ts';
 import { type Parameters, revealedParameters } from '../src/domain/deployments/parameters.ts';
-import { NotFound } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
@@ -25,6 +27,14 @@ export interface NewCredential {
 const unknownName = (name: string): NotFound =>
   new NotFound('credential', name, `Credential not found. Got credential name: ${name}`);
 
+/** Refuses changes of a credential that the configuration file declares. Throws InvalidInput. */
+function assertNotDeclared({ platform }: CredentialScope, name: string): void {
+  if (platform.credentials.declared().some(({ id }) => id === name))
+    throw new InvalidInput(
+      `The credential '${name}' is set in the configuration file (credential_list). Edit the file to change it, or remove it there.`,
+    );
+}
+
 /** Address and account of a deployment. Throws NotFound. */
 function credentialOfModel(
   { platform }: CredentialScope,
@@ -39,41 +49,47 @@ function credentialOfModel(
 export const createCredential = operation({
   name: 'createCredential',
   access: tenantAdmin,
-  async run(scope: CredentialScope, { name, from, info }: NewCredential): Promise<Credential> {
+  async run(scope: CredentialScope, { name, from, info }: NewCredential): Promise<KnownCredential> {
     const { platform } = scope;
+    assertNotDeclared(scope, name);
     const values = 'values' in from ? from.values : revealedParameters(credentialOfModel(scope, from.modelId).of);
     const made = newCredential({ values, info }, { ...authored(scope), id: name });
     await platform.stores.credentials.add(made);
     await platform.deployments.reload();
-    return made;
+    return storedCredential(made);
   },
 });
 
-/** Lists all credentials, the oldest first. */
+/** Lists the credentials of the configuration file, then stored ones, the oldest first. */
 export const listCredentials = operation({
   name: 'listCredentials',
   access: tenantViewer,
-  run: ({ platform }: CredentialScope): Promise<readonly Credential[]> =>
-    platform.stores.credentials.all({ ids: null }),
-});
-
-/** Reads a credential. Throws NotFound. */
-export const getCredential = operation({
-  name: 'getCredential',
-  access: tenantViewer,
-  async run({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<Credential> {
-    const found = await platform.stores.credentials.find(name);
-    if (found === null) throw unknownName(name);
-    return found;
+  async run({ platform }: CredentialScope, _input: undefined): Promise<readonly KnownCredential[]> {
+    const stored = await platform.stores.credentials.all({ ids: null });
+    return knownCredentials(platform.credentials.declared(), stored);
   },
 });
 
-/** As `getCredential`; null for none. */
+/** Reads a credential; null for none. */
 export const findCredential = operation({
   name: 'findCredential',
   access: tenantViewer,
-  run: ({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<Credential | null> =>
-    platform.stores.credentials.find(name),
+  async run({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<KnownCredential | null> {
+    const declared = platform.credentials.declared().filter(({ id }) => id === name);
+    const stored = await platform.stores.credentials.find(name);
+    return knownCredentials(declared, stored === null ? [] : [stored])[0] ?? null;
+  },
+});
+
+/** As `findCredential`. Throws NotFound. */
+export const getCredential = operation({
+  name: 'getCredential',
+  access: tenantViewer,
+  async run(scope: CredentialScope, { name }: { readonly name: string }): Promise<KnownCredential> {
+    const found = await findCredential(scope, { name });
+    if (found === null) throw unknownName(name);
+    return found;
+  },
 });
 
 /** Address and account of a model. Throws NotFound. */
@@ -90,26 +106,29 @@ export const updateCredential = operation({
   async run(
     scope: CredentialScope,
     { name, values, info }: { readonly name: string; readonly values: Named; readonly info: Named },
-  ): Promise<Credential> {
+  ): Promise<KnownCredential> {
     const { platform } = scope;
+    assertNotDeclared(scope, name);
     const about = authored(scope);
     const done = await platform.stores.credentials.change(name, (row) =>
       patchedCredential(row, { values, info }, about),
     );
     if (done === null) throw unknownName(name);
     await platform.deployments.reload();
-    return done.after;
+    return storedCredential(done.after);
   },
 });
 
-/** Deletes a credential. Models that use it cannot be called any more. Throws NotFound. */
+/** Deletes a credential. Models that use it cannot be called any more. Throws NotFound and InvalidInput. */
 export const deleteCredential = operation({
   name: 'deleteCredential',
   access: tenantAdmin,
-  async run({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<Credential> {
+  async run(scope: CredentialScope, { name }: { readonly name: string }): Promise<KnownCredential> {
+    const { platform } = scope;
+    assertNotDeclared(scope, name);
     const [gone] = await platform.stores.credentials.remove([name]);
     if (gone === undefined) throw unknownName(name);
     await platform.deployments.reload();
-    return gone;
+    return storedCredential(gone);
   },
 });

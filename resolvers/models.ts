@@ -7,6 +7,7 @@ import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
+import { type ModelAccess, modelAccess } from './model-access.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
@@ -117,6 +118,8 @@ export const getModel = operation({
 export interface KnownModel extends ModelInfo {
   /** Whether the caller sees its address; administrators only. */
   readonly seesAddress: boolean;
+  /** Absent unless it was asked for. */
+  readonly access?: ModelAccess;
 }
 
 /** Filter of the deployments that the caller's key may call; null and false match all. */
@@ -131,6 +134,8 @@ export interface ModelInfoDraft {
   readonly withTeams?: boolean;
   /** Only what the caller's key may call, for administrators too. */
   readonly onlyCallable?: boolean;
+  /** Tells how the caller's user may call each. */
+  readonly withAccess?: boolean;
 }
 
 /** Teams whose models the caller sees beside those of its key's team: all for administrators, else those of its user when asked for. */
@@ -159,8 +164,9 @@ export const listModelInfo = operation({
   access: anyKey,
   async run(
     scope: Scope<ModelInfoPlatform>,
-    { deploymentId, group, onlyHealthy, onlyCallable = false, teamId = null, withTeams = false }: ModelInfoDraft,
+    { deploymentId, group, onlyHealthy, onlyCallable = false, withAccess = false, ...of }: ModelInfoDraft,
   ): Promise<readonly KnownModel[]> {
+    const { teamId = null, withTeams = false } = of;
     const { gateway, deployments, catalog } = scope.platform;
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';
@@ -177,7 +183,10 @@ export const listModelInfo = operation({
       throw new InvalidInput(`Model id = ${deploymentId} not found on litellm proxy`);
     const isShown = ({ deployment }: ModelInfo): boolean =>
       !onlyHealthy || gateway.healthOf(deployment.id).state !== 'failing';
-    return named.filter(isShown).map((one) => ({ ...one, seesAddress }));
+    const shown = named.filter(isShown).map((one) => ({ ...one, seesAddress }));
+    if (!withAccess) return shown;
+    const accessTo = await modelAccess(scope);
+    return shown.map((one) => ({ ...one, access: accessTo(one) }));
   },
 });
 

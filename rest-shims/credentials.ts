@@ -7,7 +7,7 @@ import {
   type NewCredential,
   updateCredential,
 } from '../resolvers/credentials.ts';
-import type { Credential } from '../src/domain/credentials/credential.ts';
+import type { KnownCredential } from '../src/domain/credentials/credential.ts';
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type FieldReader, fields, object, requiredText, text } from './http/body-fields.ts';
@@ -37,12 +37,13 @@ const wrong = (place: readonly string[], message: string): InvalidInput =>
     { path: ['body', ...place], rule: 'value_error', message: `Value error, ${message}` },
   ]);
 
-const renderCredential = (row: Credential) => ({
+const renderCredential = (row: KnownCredential) => ({
   credential_name: row.id,
   display_name: row.displayName,
   credential_info: row.info,
   credential_values: maskedParameters(row),
-  source: 'db',
+  source: row.stored === null ? 'config' : 'db',
+  ...(row.isStoredIgnored ? { stored_database_value_ignored: true } : {}),
 });
 
 const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: params['name'] ?? '' });
@@ -65,7 +66,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     request: readNew.schema,
     method: 'POST',
     paths: ['/credentials'],
-    answers: [200, 401, 403, 404, 409, 422],
+    answers: [200, 400, 401, 403, 404, 409, 422],
     bodyLimit: BODY_LIMIT,
     parse: parseNew,
     run: createCredential,
@@ -110,7 +111,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     request: readChange.schema,
     method: 'PATCH',
     paths: ['/credentials/{*name}'],
-    answers: [200, 401, 403, 404, 422],
+    answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: BODY_LIMIT,
     parse(request) {
       const { credential_values: values, credential_info: info } = readChange(request.body);
@@ -124,7 +125,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     name: 'credentials.delete',
     method: 'DELETE',
     paths: ['/credentials/{*name}'],
-    answers: [200, 401, 403, 404],
+    answers: [200, 400, 401, 403, 404],
     bodyLimit: 0,
     parse: nameIn,
     run: deleteCredential,

@@ -56,9 +56,18 @@ function infoObject(known: KnownModel) {
       ...(baseModel === null ? {} : { base_model: baseModel }),
       ...(accessGroups === undefined ? {} : { access_groups: accessGroups }),
       pricing_overrides: Object.keys(priceOverrides).toSorted(),
+      ...accessObject(known),
     },
   };
 }
+
+const accessObject = ({ access }: KnownModel) =>
+  access === undefined
+    ? {}
+    : {
+        direct_access: access.isDirect,
+        ...(access.teamIds === null ? {} : { access_via_team_ids: access.teamIds }),
+      };
 
 const stampsOf = (stored: NonNullable<KnownModel['stored']>) => ({
   created_at: stored.createdAt.toISOString(),
@@ -182,6 +191,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
         onlyHealthy: isTrue('healthy_only'),
         teamId: query.get('teamId') || null,
         withTeams: isTrue('include_team_models'),
+        withAccess: true,
       };
     },
     run: listModelInfo,

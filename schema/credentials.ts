@@ -5,7 +5,7 @@ import {
   listCredentials,
   updateCredential,
 } from '../resolvers/credentials.ts';
-import type { Credential } from '../src/domain/credentials/credential.ts';
+import type { KnownCredential } from '../src/domain/credentials/credential.ts';
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
@@ -20,18 +20,35 @@ const NAMED = 'The credential: global id or name.';
 const VALUES = 'Values by name, e.g. `api_key` and `api_base`. They are encrypted.';
 const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
 
-const CredentialType = builder.objectRef<Credential>(TYPE);
+const CredentialType = builder.objectRef<KnownCredential>(TYPE);
 
 builder.node(CredentialType, {
-  description: 'A stored credential of a provider. Deployments use it by its name.',
+  description: 'A credential of a provider, of the configuration file or stored. Deployments use it by its name.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((name, { scope }) => findCredential(scope, { name })),
   fields: (t) => ({
     name: t.exposeString('id', { description: 'Its name.' }),
     values: t.field({ type: 'JSON', description: 'Its values. Secrets are masked.', resolve: maskedParameters }),
     info: t.field({ type: 'JSON', description: 'Facts that are no secret.', resolve: ({ info }) => info }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    isConfigured: t.boolean({
+      description: 'Whether the configuration file declares it. Then it cannot be changed at run time.',
+      resolve: ({ stored }) => stored === null,
+    }),
+    isStoredIgnored: t.exposeBoolean('isStoredIgnored', {
+      description: 'Whether a stored credential of the same name is not used, because the file owns what it declares.',
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was stored. Null for one of the configuration file.',
+      resolve: ({ stored }) => stored?.createdAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last changed. Null for one of the configuration file.',
+      resolve: ({ stored }) => stored?.updatedAt,
+    }),
   }),
 });
 
@@ -44,13 +61,14 @@ const CredentialOrderType = rowOrder('Credential', 'credentials', {
   NAME: { value: 'name', description: 'Name.' },
 });
 
-const idOf = ({ id }: Credential) => id;
+const idOf = ({ id }: KnownCredential) => id;
 
 builder.queryField('credentials', (t) =>
   t.connection(
     {
       type: CredentialType,
-      description: 'Stored credentials, the oldest first without an order. For administrators.',
+      description:
+        'Credentials of the configuration file, then stored ones, the oldest first without an order. For administrators.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: CredentialFilterType, description: 'All credentials when absent.' }),
@@ -58,7 +76,10 @@ builder.queryField('credentials', (t) =>
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = (await listCredentials(scope, undefined)).filter(({ id }) => hasPart(id, filter?.name));
-        const values = { created_at: (row: Credential) => row.createdAt.getTime(), name: (row: Credential) => row.id };
+        const values = {
+          created_at: (row: KnownCredential) => row.stored?.createdAt.getTime() ?? 0,
+          name: (row: KnownCredential) => row.id,
+        };
         return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
@@ -142,7 +163,7 @@ builder.mutationFields((t) => ({
     description: `Deletes a credential. Deployments that use it cannot be called any more. ${AT_ONCE}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The credential.' }) },
     errors: {
-      types: [NotFound],
+      types: [InvalidInput, NotFound],
       union: { name: 'DeleteCredentialResult', description: 'The deleted credential, or why it was not deleted.' },
     },
     resolve: (_root, { input }, { scope }) => deleteCredential(scope, { name: localId(TYPE, input.credential) }),

@@ -166,6 +166,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     isTeamModel: (teamId, model) => built.isTeamModel(teamId, model),
     find,
     firstOf,
+    declared: () => declared,
     configure(deployments, named) {
       configured = deployments;
       declared = named;

@@ -18,7 +18,7 @@ export const NO_STORED_MODELS = {
     refresh: refuse,
     reload: refuse,
   },
-  credentials: { find: () => null, firstOf: () => null },
+  credentials: { find: () => null, firstOf: () => null, declared: () => [] },
   deploymentReader: { read: refuse },
   fallbacks: createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING }),
   storesModels: false,

@@ -45,6 +45,33 @@ export interface CredentialFinder {
   find(name: string): Parameters | null;
   /** The first credential of the file, or the oldest readable stored one, whose info names the provider in `custom_llm_provider`; null when none does. */
   firstOf(provider: string): Parameters | null;
+  /** Those of the configuration file, in its order. */
+  declared(): readonly DeclaredCredential[];
+}
+
+/** A credential of the configuration file, or a stored one. */
+export interface KnownCredential extends DeclaredCredential {
+  readonly displayName: string | null;
+  /** Null for one of the file. */
+  readonly stored: Stamps | null;
+  /** Whether a stored one of the same name is not used, because the file owns what it declares. */
+  readonly isStoredIgnored: boolean;
+}
+
+/** A stored credential that is used. */
+export const storedCredential = (row: Credential): KnownCredential => ({ ...row, stored: row, isStoredIgnored: false });
+
+/** Credentials of the file in its order, then stored ones of other names. */
+export function knownCredentials(
+  declared: readonly DeclaredCredential[],
+  stored: readonly Credential[],
+): readonly KnownCredential[] {
+  const names = new Set(stored.map(({ id }) => id));
+  const owned = new Set(declared.map(({ id }) => id));
+  return [
+    ...declared.map((one) => ({ ...one, displayName: null, stored: null, isStoredIgnored: names.has(one.id) })),
+    ...stored.filter(({ id }) => !owned.has(id)).map(storedCredential),
+  ];
 }
 
 /** A new credential. Throws InvalidInput. */

@@ -77,12 +77,76 @@ it('the configuration shows no secret of a credential', async () => {
   expect(text).not.toContain('sk-of-the-environment');
 });
 
-it('a stored credential of the same name is not used: the file owns what it declares', async () => {
+const answered = async (method: string, path: string, body?: unknown) => {
+  const answer = await app.call(method, path, body);
+  return { status: answer.status, body: (await answer.json()) as unknown };
+};
+const SHARED = {
+  credential_name: 'shared',
+  display_name: null,
+  credential_info: { description: 'one account for several models' },
+  credential_values: { api_key: 'sk****nt', api_base: '' },
+  source: 'config',
+};
+
+it('credentials.list 200, credentials.get 200: the credentials of the file are shown, masked', async () => {
+  const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
+  expect(await answered('GET', '/credentials')).toEqual({ status: 200, body: { success: true, credentials: [shown] } });
+  expect(await answered('GET', '/credentials/by_name/shared')).toEqual({ status: 200, body: shown });
+  const query = '{ credentials { totalCount edges { node { name values isConfigured isStoredIgnored createdAt } } } }';
+  expect((await answered('POST', '/graphql', { query })).body).toEqual({
+    data: {
+      credentials: {
+        totalCount: 1,
+        edges: [
+          {
+            node: {
+              name: 'shared',
+              values: shown.credential_values,
+              isConfigured: true,
+              isStoredIgnored: false,
+              createdAt: null,
+            },
+          },
+        ],
+      },
+    },
+  });
+});
+
+it('credentials.create 400, credentials.update 400, credentials.delete 400: the file owns what it declares', async () => {
+  const message =
+    "The credential 'shared' is set in the configuration file (credential_list). Edit the file to change it, or remove it there.";
+  const refused = envelope(400, message);
+  const values = { api_key: 'sk-stored', api_base: vendor.base };
+  const sent = { credential_name: 'shared', credential_values: values, credential_info: {} };
+  expect(await answered('POST', '/credentials', sent)).toEqual(refused);
+  expect(await answered('PATCH', '/credentials/shared', { credential_values: values })).toEqual(refused);
+  expect(await answered('DELETE', '/credentials/shared')).toEqual(refused);
+  const query = `mutation ($input: DeleteCredentialInput!) {
+    deleteCredential(input: $input) { __typename ... on InvalidInputError { message } }
+  }`;
+  const variables = { input: { credential: 'shared' } };
+  expect((await answered('POST', '/graphql', { query, variables })).body).toEqual({
+    data: { deleteCredential: { __typename: 'InvalidInputError', message } },
+  });
+});
+
+it('a stored credential is not used, and shown as ignored, once the file declares its name', async () => {
+  await app.reload(stringify({ model_list: [modelOf('shared')] }));
   const values = { api_key: 'sk-stored', api_base: vendor.base };
   const stored = { credential_name: 'shared', credential_values: values, credential_info: {} };
   expect((await app.call('POST', '/credentials', stored)).status).toBe(200);
   expect((await call('shared')).status).toBe(200);
+  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-stored');
+  await app.reload(stringify(configOf('os.environ/SHARED_KEY')));
+  expect((await call('shared')).status).toBe(200);
   expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
+  const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
+  expect((await answered('GET', '/credentials')).body).toEqual({
+    success: true,
+    credentials: [{ ...shown, stored_database_value_ignored: true }],
+  });
 });
 
 it('a reload takes over new values; a faulty list keeps the running one', async () => {

@@ -121,6 +121,35 @@ describe('a model of a team', () => {
     ]);
   });
 
+  it('models.info 200: whether the user may call each, and through which teams', async () => {
+    const accessOf = async (by?: string) =>
+      ((await get('/model/info', by)).body['data'] as readonly { readonly model_info: Json }[]).map(
+        ({ model_info: info }) => [info['id'], info['direct_access'], info['access_via_team_ids']],
+      );
+    expect(await accessOf()).toEqual([
+      ['filed-1', true, ['red', 'blue']],
+      ['filed-2', false, ['red']],
+      ['common', true, ['blue']],
+      ['own', false, ['red']],
+      ['hidden', false, ['red']],
+    ]);
+    expect(await accessOf(admin)).toEqual([
+      ['filed-1', true, ['red']],
+      ['common', true, []],
+    ]);
+    await post('/user/new', { user_id: 'carl', models: ['gpt'] });
+    expect(await accessOf(await key({ user_id: 'carl', team_id: 'blue' }))).toEqual([
+      ['filed-1', false, []],
+      ['common', true, []],
+    ]);
+    expect(await accessOf(blue)).toEqual([
+      ['filed-1', false, undefined],
+      ['common', false, undefined],
+    ]);
+    const [first] = (await get('/v2/model/info')).body['data'] as readonly { readonly model_info: Json }[];
+    expect(first?.model_info).not.toHaveProperty('direct_access');
+  });
+
   it('models.info 403 and 404, models.page 403 and 404: a team of others, and an unknown one', async () => {
     for (const path of ['/model/info', '/v2/model/info']) {
       expect((await get(`${path}?teamId=red`, blue)).status).toBe(403);

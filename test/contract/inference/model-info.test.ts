@@ -97,6 +97,8 @@ describe('models.info', () => {
         input_cost_per_token: null,
         output_cost_per_token: null,
         pricing_overrides: [],
+        direct_access: true,
+        access_via_team_ids: [],
       },
     });
     expect(wild.map(({ model_name }) => model_name)).toContain('g/-lite');

@@ -1,0 +1,53 @@
+import { visibilityOf } from '../src/domain/caller.ts';
+import type { ModelInfo } from '../src/domain/deployments/model-info.ts';
+import { allowsModel } from '../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
+import { callerOf } from './operation/operation.ts';
+import type { DeploymentPlatform } from './operation/model-platform.ts';
+import type { TeamPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** How the user of a caller may call a model. */
+export interface ModelAccess {
+  /** By itself, without a team. */
+  readonly isDirect: boolean;
+  /** Through these teams; null for a key without a user. */
+  readonly teamIds: readonly string[] | null;
+}
+
+type AccessScope = Scope<DeploymentPlatform & TeamPlatform>;
+
+/** Teams that the caller sees: all for administrators, else those of its user. */
+async function teamsOf(scope: AccessScope, user: string | null): Promise<readonly Team[]> {
+  const { stores } = scope.platform;
+  if (visibilityOf(callerOf(scope)).kind === 'all') return await stores.teams.all(ALL_TEAMS);
+  if (user === null) return [];
+  const members = await stores.teamMembers.all({ teamIds: null, userIds: [user] });
+  return await stores.teams.findMany(members.map(({ teamId }) => teamId));
+}
+
+/** Tells how the caller's user may call models. Teams with one list of models are checked once for each model. */
+export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo) => ModelAccess> {
+  const { stores, deployments } = scope.platform;
+  const caller = callerOf(scope);
+  const seesAll = visibilityOf(caller).kind === 'all';
+  const user = idOrNull(caller.userId);
+  const [teams, row] = await Promise.all([
+    teamsOf(scope, user),
+    seesAll || user === null ? null : stores.users.find(user),
+  ]);
+  const lists = [...Map.groupBy(teams, ({ models }) => JSON.stringify(models)).values()];
+  return ({ name, deployment: { teamId } }) => {
+    if (teamId !== undefined)
+      return { isDirect: false, teamIds: teams.some(({ id }) => id === teamId) ? [teamId] : user === null ? null : [] };
+    const groups = deployments.accessGroupsOf(name);
+    const isDirect = seesAll || (row !== null && allowsModel(row.models, name, groups));
+    if (!seesAll && user === null) return { isDirect, teamIds: null };
+    const teamIds = lists
+      .filter(([first]) => first !== undefined && allowsModel(first.models, name, groups))
+      .flatMap((same) => same.map(({ id }) => id))
+      .filter((id) => !deployments.isTeamModel(id, name));
+    return { isDirect, teamIds };
+  };
+}
