@@ -9,6 +9,7 @@ import { createSignInThrottle } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
+import { createSourceLimits } from '../runtime/network/source-limits.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
 
@@ -23,13 +24,16 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
 
 /** Name and password of the administrator, and the counts of failed sign-ins. */
 export function composeSignIns({ settings }: StartContext, pending: PendingSignInStore): SignInPlatform['signIns'] {
-  const { username, password, limits } = settings.signIn;
+  const { username, password, limits, limitsBySource } = settings.signIn;
   const store = createSealedSignIns(pending, settings.saltKey);
   const wanted = password === null ? null : digestOf(password.reveal());
   return {
     username,
     isPassword: (text) => wanted !== null && timingSafeEqual(wanted, digestOf(text)),
-    throttle: createSignInThrottle({ ...limits, countsSources: settings.trustedProxies.length > 0 }, systemClock),
+    throttle: createSignInThrottle(
+      { ...limits, limitOf: createSourceLimits(limitsBySource), countsSources: settings.trustedProxies.length > 0 },
+      systemClock,
+    ),
     openers: sessionOpeners(settings),
     logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock, store }),
     loginPace: createRateLimiter({ ...LOGIN_PACE, clock: systemClock }),

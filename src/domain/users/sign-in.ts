@@ -21,6 +21,8 @@ export class SignInThrottled extends LimitExceeded {
 export interface SignInLimits {
   /** Failures of one source in a window; half as many for one name from one source. 0 sets no limit. */
   readonly perSource: number;
+  /** The limit of a source that has one of its own; null for others. */
+  readonly limitOf: (source: string) => number | null;
   readonly windowSeconds: number;
   readonly blockSeconds: number;
   /** Whether sources are counted: the proxies in front of the server are known. */
@@ -56,7 +58,7 @@ const MOST_CHARACTERS = 256;
 
 export function createSignInThrottle(limits: SignInLimits, clock: Clock): SignInThrottle {
   const { perSource, windowSeconds, blockSeconds, countsSources } = limits;
-  const perPair = Math.max(1, Math.floor(perSource / 2));
+  const mostOf = ({ source }: Attempt): number => (perSource === 0 ? 0 : (limits.limitOf(source) ?? perSource));
   const pairs = new Map<string, Count>();
   const sources = new Map<string, Count>();
   const pairOf = ({ source, name }: Attempt): string => `${source}\n${name.slice(0, MOST_CHARACTERS).toLowerCase()}`;
@@ -82,14 +84,15 @@ export function createSignInThrottle(limits: SignInLimits, clock: Clock): SignIn
 
   return {
     admit(attempt) {
-      if (perSource === 0) return;
+      if (mostOf(attempt) === 0) return;
       assertOpen(pairs.get(pairOf(attempt)));
       if (countsSources) assertOpen(sources.get(attempt.source));
     },
     failed(attempt) {
-      if (perSource === 0) return;
-      note(pairs, pairOf(attempt), perPair);
-      if (countsSources) note(sources, attempt.source, perSource);
+      const most = mostOf(attempt);
+      if (most === 0) return;
+      note(pairs, pairOf(attempt), Math.max(1, Math.floor(most / 2)));
+      if (countsSources) note(sources, attempt.source, most);
     },
     succeeded: (attempt) => void pairs.delete(pairOf(attempt)),
   };

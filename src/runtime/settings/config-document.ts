@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { readPlainYaml } from './plain-yaml.ts';
@@ -28,6 +39,8 @@ export const NO_DOCUMENT: ConfigDocument = {
 
 /** Most characters of one file: 20,000 models have fewer. */
 const MOST_CHARACTERS = 8_000_000;
+/** Most values that aliases stand for. */
+const MOST_ALIASED = 100;
 
 /** A file to read, and the place that includes it; null for the first one. */
 interface Named {
@@ -134,11 +147,10 @@ function readPart({ file, by }: Named): Part {
 function readAnyYaml(file: string, text: string): Part {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const syntax = document.errors.map(({ pos, message }) => ({
+  const syntax = document.errors.map(({ code, pos, message }) => ({
     source: file,
     line: lines.linePos(pos[0]).line,
-    key: '',
-    message,
+    ...(code === 'DUPLICATE_KEY' ? repeatedKey(document, lines, pos[0]) : { key: '', message }),
   }));
   if (syntax.length > 0) throw new ConfigError(syntax);
   return {
@@ -146,6 +158,34 @@ function readAnyYaml(file: string, text: string): Part {
     content: sectionsOf(document, file, lines),
     lineOf: (path) => lines.linePos(offsetOf(document, path)).line,
   };
+}
+
+/** Dotted path of a node below its ancestors. */
+function keyOf(nodes: readonly unknown[]): string {
+  return nodes
+    .flatMap((node, at): readonly (string | number)[] => {
+      if (isPair(node)) return [String(isScalar(node.key) ? node.key.value : node.key)];
+      return isSeq(node) && at + 1 < nodes.length ? [node.items.indexOf(nodes[at + 1])] : [];
+    })
+    .join('.');
+}
+
+/** The key at an offset, which its map has before, too. */
+function repeatedKey(document: Document, lines: LineCounter, offset: number): { key: string; message: string } {
+  let found = { key: '', message: 'Map keys must be unique' };
+  visit(document, {
+    Pair(_key, pair, ancestors) {
+      if (!isScalar(pair.key) || pair.key.range?.[0] !== offset) return undefined;
+      const { value } = pair.key;
+      const map = ancestors.at(-1);
+      const first = isMap(map) ? map.items.find(({ key }) => isScalar(key) && key.value === value) : undefined;
+      const start = isScalar(first?.key) ? (first.key.range?.[0] ?? offset) : offset;
+      const message = `is set in line ${lines.linePos(start).line} already; a map has each key once`;
+      found = { key: keyOf([...ancestors, pair]), message };
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 /** Throws ConfigError, at the place that includes the file, for one that cannot be read or is too large. */
@@ -168,30 +208,41 @@ function readText(file: string, by: Named['by']): string {
 
 /** Throws ConfigError for aliases without an anchor, and for so many aliases that they are an attack. */
 function sectionsOf(document: Document, file: string, lines: LineCounter): Readonly<Record<string, unknown>> {
-  const refuse = (message: string, line: number | null = null): never => {
-    throw new ConfigError([{ source: file, line, key: '', message }]);
+  const refuse = (message: string, at: Pick<ConfigFault, 'line' | 'key'> = { line: null, key: '' }): never => {
+    throw new ConfigError([{ source: file, ...at, message }]);
   };
   let content: unknown;
   try {
-    content = document.toJS() ?? {};
+    content = document.toJS({ maxAliasCount: MOST_ALIASED }) ?? {};
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error), lineOfAlias(document, lines));
+    const { isUnresolved, ...at } = placeOfAlias(document, lines);
+    const message = error instanceof Error ? error.message : String(error);
+    return refuse(isUnresolved ? message : `${message}. ${ALIASES}`, at);
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     return refuse('is not a map of sections');
   return content as Readonly<Record<string, unknown>>;
 }
 
-/** Line of the first alias without an anchor, or of the last alias. */
-function lineOfAlias(document: Document, lines: LineCounter): number | null {
-  let offset: number | null = null;
+/** What is expected of aliases. */
+const ALIASES = `Aliases may stand for at most ${MOST_ALIASED} values in all.`;
+
+/** Place of the first alias without an anchor, or of the last alias. */
+function placeOfAlias(
+  document: Document,
+  lines: LineCounter,
+): Pick<ConfigFault, 'line' | 'key'> & { readonly isUnresolved: boolean } {
+  let place = { line: null as number | null, key: '', isUnresolved: false };
   visit(document, {
-    Alias(_key, node) {
-      offset = node.range?.[0] ?? offset;
-      return node.resolve(document) === undefined ? visit.BREAK : undefined;
+    Alias(_key, node, ancestors) {
+      const isUnresolved = node.resolve(document) === undefined;
+      const offset = node.range?.[0];
+      const line = offset === undefined ? null : lines.linePos(offset).line;
+      place = { line, key: keyOf([...ancestors, node]), isUnresolved };
+      return isUnresolved ? visit.BREAK : undefined;
     },
   });
-  return offset === null ? null : lines.linePos(offset).line;
+  return place;
 }
 
 /** Offset of the key or list item at a path; of the nearest enclosing one when it is missing. */

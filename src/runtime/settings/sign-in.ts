@@ -1,5 +1,6 @@
 import type { Secret } from '../../domain/secret.ts';
 import type { SignInLimits } from '../../domain/users/sign-in.ts';
+import type { SourceLimits } from '../network/source-limits.ts';
 import type { SettingValues } from './table.ts';
 
 /** Sign-in with name and password. */
@@ -12,7 +13,9 @@ export interface SignInSettings {
   readonly controlPlaneUrl: string | null;
   /** How long sessions of command lines last. */
   readonly commandLineHours: number;
-  readonly limits: Omit<SignInLimits, 'countsSources'>;
+  readonly limits: Omit<SignInLimits, 'countsSources' | 'limitOf'>;
+  /** Other limits, by client network. */
+  readonly limitsBySource: SourceLimits;
 }
 
 export const signInOf = (values: SettingValues): SignInSettings => ({
@@ -25,4 +28,5 @@ export const signInOf = (values: SettingValues): SignInSettings => ({
     windowSeconds: values.failedSignInWindowSeconds,
     blockSeconds: values.failedSignInBlockSeconds,
   },
+  limitsBySource: values.failedSignInsBySource,
 });

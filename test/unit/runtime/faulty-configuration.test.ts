@@ -47,6 +47,17 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:4: model_list.0.litellm_params.model: Invalid input: expected string, received array',
     ],
     [
+      'a wrong type of a setting',
+      'general_settings:\n  failed_login_window_seconds: soon\n',
+      '<folder>/config.yaml:2: general_settings.failed_login_window_seconds: "soon" is not a whole number from 1 to 86400',
+    ],
+    [
+      'a limit of a network that is none',
+      'general_settings:\n  max_failed_login_attempts_per_source_overrides:\n    10.0.0.0/8: 5\n    here: 5\n    10.1.0.0/16: many\n',
+      '<folder>/config.yaml:4: general_settings.max_failed_login_attempts_per_source_overrides.here: "here" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8\n' +
+        '<folder>/config.yaml:5: general_settings.max_failed_login_attempts_per_source_overrides.10.1.0.0/16: "many" is not a whole number from 0 to 1000000',
+    ],
+    [
       'a reference to nothing',
       'general_settings:\n  master_key: os.environ/NOT_THERE\n',
       '<folder>/config.yaml:2: general_settings.master_key: the environment variable NOT_THERE it refers to is not set',
@@ -80,7 +91,12 @@ describe('a configuration that cannot be used', () => {
     [
       'a key twice',
       'general_settings:\n  master_key: sk-one\n  master_key: sk-two\n',
-      '<folder>/config.yaml:3: Map keys must be unique',
+      '<folder>/config.yaml:3: general_settings.master_key: is set in line 2 already; a map has each key once',
+    ],
+    [
+      'a key twice in a list',
+      'model_list:\n  - model_name: a\n    litellm_params:\n      model: b\n      model: c\n',
+      '<folder>/config.yaml:5: model_list.0.litellm_params.model: is set in line 4 already; a map has each key once',
     ],
     [
       'an include that does not exist',
@@ -99,7 +115,7 @@ describe('a configuration that cannot be used', () => {
                 .join(', ')}]\n`,
         )
         .join('')}model_list: *h\n`,
-      '<folder>/config.yaml:9: Excessive alias count indicates a resource exhaustion attack',
+      '<folder>/config.yaml:9: model_list: Excessive alias count indicates a resource exhaustion attack. Aliases may stand for at most 100 values in all.',
     ],
     [
       'a credential without a name',
@@ -109,7 +125,7 @@ describe('a configuration that cannot be used', () => {
     [
       'an alias of nothing',
       'model_list: *nothing\n',
-      '<folder>/config.yaml:1: Unresolved alias (the anchor must be set before the alias): nothing',
+      '<folder>/config.yaml:1: model_list: Unresolved alias (the anchor must be set before the alias): nothing',
     ],
   ])('is refused with file, line and key: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);

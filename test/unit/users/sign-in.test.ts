@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { createSignInThrottle, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
+import { createSourceLimits, type SourceLimits } from '../../../src/runtime/network/source-limits.ts';
 
-function throttleOf(limits: { readonly perSource?: number; readonly countsSources?: boolean } = {}) {
+function throttleOf(
+  limits: { readonly perSource?: number; readonly countsSources?: boolean; readonly bySource?: SourceLimits } = {},
+) {
   let nowMs = 1_000;
   const throttle = createSignInThrottle(
-    { perSource: 10, windowSeconds: 60, blockSeconds: 300, countsSources: false, ...limits },
+    {
+      perSource: 10,
+      windowSeconds: 60,
+      blockSeconds: 300,
+      countsSources: false,
+      limitOf: createSourceLimits(limits.bySource ?? []),
+      ...limits,
+    },
     { now: () => new Date(nowMs), monotonicMs: () => nowMs },
   );
   return {
@@ -86,5 +96,29 @@ describe('failed sign-ins', () => {
     expect(strict.isOpen()).toBe(true);
     strict.fail(1);
     expect(strict.isOpen()).toBe(false);
+  });
+
+  it('a network with a limit of its own: the smallest block holds, 0 sets no limit', () => {
+    const bySource: SourceLimits = [
+      ['10.0.0.0/8', 2],
+      ['10.1.0.0/16', 20],
+      ['10.1.2.3', 0],
+      ['10.1.2.3/32', 4],
+      ['fd00::1', 2],
+    ];
+    const throttle = throttleOf({ bySource });
+    const failuresUntilBlocked = (source: string): number => {
+      for (let times = 1; times <= 30; times += 1) {
+        throttle.fail(1, 'anna', source);
+        if (!throttle.isOpen('anna', source)) return times;
+      }
+      return Infinity;
+    };
+    expect(
+      ['10.9.9.9', '10.1.9.9', '10.1.2.3', '192.0.2.1', 'fd00::/64', 'fd00:1::/64', 'unknown'].map(
+        failuresUntilBlocked,
+      ),
+    ).toEqual([2, 11, Infinity, 6, 2, 6, 6]);
+    expect(throttleOf({ perSource: 0, bySource }).isOpen('anna', '10.9.9.9')).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 import { flag, secret, text, whole } from '../kinds.ts';
 import { setting } from '../setting.ts';
+import { sourceLimits } from '../source-limits-kind.ts';
 
 const MOST_FAILURES = 1_000_000;
 const MOST_SECONDS = 86_400;
@@ -40,6 +41,14 @@ export const SIGN_IN_SETTINGS = {
     file: 'general_settings.max_failed_login_attempts_per_source',
     description:
       'Failed sign-ins of a client network in a window before it is blocked; half as many for one name from it. Networks are counted where `trusted_proxies` is set. 0 sets no limit.',
+  }),
+  failedSignInsBySource: setting({
+    kind: sourceLimits(MOST_FAILURES),
+    default: [],
+    defaultText: 'none',
+    file: 'general_settings.max_failed_login_attempts_per_source_overrides',
+    description:
+      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network holds; 0 sets no limit.',
   }),
   failedSignInWindowSeconds: setting({
     kind: whole(1, MOST_SECONDS),

@@ -1,0 +1,29 @@
+import ipaddr from 'ipaddr.js';
+import { parseRange, type Range } from './client-network.ts';
+
+/** Limits by address or CIDR block, as they are written. */
+export type SourceLimits = readonly (readonly [block: string, limit: number])[];
+
+/** One host has all addresses of a /64: sources of IPv6 are such blocks. */
+const IPV6_BITS = 64;
+
+/** The limit of a client network: of the smallest block that contains it, then 0, then the higher one; null for none. */
+export function createSourceLimits(limits: SourceLimits): (source: string) => number | null {
+  const blocks = limits.flatMap(([block, limit]): readonly (readonly [Range, number])[] => {
+    const range = parseRange(block);
+    if (range === null) return [];
+    const [base, bits] = range;
+    return [[[base, base.kind() === 'ipv6' ? Math.min(bits, IPV6_BITS) : bits], limit]];
+  });
+  const ranked = blocks.toSorted(
+    ([[, left], one], [[, right], other]) => right - left || Number(other === 0) - Number(one === 0) || other - one,
+  );
+  if (ranked.length === 0) return () => null;
+  return (source) => {
+    const [text = ''] = source.split('/');
+    if (!ipaddr.isValid(text)) return null;
+    const address = ipaddr.parse(text);
+    const found = ranked.find(([[base, bits]]) => base.kind() === address.kind() && address.match(base, bits));
+    return found?.[1] ?? null;
+  };
+}
