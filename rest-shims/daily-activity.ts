@@ -57,7 +57,7 @@ const metricsOf = (sums: SpendSums): Record<string, number> => ({
   timed_requests: sums.calls - sums.failures,
 });
 
-/** What is known of a key by its hash; of a deleted or unknown one that it does not exist. */
+/** Facts about a key by its hash; a deleted or unknown one is marked as missing. */
 export function keyMetadata(hash: string, { keys, emails }: ActivityNames) {
   const key = keys.get(hash);
   return {
@@ -90,7 +90,7 @@ const partsOf = (
     ]),
   );
 
-/** What is known of an entity; nothing where it has no row. */
+/** Facts about an entity; empty where it has no row. */
 function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames) {
   const alias = aliases.get(id);
   if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };

@@ -9,7 +9,7 @@ const withoutMetadata = (execution: Execution): Execution => ({ ...execution, me
 const shortSample = (sample: Sample | null): Sample | null =>
   sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
 
-/** A run with everything it knows. */
+/** A run with all of its members. */
 export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {
   return snakeCased({ ...run, workerId, leaseUntil, attempts, cost: usdNumber(run.cost) });
 }

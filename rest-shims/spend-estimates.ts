@@ -113,7 +113,7 @@ function parseCall(body: Uint8Array): CallToPrice {
   return { model, messages: list(sent['messages']) };
 }
 
-/** What calls would cost. */
+/** Estimated costs of calls. */
 export const spendEstimateRoutes: readonly RouteRow[] = [
   route({
     ...POSTING,

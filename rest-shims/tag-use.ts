@@ -101,7 +101,7 @@ function renderUsers({ groups, emails }: TagUse, search: string) {
   return { results, total_count: all.length, page, page_size: size, total_pages: Math.ceil(all.length / size) };
 }
 
-/** Who uses which tags. */
+/** Users of each tag. */
 export const tagUseRoutes: readonly RouteRow[] = [
   ...userRows,
   route({

@@ -58,7 +58,7 @@ function pricedAs(deployment: Deployment, model: string | null, deployments: rea
   return isPriced ? deployment : { ...other, modelGroup };
 }
 
-/** What the cost of a batch depends on. */
+/** Facts that the cost of a batch depends on. */
 interface BatchPrices {
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */

@@ -111,7 +111,7 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
 }
 
 /**
- * What a call is expected to cost: a fixed cost, the estimate of its endpoint, or nothing. Only the model of a known
+ * Expected cost of a call: a fixed cost, the estimate of its endpoint, or nothing. Only the model of a known
  * endpoint can be free: any other call may name a free model that does not answer it.
  */
 function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labels }: Forwarded, at: Deployment) {

@@ -20,7 +20,7 @@ const PARSE_LIMIT = 4 * 1024 * 1024;
 export interface AnswerReader {
   add(bytes: Uint8Array): void;
   end(): void;
-  /** What was read so far; null where the answer reports nothing. */
+  /** Usage read so far; null where the answer reports none. */
   outcome(): Outcome | null;
   /** Events of a stream so far; zero for a whole answer. */
   readonly events: number;
@@ -80,7 +80,7 @@ const NOTHING: Outcome = {
   text: null,
 };
 
-/** Whether an outcome says what an answer is billed by. */
+/** Whether an outcome has a billed quantity. */
 const isBilled = ({ usage, measured, charged }: Outcome): boolean =>
   usage !== null || measured !== undefined || charged !== undefined;
 

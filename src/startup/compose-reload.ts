@@ -23,7 +23,7 @@ interface ReloadParts {
 
 /** Reads the configuration again on request, and after a change of one of its files. */
 export interface Reloads {
-  /** Takes over the new configuration, or keeps the running one and says why. Never throws. */
+  /** Applies the new configuration, or keeps the running one and logs the reason. Never throws. */
   reload(): Promise<void>;
   start(): void;
 }

@@ -24,7 +24,7 @@ export interface Usage {
   readonly citationTokens?: number;
   /** Whether the answer uses a computer; absent where it does not. */
   readonly usesComputer?: true;
-  /** Class of service that the upstream says it gave; absent for the standard one. */
+  /** Class of service that the upstream reports; absent for the standard one. */
   readonly serviceTier?: PricedTier;
   /** Audio tokens among these; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;

@@ -35,7 +35,7 @@ interface CredentialFilter {
 
 /** Persistent credentials. */
 export interface CredentialStore extends RowStore<Credential, CredentialFilter> {
-  /** A text that is another one after every change of any row, also by another process. */
+  /** Version text. It differs after every change of any row, also by another process. */
   fingerprint(): Promise<string>;
 }
 

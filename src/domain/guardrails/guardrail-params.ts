@@ -14,7 +14,7 @@ const OTHER_MODES: readonly string[] = [
   'realtime_input_transcription',
 ];
 
-/** What is said about one member of the params. */
+/** A fault or warning about one member of the params. */
 interface ParamRemark {
   readonly path: readonly string[];
   readonly message: string;

@@ -4,7 +4,7 @@ import type { Usd } from '../money.ts';
 import type { BudgetWindow } from '../budgets/budget-window.ts';
 import type { Usage } from '../chat/chat.ts';
 
-/** What one gateway call used and cost. Append-only. */
+/** Usage and cost of one gateway call. Append-only. */
 export interface SpendRow {
   /** Our own id of the call: unique even when a client repeats its call id. */
   readonly id: string;
@@ -46,7 +46,7 @@ export interface SpendRow {
   readonly windows?: readonly BudgetWindow[];
 }
 
-/** What leads from a client's span to a call that the gateway has in a trace of its own. */
+/** Ids by which a client's span is matched with a call that the gateway has in a trace of its own. */
 export interface SoughtCall {
   /** One of them at least is not null. */
   readonly responseId: string | null;
@@ -72,11 +72,11 @@ export interface SpendStore {
    * call ids; each once, in no particular order.
    */
   findElsewhere(sought: readonly SoughtCall[]): Promise<readonly SpendRow[]>;
-  /** Takes the error texts out of the rows of these traces; their codes stay. */
+  /** Removes the error texts from the rows of these traces; their codes stay. */
   forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
-  /** What a key has spent, exact. */
+  /** Total spend of a key, exact. */
   totalOf(keyHash: string): Promise<Usd>;
-  /** What each of these keys has spent, exact; keys without any spend are absent. */
+  /** Total spend of each of these keys, exact; keys without any spend are absent. */
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
    * What the keys of each of these owners, or the calls with each of these labels, have spent together, exact; deleted keys count, so that deleting a key does not

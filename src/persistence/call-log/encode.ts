@@ -20,7 +20,7 @@ import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 import { storedRowOf, tagsText } from '../spend/spend-rows.ts';
 import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
 
-/** What calls of a key have in common, written once per segment: the values of `CONSTANTS`. */
+/** Common values of the calls of a key, written once per segment: those of `CONSTANTS`. */
 export interface CallProfile {
   readonly owner: Owner;
   /** JSON list without its closing bracket. */

@@ -44,7 +44,7 @@ const SETTINGS: ClickHouseSettings = {
 
 /**
  * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the server may evaluate them on
- * other rows first, and an error that they cause would tell what is in these.
+ * other rows first, and an error that they cause would reveal their values.
  */
 const BARRIER = 'limit 9223372036854775807';
 

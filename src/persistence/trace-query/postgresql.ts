@@ -19,7 +19,7 @@ const OF_QUERY = /^(?:42|22|21|25)/;
 
 /**
  * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the planner may evaluate them on
- * other rows first, and an error that they cause would tell what is in these.
+ * other rows first, and an error that they cause would reveal their values.
  */
 const BARRIER = sql.raw('offset 0');
 

@@ -5,7 +5,7 @@ import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { queryExceeded, type QueryRows } from '../../domain/traces/trace-query.ts';
 
-/** What the process of a query gets, and what it answers. */
+/** Request and answer of the process of a query. */
 export interface QueryRequest {
   readonly file: string;
   readonly sql: string;

@@ -1,6 +1,6 @@
 import type { SettingValues } from './table.ts';
 
-/** What callers may choose themselves, and what they see of upstreams. */
+/** Settings of what callers may choose, and what answers show of upstreams. */
 export interface CallerSettings {
   /** Callers may send a key and an address of their own, to every deployment. */
   readonly clientCredentials: boolean;

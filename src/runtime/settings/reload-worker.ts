@@ -54,7 +54,7 @@ function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   }
 }
 
-/** The next message of the process. A thread that waits for a task does not end. */
+/** Waits for the next message of the process. The thread does not end meanwhile. */
 const nextMessage = async (): Promise<unknown> => {
   const [message] = (await once(port, 'message')) as [unknown];
   return message;

@@ -30,7 +30,7 @@ export interface CarriedConfig extends Omit<Reloaded, 'config' | 'deployments'> 
 
 type Place = ReturnType<DeclaredConfig['placeOf']>;
 
-/** What the thread is given. */
+/** Input of the thread. */
 export interface ReloadTask {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -49,7 +49,7 @@ export type ReloadAnswer =
 
 /** Longest time that a file may take, in ms. */
 const LONGEST_MS = 60_000;
-/** How long the thread waits for the next change, in ms: who changes a file often does it again soon. */
+/** How long the thread waits for the next change, in ms: changes of a file often follow each other. */
 const IDLE_MS = 60_000;
 /** Space for new objects of the thread, in MB. All objects of one reading are new. */
 const YOUNG_MB = 32;
