@@ -9,12 +9,13 @@ import { removeExpiredLensWork } from '../../resolvers/lens-workers.ts';
 import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
 import { resetOwnerWindows } from '../../resolvers/owner-windows.ts';
 import { removeExpiredResponses } from '../../resolvers/responses.ts';
+import { removeExpiredSpend } from '../../resolvers/spend-removal.ts';
 import { removeExpiredDecisions } from '../../resolvers/stored-decisions.ts';
 import { removeExpiredTraces } from '../../resolvers/trace-removal.ts';
 import type { Authorship, ChangeAuthor } from '../domain/audit-log/audit-entry.ts';
-import { healthCheckRetentionMs } from '../domain/deployments/health-check.ts';
 import type { DutyBackend } from '../domain/jobs/duty.ts';
 import { type DutyRun, dutySpan } from '../domain/jobs/duty-run.ts';
+import { retentionMs } from '../domain/settings/retention.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createDutyRunner, type DutyRunner } from '../runtime/tasks/duty-runner.ts';
@@ -33,6 +34,8 @@ const RETENTION_SECONDS = 600;
 const FIRST_ROUND_MS = 100;
 /** Most traces that one retention step deletes in ClickHouse: each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
+/** Spend rows of one step of retention: a busy gateway adds some hundred in a second. */
+const SPEND_STEP = 1_000;
 /** Longest time of a run, in seconds. The rest of a long retention is removed in the next period. */
 const LONGEST_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
 /** Days for which reviews and answers of lens runs stay cached. */
@@ -169,8 +172,15 @@ function retentionsOf(
     {
       name: 'health-check-retention',
       what: 'health checks',
-      days: () => healthCheckRetentionMs(platform.configuration) / MS_PER_DAY,
+      days: () => retentionMs(platform.configuration, 'maximum_health_check_retention_period') / MS_PER_DAY,
       forget: (beforeMs: number, limit: number) => removeExpiredHealthChecks(scope, { beforeMs, limit }),
+    },
+    {
+      name: 'spend-retention',
+      what: 'spend rows',
+      days: () => retentionMs(platform.configuration, 'maximum_spend_logs_retention_period') / MS_PER_DAY,
+      forget: (beforeMs: number, limit: number) => removeExpiredSpend(scope, { beforeMs, limit }),
+      stepSize: SPEND_STEP,
     },
     {
       name: 'lens-retention',

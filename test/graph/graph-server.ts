@@ -179,6 +179,7 @@ export async function openGraph(
       },
       spend: {
         append: async () => {},
+        removeStartedBefore: async () => 0,
         async findBySpans(spanKeys) {
           reads.findBySpans += 1;
           return (options.spend ?? []).filter(({ traceId, spanId }) => spanKeys.includes(`${traceId}:${spanId}`));

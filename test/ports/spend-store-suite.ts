@@ -188,6 +188,25 @@ export function spendStoreSuite(engine: Engine): void {
       ]);
     });
 
+    it('removes the oldest rows before a time, at most as many as asked for, and keeps the totals', async () => {
+      const rows = [3, 1, 2, 4].map((number) =>
+        aSpendRow({
+          id: `call-${number}`,
+          traceId: traceId(number),
+          spanId: spanId(number),
+          startedAt: new Date(START_MS + number),
+          cost: picos(10n),
+        }),
+      );
+      await spend.append(rows);
+      const left = async (): Promise<readonly string[]> =>
+        byId(await spend.findBySpans(rows.map(keyOf))).map(({ id }) => id);
+      expect([await spend.removeStartedBefore(START_MS + 4, 2), await left()]).toEqual([2, ['call-3', 'call-4']]);
+      expect([await spend.removeStartedBefore(START_MS + 4, 2), await left()]).toEqual([1, ['call-4']]);
+      expect([await spend.removeStartedBefore(START_MS + 4, 2), await left()]).toEqual([0, ['call-4']]);
+      expect(await spend.totalOf(rows[0]?.keyHash ?? '')).toBe(picos(40n));
+    });
+
     it('stores the replacement character for text that a column cannot hold', async () => {
       await spend.append([aSpendRow({ callId: 'a\0b\uD800', error: { code: '\0', message: 'x\0' } })]);
       const [row] = await spend.findBySpans([keyOf(aSpendRow())]);

@@ -1,7 +1,4 @@
-import { durationMs } from '../keys/durations.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
-import { viewOf } from '../settings/ownership.ts';
-import type { Configuration } from '../settings/configuration.ts';
 import type { Probe } from './probe.ts';
 
 /** Result of a probe of a deployment by any process. It was made at `createdAt`, by `createdBy`. */
@@ -31,15 +28,4 @@ export interface HealthCheckKeeper {
   keep(check: HealthCheck): void;
   /** Resolves when the results so far can be read; at the latest after a second. */
   caughtUp(): Promise<unknown>;
-}
-
-/** Setting with the age at which a check is deleted. */
-const RETENTION = 'maximum_health_check_retention_period';
-export const DEFAULT_RETENTION = '30d';
-
-/** Age in ms at which checks are deleted; 0 keeps them. A stored text that is no duration counts as the default. */
-export function healthCheckRetentionMs(configuration: Pick<Configuration, 'current' | 'stored'>): number {
-  const { effectiveValue } = viewOf(configuration.current(), configuration.stored(), 'general_settings', RETENTION);
-  const written = typeof effectiveValue === 'string' ? durationMs(effectiveValue) : null;
-  return written ?? durationMs(DEFAULT_RETENTION) ?? 0;
 }

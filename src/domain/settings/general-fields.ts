@@ -39,7 +39,7 @@ const LISTED: Readonly<Record<string, Row>> = {
   transcribe_media_buckets: ['list', 'Buckets that keys of others than administrators may use for transcription.'],
   store_prompts_in_spend_logs: ['flag', 'Stores prompts and answers with the records of calls.'],
   disable_auto_add_proxy_admin_to_teams: ['flag', 'An administrator who creates a team does not become its member.'],
-  maximum_spend_logs_retention_period: ['text', 'Age at which records of calls are deleted, such as `30d`.'],
+  maximum_spend_logs_retention_period: ['text', 'Age at which records of calls are deleted, such as `30d`.', '400d'],
   maximum_health_check_retention_period: ['text', 'Age at which results of health checks are deleted.', '30d'],
   maximum_daily_tag_spend_retention_period: ['text', 'Age at which the daily spend of tags is deleted.'],
   maximum_spend_logs_cleanup_batch_size: ['integer', 'Rows that one statement of the cleanup deletes.'],

@@ -74,6 +74,11 @@ export interface SpendStore {
   findElsewhere(sought: readonly SoughtCall[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
   forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
+  /**
+   * Removes at most `most` rows of calls that started before `beforeMs` (Unix ms), the oldest first; resolves to their number. Totals
+   * and sums of days stay.
+   */
+  removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   /** Total spend of a key, exact. */
   totalOf(keyHash: string): Promise<Usd>;
   /** Total spend of each of these keys, exact; keys without any spend are absent. */

@@ -218,6 +218,22 @@ export function createSpendStore(database: Database): SpendStore {
             .execute(),
         );
       }),
+    removeStartedBefore: (beforeMs, most) =>
+      inFlight.write(() =>
+        transaction(orm, async (db) => {
+          const oldest = db
+            .selectFrom('spend_row')
+            .select(['trace_id', 'span_id', 'id'])
+            .where('started_at', '<', beforeMs)
+            .orderBy('started_at')
+            .limit(most);
+          const [done] = await db
+            .deleteFrom('spend_row')
+            .where(sql`(trace_id, span_id, id)`, 'in', oldest)
+            .execute();
+          return Number(done?.numDeletedRows ?? 0n);
+        }),
+      ),
     async totalOf(keyHash) {
       return (await totalsOf([keyHash])).get(keyHash) ?? ZERO_USD;
     },

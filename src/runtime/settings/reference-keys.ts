@@ -56,7 +56,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       max_in_flight_requests_per_worker: NO_LIMIT,
       enforce_user_param: 'requests without `user` are accepted',
       enforced_params: 'requests without these parameters are accepted',
-      maximum_spend_logs_retention_period: 'spend rows are kept',
       disable_spend_logs: 'spend is recorded',
       disable_budget_reservation: 'budgets are reserved before each call',
       fail_closed_budget_enforcement: 'known keys are accepted for a minute while the database is unreachable',

@@ -1,10 +1,13 @@
-import { DEFAULT_RETENTION } from '../../../domain/deployments/health-check.ts';
 import { durationMs } from '../../../domain/keys/durations.ts';
 import { STORAGE_LEVELS } from '../../../domain/decisions/stored-decision.ts';
+import { RETENTIONS } from '../../../domain/settings/retention.ts';
 import { allowedHostFault } from '../../network/caller-addresses.ts';
 import { choice, decimal, flag, list, secretText, text, whole } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { proxyAddress } from './checks.ts';
+
+const age = () =>
+  text('duration', (written) => (durationMs(written) === null ? 'is not a duration such as `30d`' : null));
 
 const MOST_SECONDS = 86_400;
 const MOST_RETENTION_DAYS = 36_500;
@@ -45,6 +48,13 @@ export const GATEWAY_SETTINGS = {
     file: 'general_settings.audit_log_retention_days',
     unit: 'days',
     description: 'Age at which an entry of the audit log is deleted. 0 keeps it.',
+  }),
+  spendRetention: setting({
+    kind: age(),
+    default: RETENTIONS.maximum_spend_logs_retention_period,
+    file: 'general_settings.maximum_spend_logs_retention_period',
+    description:
+      'Age at which the record of a call is deleted, such as `30d`. `0d` keeps it. Budgets and the spend of days, keys and their owners keep counting it.',
   }),
   calibrateDecisions: setting({
     kind: flag(),
@@ -210,8 +220,8 @@ export const HEALTH_SETTINGS = {
     description: 'Time between two rounds of probes.',
   }),
   healthCheckRetention: setting({
-    kind: text('duration', (written) => (durationMs(written) === null ? 'is not a duration such as `30d`' : null)),
-    default: DEFAULT_RETENTION,
+    kind: age(),
+    default: RETENTIONS.maximum_health_check_retention_period,
     file: 'general_settings.maximum_health_check_retention_period',
     description: 'Age at which a result of a health check is deleted, such as `30d`. `0d` keeps it.',
   }),

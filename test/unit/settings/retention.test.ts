@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { healthCheckRetentionMs } from '../../../src/domain/deployments/health-check.ts';
 import type { DeclaredConfig } from '../../../src/domain/settings/ownership.ts';
+import { retentionMs } from '../../../src/domain/settings/retention.ts';
 
 const HOUR_MS = 3_600_000;
 const configuration = (general: object, stored: object = {}) => ({
@@ -22,5 +22,11 @@ it.each([
   ['0 keeps all', { maximum_health_check_retention_period: '0d' }, {}, 0],
   ['the default for a stored text that is no duration', {}, { maximum_health_check_retention_period: 'soon' }, 720],
 ])('the age at which health checks are deleted: %s', (_title, general, stored, hours) => {
-  expect(healthCheckRetentionMs(configuration(general, stored))).toBe(hours * HOUR_MS);
+  expect(retentionMs(configuration(general, stored), 'maximum_health_check_retention_period')).toBe(hours * HOUR_MS);
+});
+
+it('the age at which spend rows are deleted: 400 days by default, or the period of the file', () => {
+  const setting = 'maximum_spend_logs_retention_period';
+  expect(retentionMs(configuration({}), setting)).toBe(400 * 24 * HOUR_MS);
+  expect(retentionMs(configuration({ [setting]: '7d' }), setting)).toBe(168 * HOUR_MS);
 });

@@ -1,0 +1,19 @@
+import { durationMs } from '../keys/durations.ts';
+import type { Configuration } from './configuration.ts';
+import { viewOf } from './ownership.ts';
+
+/** General settings with the age at which records are deleted, and their defaults. `0d` keeps the records. */
+export const RETENTIONS = {
+  maximum_health_check_retention_period: '30d',
+  maximum_spend_logs_retention_period: '400d',
+} as const;
+
+/** Age in ms at which records are deleted; 0 keeps them. A stored text that is no duration counts as the default. */
+export function retentionMs(
+  configuration: Pick<Configuration, 'current' | 'stored'>,
+  setting: keyof typeof RETENTIONS,
+): number {
+  const { effectiveValue } = viewOf(configuration.current(), configuration.stored(), 'general_settings', setting);
+  const written = typeof effectiveValue === 'string' ? durationMs(effectiveValue) : null;
+  return written ?? durationMs(RETENTIONS[setting]) ?? 0;
+}

@@ -1,0 +1,47 @@
+import { expect, it, vi } from 'vitest';
+import { openStores } from '../../src/persistence/database/orm.ts';
+import { aSpendRow, picos, spanId, traceId } from '../ports/samples.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const DAY_MS = 86_400_000;
+interface Runs {
+  readonly data: { readonly jobs: readonly { readonly status: string }[] };
+}
+
+/** Runs of the retention of spend rows. */
+async function runsOf(app: TestApp): Promise<Runs['data']['jobs']> {
+  const query = '{ jobs(kind: "duty:spend-retention") { status } }';
+  return ((await (await app.call('POST', '/graphql', { query })).json()) as Runs).data.jobs;
+}
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+it.each([
+  ['by default', undefined, ['young']],
+  ['with `10d`', '10d', []],
+  ['never with `0d`', '0d', ['old', 'young']],
+])('old spend rows are deleted %s, and daily activity and totals keep their cost', async (_title, period, left) => {
+  const { dataDir, stop } = await startApp();
+  await stop({ keepData: true });
+  const stores = await openStores({ databaseUrl: null, dataDir, log: { warn: () => {} } });
+  const row = (id: string, number: number, days: number) => {
+    const startedAt = new Date(Date.now() - days * DAY_MS);
+    const ids = { id, callId: id, responseId: id, traceId: traceId(number), spanId: spanId(number) };
+    return aSpendRow({ ...ids, startedAt, endedAt: startedAt, cost: picos(10n ** 12n) });
+  };
+  await stores.spend.append([row('old', 1, 401), row('young', 2, 399)]);
+  await stores.close();
+  const general = period === undefined ? {} : { maximum_spend_logs_retention_period: period };
+  const app = await startApp({ dataDir, config: { general_settings: general } });
+  const read = async (path: string) =>
+    (await app.call('GET', path)).json() as Promise<Readonly<Record<string, unknown>>>;
+  const range = `start_date=${dayOf(410)}&end_date=${dayOf(0)}`;
+  await vi.waitFor(async () => expect(await runsOf(app)).toContainEqual({ status: 'COMPLETED' }), PATIENCE);
+  const { data } = (await read(`/spend/logs/v2?${range}&page_size=50`)) as { data: readonly { request_id: string }[] };
+  expect(data.map(({ request_id: id }) => id).toSorted()).toEqual(left);
+  const { metadata } = (await read(`/user/daily/activity?${range}`)) as { metadata: { total_spend: number } };
+  expect(metadata.total_spend).toBe(2);
+  await app.stop();
+});
+
+const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
