@@ -32,8 +32,8 @@ export async function composeDeployments(
   { settings, state }: StartContext,
   stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,
 ): Promise<Deployments> {
-  const deploymentStore = createSealedDeployments(stores.deployments, settings.saltKey);
-  const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
+  const deploymentStore = createSealedDeployments(stores.deployments, settings.saltSecrets);
+  const credentialStore = createSealedCredentials(stores.credentials, settings.saltSecrets);
   const deployments = createDeploymentRegistry({
     configured: configuredDeployments(settings, settings.deployments),
     declared: settings.credentials,

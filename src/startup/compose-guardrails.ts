@@ -12,7 +12,7 @@ export async function composeGuardrails(
     configured: settings.guardrails.definitions,
     readParams: settings.guardrails.readParams,
     store: stores.guardrails,
-    saltKey: settings.saltKey,
+    salt: settings.saltSecrets,
     log,
   });
   await guardrails.refresh();

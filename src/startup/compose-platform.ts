@@ -173,7 +173,7 @@ const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
     configured: settings.passThrough.endpoints,
     timeoutSeconds: settings.passThrough.timeoutSeconds,
     store: stores.passThrough,
-    masterKey: settings.masterKey,
+    secrets: settings.adminSecrets,
     log,
   });
 

@@ -6,6 +6,7 @@ import { createClientAddresses } from '../runtime/network/client-network.ts';
 import { createConfiguration, type RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { createSealedSettings } from '../runtime/stored-settings/sealed-settings.ts';
 import type { StartContext } from './context.ts';
+import { renewSecrets } from './renew-secrets.ts';
 
 /** Names the address that a request comes from. */
 type AddressOf = ReturnType<typeof createClientAddresses>;
@@ -21,10 +22,11 @@ export interface ComposedSettings {
 
 /** The configuration file and the stored settings beside it. */
 export async function composeSettings(
-  { settings }: StartContext,
+  { settings, log }: StartContext,
   { stores: unsealed, bus }: { readonly stores: Stores; readonly bus: Bus },
 ): Promise<ComposedSettings> {
-  const stores = { ...unsealed, settings: createSealedSettings(unsealed.settings, settings.masterKey) };
+  await renewSecrets({ settings, log }, unsealed);
+  const stores = { ...unsealed, settings: createSealedSettings(unsealed.settings, settings.adminSecrets) };
   const configuration = createConfiguration({
     declared: settings.config,
     store: stores.settings,

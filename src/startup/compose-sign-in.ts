@@ -25,7 +25,7 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
 /** Name and password of the administrator, and the counts of failed sign-ins. */
 export function composeSignIns({ settings }: StartContext, pending: PendingSignInStore): SignInPlatform['signIns'] {
   const { username, password, limits, limitsBySource } = settings.signIn;
-  const store = createSealedSignIns(pending, settings.saltKey);
+  const store = createSealedSignIns(pending, settings.saltSecrets.current);
   const wanted = password === null ? null : digestOf(password.reveal());
   return {
     username,

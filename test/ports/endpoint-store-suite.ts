@@ -42,7 +42,7 @@ export function endpointStoreSuite(engine: Engine): void {
         configured: [],
         timeoutSeconds: 600,
         store: over,
-        masterKey: new Secret(masterKey),
+        secrets: { current: new Secret(masterKey), former: [] },
         log: { warn: (facts) => void warnings.push(facts) },
       });
     beforeAll(async () => {

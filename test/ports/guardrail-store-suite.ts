@@ -54,7 +54,7 @@ export function guardrailStoreSuite(engine: Engine): void {
         configured: [FROM_FILE],
         readParams: (params) => ({ ...params, resolved: true }),
         store: over,
-        saltKey: new Secret(saltKey),
+        salt: { current: new Secret(saltKey), former: [] },
         log: { warn: (facts) => void warnings.push(facts) },
       });
     beforeAll(async () => {

@@ -16,7 +16,7 @@ interface AnyRow extends Stamps {
 
 type AnyStore = RowStore<AnyRow, unknown> & { fingerprint(): Promise<string> };
 
-const SALT = new Secret('salt');
+const SALT = { current: new Secret('salt'), former: [] };
 const SECRET = 'sk-secret-value-12345';
 const about = (id: string, at = 0) => ({ id, now: new Date(START_MS + at), by: 'admin' });
 const aDeployment = (id: string, at = 0) =>
@@ -100,7 +100,7 @@ function modelStoreSuite(engine: Engine): void {
         expect(text).not.toContain(SECRET);
         expect(text).not.toContain('http://x');
       }
-      const other = new Secret('another');
+      const other = { current: new Secret('another'), former: [] };
       expect(await createSealedDeployments(stores.deployments, other).find('one')).toEqual({
         ...aDeployment('one'),
         params: {},

@@ -10,6 +10,42 @@ const TAG_BYTES = 16;
 export const keyFor = (masterKey: Secret, use: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey.reveal(), 'lensgate', use, KEY_BYTES));
 
+/** A secret that encrypts, and former ones whose ciphertexts are still read. */
+export interface Secrets {
+  readonly current: Secret;
+  readonly former: readonly Secret[];
+}
+
+/** Encrypts with a key of one use, and decrypts what that key or a former one has encrypted. */
+export interface Cipher {
+  seal(plain: Uint8Array, about: string): Buffer;
+  /** Null for other bytes, unknown keys, or another `about`. */
+  open(sealed: Uint8Array, about: string): Buffer | null;
+  /** The ciphertext of the current key for one of a former key; null for every other. */
+  renewed(sealed: Uint8Array, about: string): Buffer | null;
+}
+
+export function cipherFor({ current, former }: Secrets, use: string): Cipher {
+  const key = keyFor(current, use);
+  const formerKeys = former.map((secret) => keyFor(secret, use));
+  const firstOpened = (keys: readonly Buffer[], sealed: Uint8Array, about: string): Buffer | null => {
+    for (const one of keys) {
+      const plain = open(one, sealed, about);
+      if (plain !== null) return plain;
+    }
+    return null;
+  };
+  return {
+    seal: (plain, about) => seal(key, plain, about),
+    open: (sealed, about) => firstOpened([key, ...formerKeys], sealed, about),
+    renewed(sealed, about) {
+      if (open(key, sealed, about) !== null) return null;
+      const plain = firstOpened(formerKeys, sealed, about);
+      return plain === null ? null : seal(key, plain, about);
+    },
+  };
+}
+
 /**
  * Encrypts. `about` is authenticated but not stored, and must be the same for `open`. The nonce is random when absent.
  */

@@ -3,19 +3,23 @@ import { type Parameters, partedParameters, revealedParameters } from '../../dom
 import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
 import type { RowStore } from '../../domain/row-store.ts';
 import type { SealedCredential, SealedDeployment, SealedRow, SealedStore } from '../../domain/sealed-row.ts';
-import type { Secret } from '../../domain/secret.ts';
-import { keyFor, open, seal } from './encryption.ts';
+import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 
 const EMPTY: Parameters & { readonly unreadable: boolean } = { params: {}, secrets: {}, unreadable: true };
 
+type SealedKind = 'deployments' | 'credentials';
+
+/** Encrypts the parameters of stored rows of one kind. */
+export const rowCipher = (salt: Secrets, kind: SealedKind): Cipher => cipherFor(salt, `stored ${kind}`);
+
 /** Encrypts and decrypts the parameters of rows of one kind. The id of a row is authenticated with them. */
-function sealing(saltKey: Secret, kind: string) {
-  const key = keyFor(saltKey, `stored ${kind}`);
+function sealing(salt: Secrets, kind: SealedKind) {
+  const cipher = rowCipher(salt, kind);
   return {
     seal: ({ id, params, secrets }: Parameters & { readonly id: string }): string =>
-      seal(key, Buffer.from(JSON.stringify(revealedParameters({ params, secrets }))), id).toString('base64'),
+      cipher.seal(Buffer.from(JSON.stringify(revealedParameters({ params, secrets }))), id).toString('base64'),
     open({ id, sealed }: Pick<SealedRow, 'id' | 'sealed'>): Parameters & { readonly unreadable: boolean } {
-      const plain = open(key, Buffer.from(sealed, 'base64'), id);
+      const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
       if (plain === null) return EMPTY;
       const parameters = JSON.parse(plain.toString('utf8')) as Readonly<Record<string, unknown>>;
       return { ...partedParameters(parameters), unreadable: false };
@@ -53,8 +57,8 @@ function overSealed<Row, Sealed extends SealedRow>(
 }
 
 /** Deployments whose parameters are encrypted with a key derived from the salt key. */
-export function createSealedDeployments(store: SealedStore<SealedDeployment>, saltKey: Secret): DeploymentStore {
-  const sealed = sealing(saltKey, 'deployments');
+export function createSealedDeployments(store: SealedStore<SealedDeployment>, salt: Secrets): DeploymentStore {
+  const sealed = sealing(salt, 'deployments');
   return overSealed<StoredDeployment, SealedDeployment>(store, {
     closed: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,
@@ -65,8 +69,8 @@ export function createSealedDeployments(store: SealedStore<SealedDeployment>, sa
 }
 
 /** Credentials whose values are encrypted with a key derived from the salt key. */
-export function createSealedCredentials(store: SealedStore<SealedCredential>, saltKey: Secret): CredentialStore {
-  const sealed = sealing(saltKey, 'credentials');
+export function createSealedCredentials(store: SealedStore<SealedCredential>, salt: Secrets): CredentialStore {
+  const sealed = sealing(salt, 'credentials');
   return overSealed<Credential, SealedCredential>(store, {
     closed: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,

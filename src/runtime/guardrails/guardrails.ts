@@ -8,8 +8,7 @@ import {
   patchedGuardrail,
   type StoredGuardrail,
 } from '../../domain/guardrails/stored-guardrail.ts';
-import type { Secret } from '../../domain/secret.ts';
-import { keyFor, open, seal } from '../credentials/encryption.ts';
+import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 
 type Params = GuardrailDefinition['params'];
 
@@ -26,7 +25,7 @@ interface GuardrailOptions {
   readonly readParams: ParamReader;
   readonly store: GuardrailStore;
   /** The params are encrypted with a key derived from it. */
-  readonly saltKey: Secret;
+  readonly salt: Secrets;
   readonly log: { warn(facts: object, event: string): void };
 }
 
@@ -42,8 +41,8 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
   JSON.stringify([id, name, sealed, info, updatedAt]);
 
 /** Guardrails in memory over their store. */
-export function createGuardrails({ configured, readParams, store, saltKey, log }: GuardrailOptions): Guardrails {
-  const params = paramSeal(saltKey);
+export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
+  const params = paramSeal(salt);
   const warned = new Set<string>();
   let ofFile: readonly Held[] = [];
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
@@ -144,12 +143,15 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
   };
 }
 
-function paramSeal(saltKey: Secret): ParamSeal {
-  const key = keyFor(saltKey, 'stored guardrails');
+/** Encrypts the parameters of stored guardrails. */
+export const guardrailCipher = (salt: Secrets): Cipher => cipherFor(salt, 'stored guardrails');
+
+function paramSeal(salt: Secrets): ParamSeal {
+  const cipher = guardrailCipher(salt);
   return {
-    seal: (id, params) => seal(key, Buffer.from(JSON.stringify(params)), id).toString('base64'),
+    seal: (id, params) => cipher.seal(Buffer.from(JSON.stringify(params)), id).toString('base64'),
     open({ id, sealed }) {
-      const plain = open(key, Buffer.from(sealed, 'base64'), id);
+      const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
       return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Params);
     },
   };

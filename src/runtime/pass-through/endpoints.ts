@@ -14,7 +14,7 @@ import { headersFault, unmaskedHeaders } from '../../domain/pass-through/headers
 import { routesOf } from '../../domain/pass-through/routes.ts';
 import { newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
-import { keyFor, open, seal } from '../credentials/encryption.ts';
+import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -31,7 +31,7 @@ export interface EndpointOptions {
   readonly timeoutSeconds: number;
   readonly store: EndpointStore;
   /** The headers are encrypted with a key derived from it. */
-  readonly masterKey: Secret;
+  readonly secrets: Secrets;
   readonly log: { warn(facts: object, event: string): void };
 }
 
@@ -40,10 +40,10 @@ export function createPassThroughEndpoints({
   configured: ofStart,
   timeoutSeconds,
   store,
-  masterKey,
+  secrets,
   log,
 }: EndpointOptions): PassThroughEndpoints {
-  const headers = headerSeal(masterKey);
+  const headers = headerSeal(secrets);
   const warned = new Set<string>();
   let configured = ofStart;
   let stored: readonly PassThroughEndpoint[] = [];
@@ -67,8 +67,8 @@ export function createPassThroughEndpoints({
       );
     }
     const { id, path, target, settings } = row;
-    const secrets = opened === null ? null : secretsOf(opened);
-    return { ...DEFAULT_ENDPOINT, ...settings, id, path, target, headers: secrets, isFromConfig: false };
+    const sent = opened === null ? null : secretsOf(opened);
+    return { ...DEFAULT_ENDPOINT, ...settings, id, path, target, headers: sent, isFromConfig: false };
   }
 
   async function refresh(): Promise<void> {
@@ -144,12 +144,15 @@ function assertUsable(path: string, target: string, headers: Headers): void {
   if (fault !== null) throw new InvalidInput(`Invalid value for 'headers': it ${fault}.`, [], { field: 'headers' });
 }
 
-function headerSeal(masterKey: Secret): HeaderSeal {
-  const key = keyFor(masterKey, 'pass-through headers');
+/** Encrypts the headers of stored entries. */
+export const headerCipher = (secrets: Secrets): Cipher => cipherFor(secrets, 'pass-through headers');
+
+function headerSeal(secrets: Secrets): HeaderSeal {
+  const cipher = headerCipher(secrets);
   return {
-    seal: (id, headers) => seal(key, Buffer.from(JSON.stringify(headers)), id).toString('base64'),
+    seal: (id, headers) => cipher.seal(Buffer.from(JSON.stringify(headers)), id).toString('base64'),
     open({ id, sealedHeaders }) {
-      const plain = open(key, Buffer.from(sealedHeaders, 'base64'), id);
+      const plain = cipher.open(Buffer.from(sealedHeaders, 'base64'), id);
       return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Headers);
     },
   };

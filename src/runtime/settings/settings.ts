@@ -11,9 +11,10 @@ import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts'
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
-import type { Secret } from '../../domain/secret.ts';
+import { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
+import type { Secrets } from '../credentials/encryption.ts';
 import { trustsEveryone } from '../network/client-network.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import { type BillingSettings, billingOf } from './billing.ts';
@@ -66,8 +67,10 @@ export interface Settings {
   readonly credentials: readonly DeclaredCredential[];
   /** Reads deployments that are made at run time. */
   readonly deploymentReader: DeploymentReader;
-  /** Encrypts stored parameters and credentials. The admin key where none is set. */
-  readonly saltKey: Secret;
+  /** Encrypt stored parameters and credentials: the salt keys, else the admin keys. */
+  readonly saltSecrets: Secrets;
+  /** Encrypt stored settings and headers of pass-through entries: the admin keys. */
+  readonly adminSecrets: Secrets;
   /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
   readonly providerPassThrough: boolean;
   readonly providerCostPerRequest: Usd | null;
@@ -215,10 +218,12 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   const tokens = tokensOf(read, warn);
   if (faults.length > 0) throw new ConfigError(inOrder(faults));
   const adminKey = openAdminKey(read, generator);
+  const former = (values.formerSecrets?.reveal() ?? '').split(',').flatMap((text) => secretIn(text.trim()));
   return Object.freeze({
     ...settingsOf(values),
     ...adminKey,
-    saltKey: values.saltKey ?? adminKey.masterKey,
+    saltSecrets: { current: values.saltKey ?? adminKey.masterKey, former },
+    adminSecrets: { current: adminKey.masterKey, former },
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
     configReader: createConfigReader(argv, env),
     config: declaredConfigOf(document, file, env),
@@ -234,6 +239,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   });
 }
 
+const secretIn = (text: string): readonly Secret[] => (text === '' ? [] : [new Secret(text)]);
+
 /** The members of the settings that only the table decides. */
 function settingsOf(
   values: SettingValues,
@@ -242,7 +249,8 @@ function settingsOf(
   | 'dataDir'
   | 'masterKey'
   | 'masterKeySource'
-  | 'saltKey'
+  | 'saltSecrets'
+  | 'adminSecrets'
   | 'configReader'
   | 'config'
   | 'deployments'

@@ -1,7 +1,6 @@
-import type { Secret } from '../../domain/secret.ts';
 import { isSecretMap, isSecretText } from '../../domain/settings/redaction.ts';
 import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
-import { keyFor, open, seal } from '../credentials/encryption.ts';
+import { cipherFor, type Secrets } from '../credentials/encryption.ts';
 
 /** Section whose values are secrets whatever their names are. */
 const ALL_SECRET = 'environment_variables';
@@ -11,18 +10,20 @@ const SEALED = '$sealed';
 const isMap = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const settingsCipher = (secrets: Secrets) => cipherFor(secrets, 'settings');
+
 /**
- * Encrypts secrets of stored settings with a key derived from the admin key. A secret that cannot be decrypted, because the
- * admin key is another one, is read as not set.
+ * Encrypts secrets of stored settings with a key derived from the admin key. A secret that no known admin key decrypts is read
+ * as not set.
  */
-export function createSealedSettings(store: SettingsStore, masterKey: Secret): SettingsStore {
-  const key = keyFor(masterKey, 'settings');
+export function createSealedSettings(store: SettingsStore, secrets: Secrets): SettingsStore {
+  const cipher = settingsCipher(secrets);
 
   function sealed(value: unknown, name: string, place: string): unknown {
     const isSecret = (text: string): boolean => place.startsWith(`${ALL_SECRET}.`) || isSecretText(name, text);
     if (typeof value === 'string')
       return value !== '' && isSecret(value)
-        ? { [SEALED]: seal(key, Buffer.from(value), place).toString('base64') }
+        ? { [SEALED]: cipher.seal(Buffer.from(value), place).toString('base64') }
         : value;
     if (Array.isArray(value)) return value.map((item) => sealed(item, name, `${place}.*`));
     if (!isMap(value)) return value;
@@ -31,14 +32,8 @@ export function createSealedSettings(store: SettingsStore, masterKey: Secret): S
     return mapped(value, (inner, item) => sealed(item, all ? name : inner, `${place}.${inner}`));
   }
 
-  function opened(value: unknown, place: string): unknown {
-    if (Array.isArray(value)) return value.map((item) => opened(item, `${place}.*`));
-    if (!isMap(value)) return value;
-    const bytes = value[SEALED];
-    if (typeof bytes === 'string' && Object.keys(value).length === 1)
-      return open(key, Buffer.from(bytes, 'base64'), place)?.toString('utf8') ?? null;
-    return mapped(value, (inner, item) => opened(item, `${place}.${inner}`));
-  }
+  const opened = (value: unknown, place: string): unknown =>
+    withSealed(value, place, (bytes, at) => cipher.open(bytes, at)?.toString('utf8') ?? null);
 
   const sealContent = (section: string, content: Content): Content =>
     mapped(content, (name, value) => sealed(value, name, `${section}.${name}`));
@@ -63,6 +58,32 @@ export function createSealedSettings(store: SettingsStore, masterKey: Secret): S
         ),
       ),
   };
+}
+
+/** A value in which each encrypted one is replaced by what `leaf` returns for its bytes and its place. */
+function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: string) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withSealed(item, `${place}.*`, leaf));
+  if (!isMap(value)) return value;
+  const bytes = value[SEALED];
+  if (typeof bytes === 'string' && Object.keys(value).length === 1) return leaf(Buffer.from(bytes, 'base64'), place);
+  return mapped(value, (inner, item) => withSealed(item, `${place}.${inner}`, leaf));
+}
+
+/** A stored section whose secrets of former keys are encrypted with the current one; null when it has none. */
+export function renewedSection(
+  { id, content }: Pick<StoredSection, 'id' | 'content'>,
+  secrets: Secrets,
+): Content | null {
+  const cipher = settingsCipher(secrets);
+  let isRenewed = false;
+  const renewed = mapped(content, (name, value) =>
+    withSealed(value, `${id}.${name}`, (bytes, place) => {
+      const fresh = cipher.renewed(bytes, place);
+      isRenewed ||= fresh !== null;
+      return { [SEALED]: (fresh ?? bytes).toString('base64') };
+    }),
+  );
+  return isRenewed ? renewed : null;
 }
 
 const mapped = (content: Content, value: (name: string, value: unknown) => unknown): Content =>

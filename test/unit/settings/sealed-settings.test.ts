@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { newStamps } from '../../../src/domain/row-store.ts';
 import type { Content, SettingsStore } from '../../../src/domain/settings/stored-section.ts';
-import { createSealedSettings } from '../../../src/runtime/stored-settings/sealed-settings.ts';
+import { createSealedSettings, renewedSection } from '../../../src/runtime/stored-settings/sealed-settings.ts';
 
 const about = { now: new Date(0), by: 'admin' };
 
@@ -21,9 +21,14 @@ function memory() {
   return { store, text: () => JSON.stringify([...held]) };
 }
 
+const of = (current: string, ...former: readonly string[]) => ({
+  current: new Secret(current),
+  former: former.map((one) => new Secret(one)),
+});
+
 it('encrypts every variable, and secrets of other sections at any depth', async () => {
   const { store, text } = memory();
-  const sealed = createSealedSettings(store, new Secret('sk-admin'));
+  const sealed = createSealedSettings(store, of('sk-admin'));
   const variables = { LANGFUSE_HOST: 'plain-host', EMPTY: '' };
   const general = {
     alerting: ['slack'],
@@ -42,10 +47,29 @@ it('encrypts every variable, and secrets of other sections at any depth', async 
 
 it('reads a secret of another admin key, or of another place, as not set', async () => {
   const { store } = memory();
-  const sealed = createSealedSettings(store, new Secret('sk-admin'));
+  const sealed = createSealedSettings(store, of('sk-admin'));
   await sealed.change('environment_variables', () => ({ A: 'a' }), about);
-  const other = createSealedSettings(store, new Secret('sk-other'));
+  const other = createSealedSettings(store, of('sk-other'));
   expect((await other.find('environment_variables'))?.content).toEqual({ A: null });
   await store.change('environment_variables', ({ A }) => ({ B: A }), about);
   expect((await sealed.find('environment_variables'))?.content).toEqual({ B: null });
+});
+
+it('encrypts secrets of a former admin key anew, and leaves those of unknown keys as they are', async () => {
+  const { store } = memory();
+  await createSealedSettings(store, of('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
+  const withUnknown = createSealedSettings(store, of('sk-second', 'sk-first'));
+  const [before] = await store.all();
+  if (before === undefined) throw new Error('Nothing is stored.');
+  expect(renewedSection(before, of('sk-second', 'sk-third'))).toBeNull();
+  const renewed = renewedSection(before, of('sk-second', 'sk-third', 'sk-first'));
+  await store.change('environment_variables', () => ({ ...renewed, B: before.content['A'] }), about);
+  // B stands in the place of another name: no key opens it there.
+  expect((await withUnknown.find('environment_variables'))?.content).toEqual({ A: 'a', B: null });
+  expect((await createSealedSettings(store, of('sk-second')).find('environment_variables'))?.content).toEqual({
+    A: 'a',
+    B: null,
+  });
+  const [after] = await store.all();
+  expect(after === undefined ? 'none' : renewedSection(after, of('sk-second', 'sk-first'))).toBeNull();
 });

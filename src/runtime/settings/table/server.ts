@@ -60,7 +60,14 @@ export const SERVER_SETTINGS = {
     defaultText: 'the admin key',
     env: ['LITELLM_SALT_KEY'],
     description:
-      'Encrypts stored credentials and parameters of models. Never change it: what was stored with another one cannot be read.',
+      'Encrypts stored credentials and parameters of models. To change it, name the former one in `LENSGATE_FORMER_SECRETS`: what was stored with an unknown one cannot be read.',
+  }),
+  formerSecrets: setting({
+    kind: secret('comma-separated secrets'),
+    default: null,
+    env: ['LENSGATE_FORMER_SECRETS'],
+    description:
+      'Former salt keys and admin keys, comma-separated. What they have encrypted is read, and encrypted anew at the start; afterwards they can go.',
   }),
   permitWeakKey: setting({
     kind: flag(),

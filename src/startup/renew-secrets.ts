@@ -1,0 +1,79 @@
+import type { Stores } from '../persistence/stores.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Cipher } from '../runtime/credentials/encryption.ts';
+import { rowCipher } from '../runtime/credentials/sealed-stores.ts';
+import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
+import { headerCipher } from '../runtime/pass-through/endpoints.ts';
+import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
+import type { StartContext } from './context.ts';
+
+/** Author of the changes in the audit log. */
+const AUTHOR = 'system: renewed secrets';
+
+interface Renewable<Row> {
+  readonly rows: readonly Row[];
+  readonly change: (id: string, change: (row: Row) => Row) => Promise<unknown>;
+  readonly cipher: Cipher;
+  readonly sealedOf: (row: Row) => string;
+  readonly withSealed: (row: Row, sealed: string) => Row;
+}
+
+/** Encrypts rows of former keys anew; resolves to their number. A row that was changed meanwhile is left as it is. */
+async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
+  const { rows, change, cipher, sealedOf, withSealed } = about;
+  const renewed = (row: Row): string | null =>
+    cipher.renewed(Buffer.from(sealedOf(row), 'base64'), row.id)?.toString('base64') ?? null;
+  let count = 0;
+  for (const { id } of rows.filter((row) => renewed(row) !== null)) {
+    await change(id, (row) => {
+      const sealed = renewed(row);
+      return sealed === null ? row : withSealed(row, sealed);
+    });
+    count += 1;
+  }
+  return count;
+}
+
+const renewSealed = <Row extends { readonly id: string; readonly sealed: string }>(
+  store: { change(id: string, change: (row: Row) => Row): Promise<unknown> },
+  rows: readonly Row[],
+  cipher: Cipher,
+): Promise<number> =>
+  renewRows<Row>({
+    rows,
+    change: (id, change) => store.change(id, change),
+    cipher,
+    sealedOf: ({ sealed }) => sealed,
+    withSealed: (row, sealed) => ({ ...row, sealed }),
+  });
+
+/** Encrypts everything stored that a former salt key or admin key has encrypted with the current one. */
+export async function renewSecrets(
+  { settings, log }: Pick<StartContext, 'settings' | 'log'>,
+  stores: Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings'>,
+): Promise<void> {
+  const { saltSecrets: salt, adminSecrets: admin } = settings;
+  if (salt.former.length === 0) return;
+  const all = { ids: null };
+  const { deployments, credentials, guardrails, passThrough } = stores;
+  const counts = [
+    await renewSealed(deployments, await deployments.all(all), rowCipher(salt, 'deployments')),
+    await renewSealed(credentials, await credentials.all(all), rowCipher(salt, 'credentials')),
+    await renewSealed(guardrails, await guardrails.all(null), guardrailCipher(salt)),
+    await renewRows({
+      rows: await passThrough.all(null),
+      change: (id, change) => passThrough.change(id, change),
+      cipher: headerCipher(admin),
+      sealedOf: ({ sealedHeaders }) => sealedHeaders,
+      withSealed: (row, sealedHeaders) => ({ ...row, sealedHeaders }),
+    }),
+  ];
+  for (const section of await stores.settings.all()) {
+    if (renewedSection(section, admin) === null) continue;
+    const renew = (content: typeof section.content) => renewedSection({ id: section.id, content }, admin) ?? content;
+    await stores.settings.change(section.id, renew, { now: systemClock.now(), by: AUTHOR });
+    counts.push(1);
+  }
+  const renewed = counts.reduce((sum, count) => sum + count, 0);
+  log.info({ renewed }, 'stored secrets of former keys were encrypted anew');
+}

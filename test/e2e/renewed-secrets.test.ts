@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { startFaultServer } from '../support/fault-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const ADMIN = 'sk-the-admin-of-renewed-secrets';
+const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-renewed-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const started = (admin: string, salt: string, former?: string): Promise<TestApp> =>
+  startApp({
+    dataDir,
+    env: {
+      LITELLM_MASTER_KEY: admin,
+      LITELLM_SALT_KEY: salt,
+      ...(former === undefined ? {} : { LENSGATE_FORMER_SECRETS: former }),
+    },
+  });
+
+it('stored models, credentials, entries and settings survive a change of the salt key and the admin key', async () => {
+  const upstream = await startFaultServer();
+  const seen: (string | undefined)[] = [];
+  upstream.answer((response, _socket, { headers }) => {
+    seen.push(headers['x-entry-secret']?.toString() ?? headers.authorization);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({
+        id: 'a',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      }),
+    );
+  });
+
+  async function use(app: TestApp): Promise<readonly number[]> {
+    const body = { model: 'stored', messages: [{ role: 'user', content: 'hi' }] };
+    const chat = await app.call('POST', '/v1/chat/completions', body);
+    const entry = await app.call('GET', '/entry');
+    return [chat.status, entry.status];
+  }
+
+  const first = await started(ADMIN, 'salt-1');
+  const made = [
+    ['/credentials', { credential_name: 'c', credential_values: { api_key: 'sk-upstream-1' }, credential_info: {} }],
+    [
+      '/model/new',
+      {
+        model_name: 'stored',
+        litellm_params: { model: 'openai/m', api_base: `${upstream.url}/v1`, litellm_credential_name: 'c' },
+      },
+    ],
+    [
+      '/config/pass_through_endpoint',
+      { path: '/entry', target: upstream.url, headers: { 'x-entry-secret': 'entry-1' } },
+    ],
+    ['/config/update', { environment_variables: { SOME_TOKEN: 'token-1' } }],
+  ] as const;
+  for (const [path, body] of made) {
+    const answer = await first.call('POST', path, body);
+    expect([path, answer.status, await answer.text()]).toEqual([path, 200, expect.any(String)]);
+  }
+  expect(await use(first)).toEqual([200, 200]);
+  await first.stop({ keepData: true });
+
+  // Unknown keys: nothing can be read, and nothing is lost.
+  const blind = await started(`${ADMIN}-2`, 'salt-2', 'salt-0');
+  expect(await use(blind)).not.toContain(200);
+  await blind.stop({ keepData: true });
+
+  const renewing = await started(`${ADMIN}-2`, 'salt-2', ` salt-0, salt-1,${ADMIN}`);
+  expect(await use(renewing)).toEqual([200, 200]);
+  await renewing.stop({ keepData: true });
+
+  const after = await started(`${ADMIN}-2`, 'salt-2');
+  expect(await use(after)).toEqual([200, 200]);
+  const shown = await (await after.call('GET', '/config/yaml')).text();
+  expect(shown).not.toContain('token-1');
+  await after.stop({ keepData: true });
+  expect(new Set(seen)).toEqual(new Set(['Bearer sk-upstream-1', 'entry-1']));
+  await upstream.stop();
+}, 60_000);
