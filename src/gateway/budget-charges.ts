@@ -151,7 +151,7 @@ function keyCharge(
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
   const budget = budgetOf({ maxBudget, metadata: key.metadata }, now);
   const { settings } = key;
-  const { spentBefore, window: ownWindow } = countedOf(key, key.maxBudget === null);
+  const { spentBefore, window: ownWindow } = countedOf(key);
   const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
     scope,
     charge: { scope, counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
@@ -176,11 +176,11 @@ function keyCharge(
 }
 
 /**
- * The window of a key's budget: its own one, else that of the budget row when the amount is from there. A spend that an
- * administrator has set holds until the window of the row begins anew.
+ * The window of a key's budget: its own one, else that of the budget row that the key names, also for an amount of its own. A
+ * spend that an administrator has set holds until the window of the row begins anew.
  */
-function countedOf(key: VirtualKey, isOfRow: boolean): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
-  const row = isOfRow && key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
+function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
+  const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
   if (row === null) return { spentBefore: key.spentBefore, window: windowIn(key) };
   const { spentBefore } = row;
   const isLater = spentBefore !== null && spentBefore > key.spentBefore;
@@ -313,7 +313,7 @@ function softBudgetOfKey(key: VirtualKey): OwnerBudget {
     counter: keyCounter(key.hash),
     budget: null,
     soft: settings.softBudget === undefined ? owners?.budget?.softBudget : usdFrom(settings.softBudget),
-    ...countedOf(key, settings.softBudget === undefined),
+    ...countedOf(key),
     subject: `Key=${key.alias ?? 'None'} (${key.name})`,
   };
 }

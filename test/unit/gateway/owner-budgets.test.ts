@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countersOf } from '../../../src/domain/admission/counters.ts';
 import { BudgetExceeded } from '../../../src/domain/errors.ts';
+import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../../../src/domain/money.ts';
 import { chargedOf, chargesOf, hasBudget } from '../../../src/gateway/budget-charges.ts';
 import { createBudgets, type CostReservation } from '../../../src/gateway/budgets.ts';
@@ -39,6 +40,21 @@ describe('budgets of owners', () => {
       { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
       { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('User=u in Team=t', 3) },
     ]);
+  });
+
+  it('of a key begin anew with the window of the row that it names, unless it has a window of its own', () => {
+    const resetAt = new Date('2026-02-01T00:00:00Z');
+    const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
+    const limitOf = (fields: Partial<VirtualKey>, of: Given['budget'] = row) =>
+      chargesFor({ budget: of }, { teamId: null, ...fields }).map(({ limit }) => limit);
+    expect(limitOf({ maxBudget: null })).toEqual([usd(13)]);
+    expect(limitOf({ maxBudget: usd(1) })).toEqual([usd(5)]);
+    // A spend that was set later holds until the next window.
+    expect(limitOf({ maxBudget: usd(1), spentBefore: usd(6) })).toEqual([usd(7)]);
+    // In the first window all spend counts.
+    expect(limitOf({ maxBudget: usd(1) }, { ...row, spentBefore: null })).toEqual([usd(1)]);
+    const own = { budgetDuration: '1d', budgetResetAt: resetAt };
+    expect(limitOf({ maxBudget: usd(1), ...own })).toEqual([usd(1)]);
   });
 
   it('of a user hold for keys without a team', () => {
