@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Budget } from '../../../src/domain/budgets/budget.ts';
+import { newBudget } from '../../../src/domain/budgets/budget.ts';
 import { callLabels } from '../../../src/domain/calls/call-labels.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { createLabelBudgets } from '../../../src/gateway/label-budgets.ts';
@@ -10,13 +10,7 @@ it('a call has the budgets of its labels when they are evicted during the read',
   const reading = Promise.withResolvers<void>();
   const waiting: PromiseWithResolvers<void>[] = [];
   let nowMs = 0;
-  const row = {
-    id: 'b1',
-    maxBudget: 5n as Usd,
-    budgetDuration: null,
-    budgetResetAt: null,
-    countsFrom: null,
-  } as unknown as Budget;
+  const row = newBudget({ maxBudget: 5n as Usd }, { id: 'b1', now: new Date(0), by: 'admin' });
   const budgets = createLabelBudgets(
     {
       budgets: {
@@ -46,8 +40,8 @@ it('a call has the budgets of its labels when they are evicted during the read',
     id,
     blocked: false,
     budget: 5n,
-    soft: undefined,
-    limits: {},
+    soft: null,
+    limits: { rpmLimit: null, tpmLimit: null, maxParallelRequests: null },
     spentBefore: 0n,
     window: null,
   }));
