@@ -1,77 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordedVendor, type Vendor } from './vendor.ts';
+import { describe, expect, it } from 'vitest';
+import { chat, envelope, type Json } from '../../support/tenancy-client.ts';
+import { teamModelCalls } from './team-model-calls.ts';
 
-const { get, post, send, key } = tenancyClient({
-  env: { STORE_MODEL_IN_DB: 'True', OPERATOR_KEY: 'sk-of-the-operator' },
-  config: {
-    general_settings: { demo_model: false },
-    model_list: [
-      { model_name: 'filed', litellm_params: { model: 'demo' }, model_info: { id: 'filed-1' } },
-      {
-        model_name: 'filed-of-team',
-        litellm_params: { model: 'demo' },
-        model_info: { id: 'filed-2', team_id: 'red', team_public_model_name: 'from-file' },
-      },
-    ],
-  },
-});
-
-let vendor: Vendor;
-let admin = '';
-let red = '';
-let blue = '';
-const make = (name: string, id: string, apiKey: string, more: { readonly info?: object; readonly by?: string } = {}) =>
-  post(
-    '/model/new',
-    {
-      model_name: name,
-      litellm_params: { model: `openai/${id}`, api_base: vendor.base, api_key: apiKey },
-      model_info: { id, ...more.info },
-    },
-    more.by,
-  );
-/** Status of a call, and the credential that the upstream got; null where nothing was sent. */
-async function called(model: string, by?: string): Promise<readonly [number, string | null]> {
-  const before = vendor.seen().length;
-  const { status } = await post('/v1/chat/completions', chat(model), by);
-  return [status, vendor.seen()[before]?.authorization ?? null];
-}
-const namesOf = async (by?: string): Promise<readonly unknown[]> =>
-  ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
-const infoOf = async (path: string, by?: string): Promise<readonly unknown[]> =>
-  ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
-
-beforeAll(async () => {
-  vendor = await startRecordedVendor();
-  await post('/team/new', { team_id: 'red', models: ['filed'] });
-  await post('/team/new', { team_id: 'blue' });
-  await post('/user/new', { user_id: 'anna' });
-  await post('/user/new', { user_id: 'ben' });
-  await post('/team/member_add', { team_id: 'red', member: { user_id: 'anna', role: 'admin' } });
-  await post('/team/member_add', { team_id: 'red', member: { user_id: 'ben', role: 'user' } });
-  admin = await key({ user_id: 'anna' });
-  red = await key({ team_id: 'red' });
-  blue = await key({ team_id: 'blue' });
-  await make('gpt', 'common', 'sk-common');
-  await make('gpt', 'own', 'sk-red', { info: { team_id: 'red' } });
-  await make('only', 'hidden', 'sk-hidden', { info: { team_id: 'red' } });
-});
-afterAll(() => vendor.stop());
+const { get, post, send, key, make, called, namesOf, infoOf, keys } = teamModelCalls();
 
 describe('a model of a team', () => {
   it('is meant by its name for keys of the team, also beside one of all with the same name', async () => {
     for (let turn = 0; turn < 2; turn += 1) {
-      expect(await called('gpt', red)).toEqual([200, 'Bearer sk-red']);
-      expect(await called('gpt', blue)).toEqual([200, 'Bearer sk-common']);
+      expect(await called('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
+      expect(await called('gpt', keys.blue)).toEqual([200, 'Bearer sk-common']);
       expect(await called('gpt')).toEqual([200, 'Bearer sk-common']);
     }
-    expect(await called('only', red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await called('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
   });
 
   it('does not exist for others, by its name and by its id', async () => {
     const unnamed = await key({});
-    for (const by of [blue, unnamed])
+    for (const by of [keys.blue, unnamed])
       for (const model of ['only', 'hidden', 'own', 'from-file']) {
         const answer = await post('/v1/chat/completions', chat(model), by);
         const message = `/chat/completions: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
@@ -79,7 +24,7 @@ describe('a model of a team', () => {
       }
     expect(await called('only')).toEqual([400, null]);
     expect(await called('hidden')).toEqual([400, null]);
-    for (const by of [blue, unnamed]) {
+    for (const by of [keys.blue, unnamed]) {
       expect(await namesOf(by)).toEqual(['filed', 'gpt']);
       expect((await get('/v1/models/only', by)).status).toBe(404);
       expect(await infoOf('/model/info', by)).toEqual(['filed-1', 'common']);
@@ -88,26 +33,26 @@ describe('a model of a team', () => {
   });
 
   it('is not limited by the models of the team, but by those of the key', async () => {
-    expect(await called('filed', red)).toEqual([200, null]);
-    expect(await namesOf(red)).toEqual(['filed', 'from-file', 'gpt', 'only']);
+    expect(await called('filed', keys.red)).toEqual([200, null]);
+    expect(await namesOf(keys.red)).toEqual(['filed', 'from-file', 'gpt', 'only']);
     const limited = await key({ team_id: 'red', models: ['filed'] });
     expect(await called('only', limited)).toEqual([403, null]);
     expect(await namesOf(limited)).toEqual(['filed']);
   });
 
   it('of the configuration file has the name that the team sees', async () => {
-    expect(await called('from-file', red)).toEqual([200, null]);
-    expect(await called('filed-of-team', red)).toEqual([403, null]);
+    expect(await called('from-file', keys.red)).toEqual([200, null]);
+    expect(await called('filed-of-team', keys.red)).toEqual([403, null]);
   });
 
   it('models.info 200, models.page 200: models of a team, and of the teams of a user', async () => {
     const ofRed = ['filed-1', 'filed-2', 'own', 'hidden'];
     for (const path of ['/model/info', '/v2/model/info']) {
       expect(await infoOf(`${path}?teamId=red`)).toEqual(ofRed);
-      expect(await infoOf(`${path}?teamId=blue`, blue)).toEqual(['filed-1', 'common']);
-      expect(await infoOf(`${path}?teamId=red`, admin)).toEqual(ofRed);
-      expect(await infoOf(path, admin)).toEqual(['filed-1', 'common']);
-      expect(await infoOf(`${path}?include_team_models=true`, admin)).toEqual([
+      expect(await infoOf(`${path}?teamId=blue`, keys.blue)).toEqual(['filed-1', 'common']);
+      expect(await infoOf(`${path}?teamId=red`, keys.admin)).toEqual(ofRed);
+      expect(await infoOf(path, keys.admin)).toEqual(['filed-1', 'common']);
+      expect(await infoOf(`${path}?include_team_models=true`, keys.admin)).toEqual([
         'filed-1',
         'filed-2',
         'common',
@@ -133,7 +78,7 @@ describe('a model of a team', () => {
       ['own', false, ['red']],
       ['hidden', false, ['red']],
     ]);
-    expect(await accessOf(admin)).toEqual([
+    expect(await accessOf(keys.admin)).toEqual([
       ['filed-1', true, ['red']],
       ['common', true, []],
     ]);
@@ -142,7 +87,7 @@ describe('a model of a team', () => {
       ['filed-1', false, []],
       ['common', true, []],
     ]);
-    expect(await accessOf(blue)).toEqual([
+    expect(await accessOf(keys.blue)).toEqual([
       ['filed-1', false, undefined],
       ['common', false, undefined],
     ]);
@@ -152,7 +97,7 @@ describe('a model of a team', () => {
 
   it('models.info 403 and 404, models.page 403 and 404: a team of others, and an unknown one', async () => {
     for (const path of ['/model/info', '/v2/model/info']) {
-      expect((await get(`${path}?teamId=red`, blue)).status).toBe(403);
+      expect((await get(`${path}?teamId=red`, keys.blue)).status).toBe(403);
       expect((await get(`${path}?teamId=none`)).status).toBe(404);
     }
   });
@@ -169,7 +114,8 @@ describe('a model of a team', () => {
       ((await get(`/v1/models?${query}`, by)).body['data'] as readonly Json[]).map(({ id }) => id);
     expect(await listed('team_id=red')).toEqual(['filed', 'from-file', 'gpt', 'only', 'grouped']);
     expect(await listed('team_id=blue')).toEqual(['filed', 'gpt']);
-    for (const by of [blue, red, undefined]) expect(await listed('only_model_access_groups=true', by)).toEqual([]);
+    for (const by of [keys.blue, keys.red, undefined])
+      expect(await listed('only_model_access_groups=true', by)).toEqual([]);
     expect((await get('/access_group/list')).body).toEqual({ access_groups: [] });
     expect(await post('/access_group/new', { access_group: 'g', model_names: ['only'] })).toMatchObject({
       status: 400,
@@ -191,50 +137,50 @@ describe('a model of a team', () => {
       ['gpt', 1_000_000],
     ];
     expect(await limits()).toEqual(common);
-    expect(await limits(blue)).toEqual(common);
-    expect(await limits(red)).toEqual([
+    expect(await limits(keys.blue)).toEqual(common);
+    expect(await limits(keys.red)).toEqual([
       ['filed', null],
       ['from-file', null],
       ['gpt', 2_000_000],
       ['only', null],
     ]);
-    expect(await infoOf('/model/info', red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
+    expect(await infoOf('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
   it('that is blocked gives way to one of all, for which the models of the team hold', async () => {
     await post('/model/block', { model_id: 'own' });
-    expect(await called('gpt', red)).toEqual([403, null]);
-    expect(await namesOf(red)).not.toContain('gpt');
+    expect(await called('gpt', keys.red)).toEqual([403, null]);
+    expect(await namesOf(keys.red)).not.toContain('gpt');
     await post('/model/unblock', { model_id: 'own' });
-    expect(await called('gpt', red)).toEqual([200, 'Bearer sk-red']);
+    expect(await called('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
   });
 
   it('with a wildcard does not let the team call models of all that its list lacks', async () => {
     await make('vendor/exact', 'exact', 'sk-common');
     await make('vendor/long*', 'long', 'sk-common');
     await make('vendor/*', 'wild', 'sk-red', { info: { team_id: 'red' } });
-    expect(await called('vendor/exact', red)).toEqual([403, null]);
-    expect(await called('vendor/longer', red)).toEqual([403, null]);
-    expect(await called('vendor/other', red)).toEqual([200, 'Bearer sk-red']);
-    expect(await called('vendor/exact', blue)).toEqual([200, 'Bearer sk-common']);
-    expect(await called('vendor/other', blue)).toEqual([400, null]);
+    expect(await called('vendor/exact', keys.red)).toEqual([403, null]);
+    expect(await called('vendor/longer', keys.red)).toEqual([403, null]);
+    expect(await called('vendor/other', keys.red)).toEqual([200, 'Bearer sk-red']);
+    expect(await called('vendor/exact', keys.blue)).toEqual([200, 'Bearer sk-common']);
+    expect(await called('vendor/other', keys.blue)).toEqual([400, null]);
     for (const id of ['exact', 'long', 'wild']) await post('/model/delete', { id });
   });
 
   it('is renamed for its team alone', async () => {
     await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: 'shown' } });
-    expect(await called('shown', red)).toEqual([200, 'Bearer sk-hidden']);
-    expect(await called('only', red)).toEqual([403, null]);
-    expect(await called('shown', blue)).toEqual([400, null]);
+    expect(await called('shown', keys.red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await called('only', keys.red)).toEqual([403, null]);
+    expect(await called('shown', keys.blue)).toEqual([400, null]);
     await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: null } });
-    expect(await called('only', red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await called('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
   });
 
   it('is not a fallback of other teams', async () => {
     const body = { ...chat('filed'), fallbacks: ['only'] };
-    expect((await post('/v1/chat/completions', body, blue)).status).toBe(400);
-    expect((await post('/v1/chat/completions', { ...body, fallbacks: ['hidden'] }, blue)).status).toBe(400);
-    expect((await post('/v1/chat/completions', body, red)).status).toBe(200);
+    expect((await post('/v1/chat/completions', body, keys.blue)).status).toBe(400);
+    expect((await post('/v1/chat/completions', { ...body, fallbacks: ['hidden'] }, keys.blue)).status).toBe(400);
+    expect((await post('/v1/chat/completions', body, keys.red)).status).toBe(200);
   });
 
   it('is deleted with its team, so that a later team with the same id has none', async () => {
@@ -249,8 +195,8 @@ describe('a model of a team', () => {
 
   it('that is blocked is blocked for the team alone', async () => {
     await post('/model/block', { model_id: 'hidden' });
-    expect((await post('/v1/chat/completions', chat('only'), red)).status).toBe(403);
-    expect((await post('/v1/chat/completions', chat('only'), blue)).status).toBe(400);
+    expect((await post('/v1/chat/completions', chat('only'), keys.red)).status).toBe(403);
+    expect((await post('/v1/chat/completions', chat('only'), keys.blue)).status).toBe(400);
     await post('/model/unblock', { model_id: 'hidden' });
   });
 });

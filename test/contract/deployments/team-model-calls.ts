@@ -1,0 +1,83 @@
+import { afterAll, beforeAll } from 'vitest';
+import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+import { startRecordedVendor, type Vendor } from './vendor.ts';
+
+/**
+ * Two teams, `red` with models of its own and the administrator `anna`, and `blue`. The models `gpt` of all and of `red` have
+ * different upstream credentials.
+ */
+export function teamModelCalls() {
+  const { get, post, send, key } = tenancyClient({
+    env: { STORE_MODEL_IN_DB: 'True', OPERATOR_KEY: 'sk-of-the-operator' },
+    config: {
+      general_settings: { demo_model: false },
+      model_list: [
+        { model_name: 'filed', litellm_params: { model: 'demo' }, model_info: { id: 'filed-1' } },
+        {
+          model_name: 'filed-of-team',
+          litellm_params: { model: 'demo' },
+          model_info: { id: 'filed-2', team_id: 'red', team_public_model_name: 'from-file' },
+        },
+      ],
+    },
+  });
+
+  let vendor: Vendor;
+  const keys = { admin: '', red: '', blue: '' };
+  const make = (
+    name: string,
+    id: string,
+    apiKey: string,
+    more: { readonly info?: object; readonly by?: string } = {},
+  ) =>
+    post(
+      '/model/new',
+      {
+        model_name: name,
+        litellm_params: { model: `openai/${id}`, api_base: vendor.base, api_key: apiKey },
+        model_info: { id, ...more.info },
+      },
+      more.by,
+    );
+  /** Status of a call, and the credential that the upstream got; null where nothing was sent. */
+  async function called(model: string, by?: string): Promise<readonly [number, string | null]> {
+    const before = vendor.seen().length;
+    const { status } = await post('/v1/chat/completions', chat(model), by);
+    return [status, vendor.seen()[before]?.authorization ?? null];
+  }
+  const namesOf = async (by?: string): Promise<readonly unknown[]> =>
+    ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
+  const infoOf = async (path: string, by?: string): Promise<readonly unknown[]> =>
+    ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
+
+  beforeAll(async () => {
+    vendor = await startRecordedVendor();
+    await post('/team/new', { team_id: 'red', models: ['filed'] });
+    await post('/team/new', { team_id: 'blue' });
+    await post('/user/new', { user_id: 'anna' });
+    await post('/user/new', { user_id: 'ben' });
+    await post('/team/member_add', { team_id: 'red', member: { user_id: 'anna', role: 'admin' } });
+    await post('/team/member_add', { team_id: 'red', member: { user_id: 'ben', role: 'user' } });
+    keys.admin = await key({ user_id: 'anna' });
+    keys.red = await key({ team_id: 'red' });
+    keys.blue = await key({ team_id: 'blue' });
+    await make('gpt', 'common', 'sk-common');
+    await make('gpt', 'own', 'sk-red', { info: { team_id: 'red' } });
+    await make('only', 'hidden', 'sk-hidden', { info: { team_id: 'red' } });
+  });
+  afterAll(() => vendor.stop());
+
+  return {
+    get,
+    post,
+    send,
+    key,
+    make,
+    called,
+    namesOf,
+    infoOf,
+    vendor: (): Vendor => vendor,
+    /** Of the administrator of `red`, of `red` and of `blue`. */
+    keys,
+  };
+}
