@@ -4,11 +4,8 @@ import { defineConfig } from 'vitest/config';
 /** The runner's default leaves one core unused, which on two cores is half of the machine. */
 const WORKERS = Math.max(2, availableParallelism() - 1);
 
-// Processes and a browser beside the other tiers get too little CPU for their short waits: they run after them. Tests of
-// processes wait for clocks and starts much of their time, so two of their files run at once; the browser runs alone.
-const WORKERS_OF_GROUP = [WORKERS, 2, 1] as const;
-
-const folder = (name: string, timeoutMs = 5_000, order: 0 | 1 | 2 = 0, setupFiles: readonly string[] = []) => ({
+// Processes and a browser beside other tests get too little CPU for their short waits: they run after them, one file at a time.
+const folder = (name: string, timeoutMs = 5_000, order = 0, setupFiles: readonly string[] = []) => ({
   // The runner would add `development`, by which graphql resolves to a second copy of itself.
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
@@ -18,7 +15,7 @@ const folder = (name: string, timeoutMs = 5_000, order: 0 | 1 | 2 = 0, setupFile
     testTimeout: timeoutMs,
     hookTimeout: Math.max(30_000, timeoutMs),
     sequence: { groupOrder: order },
-    maxWorkers: WORKERS_OF_GROUP[order],
+    maxWorkers: order === 0 ? WORKERS : 1,
     // Modules are loaded once per worker: a suite of this many files spends most of its time on imports otherwise. The house
     // tests read what modules register, and need their own.
     isolate: name === 'house',
