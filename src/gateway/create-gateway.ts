@@ -207,13 +207,13 @@ export function createGateway(
       return routeFor(caller, request);
     } catch (failure) {
       if (!(failure instanceof UnknownModel)) throw failure;
-      return lookedUpAgain(caller, request, failure);
+      return lookedUpAgain(caller, request);
     }
   }
 
-  async function lookedUpAgain(caller: Caller, request: ModelRequest, failure: UnknownModel): Promise<Route> {
-    const isChanged = await deployments.lookAgain().catch(() => false);
-    if (!isChanged) throw failure;
+  /** Also without a change by this read: another one may have found the model meanwhile. */
+  async function lookedUpAgain(caller: Caller, request: ModelRequest): Promise<Route> {
+    await deployments.lookAgain().catch(() => false);
     return routeFor(caller, request);
   }
 
