@@ -20,11 +20,11 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
 
 /** Searches a snapshot; in the current one the same search gives the same object. Throws InvalidInput. */
 export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
-  const { filters, demands, sort } = search;
-  if (demands) assertConditions(demands);
+  const { filters, conditions, sort } = search;
+  if (conditions) assertConditions(conditions);
   const find = (): FoundEntries => {
     const passed = findEntries(snapshot.entries, filters, matcherOf(filters.model, platform.patterns));
-    const narrowed = demands ? narrowEntries(passed, demands) : passed;
+    const narrowed = conditions ? narrowEntries(passed, conditions) : passed;
     return { snapshot, entries: sort ? sortEntries(narrowed, sort) : narrowed };
   };
   return platform.catalogResults.found(snapshot, search, find);

@@ -5,7 +5,7 @@ import { builder } from './builder.ts';
 import { localId, readGlobalId } from './global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { creationOrder } from './order.ts';
-import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './row-pages.ts';
 
 const AuditActionType = builder.enumType('AuditAction', {
   description: 'What happened to a row.',
@@ -52,12 +52,12 @@ builder.node(AuditEntryType, {
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
     changedBy: t.exposeID('changedBy', {
-      description: 'User that made the change, or whom the caller acted for (`litellm-changed-by`).',
+      description: 'User in the header `litellm-changed-by`, else the user that made the change.',
     }),
     actor: t.exposeID('actor', {
       nullable: true,
       description:
-        'User of the credential that made the change, else the hash of its key, whomever the caller acted for. Null for entries of earlier versions.',
+        'User of the credential that made the change, else the hash of its key; independent of `litellm-changed-by`. Null for entries of earlier versions.',
     }),
     changedByKey: t.exposeID('changedByKey', {
       nullable: true,
@@ -110,7 +110,7 @@ builder.queryField('auditLog', (t) =>
         orderBy: t.arg({ type: AuditLogOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = askedRows(args);
+        const page = readCreationPage(args);
         const isDescending = orderBy?.direction !== 'ascending';
         const { entries, ...counts } = await listAuditLog(scope, {
           filter: {

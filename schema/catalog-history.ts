@@ -40,7 +40,7 @@ const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').impl
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'When this installation observed the change, or as imported.',
+      description: 'When this installation observed the change. For an imported change, the time in the file.',
     }),
     notBefore: t.expose('notBefore', {
       type: 'DateTime',
@@ -85,7 +85,7 @@ const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').impl
     }),
     snapshotId: t.exposeID('snapshotId', {
       nullable: true,
-      description: 'Id of the snapshot that brought the change. Null for imported changes.',
+      description: 'Id of the snapshot that introduced the change. Null for imported changes.',
     }),
   }),
 });
@@ -148,10 +148,10 @@ async function connectionOf(page: ChangePage | Promise<ChangePage>): Promise<Con
 }
 
 const UpdateType = builder.objectRef<CatalogChangeUpdate>('CatalogChangeUpdate').implement({
-  description: 'Changes that one snapshot brought. A large snapshot makes several updates.',
+  description: 'Changes that one snapshot introduced. A large snapshot is sent as several updates.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the changes were observed.' }),
-    snapshotId: t.exposeID('snapshotId', { description: 'Id of the snapshot that brought the changes.' }),
+    snapshotId: t.exposeID('snapshotId', { description: 'Id of the snapshot that introduced the changes.' }),
     changes: t.field({
       type: [CatalogChangeType],
       complexity: { field: 1, multiplier: NEWS_SIZE },

@@ -4,7 +4,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { nodesOf } from './node.ts';
-import { hasPart, inOrder, isAsked, valueOrder } from './order.ts';
+import { containsText, inOrder, matchesValue, valueOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
@@ -91,7 +91,7 @@ builder.queryField('quarantinedPrices', (t) =>
       },
       resolve(_root, { filter, orderBy, ...args }, { scope }) {
         const held = listQuarantined(scope, undefined).filter(
-          ({ entryId, reason }) => hasPart(entryId, filter?.entryId) && isAsked(reason, filter?.reason),
+          ({ entryId, reason }) => containsText(entryId, filter?.entryId) && matchesValue(reason, filter?.reason),
         );
         return pageOf(inOrder(held, orderBy, BY, idOf), args, idOf);
       },

@@ -130,10 +130,10 @@ export function readSearch(filter: EntryFilterInput | null | undefined, order?: 
     model: filter?.model ?? null,
     capabilities: Object.fromEntries(Object.entries(flags).filter(([, wanted]) => typeof wanted === 'boolean')),
   };
-  return { filters, ...(filter && hasDemands(filter) ? { demands: readDemands(filter) } : {}), ...sort };
+  return { filters, ...(filter && hasConditions(filter) ? { conditions: readConditions(filter) } : {}), ...sort };
 }
 
-const hasDemands = (filter: EntryFilterInput): boolean =>
+const hasConditions = (filter: EntryFilterInput): boolean =>
   (filter.maxInputCostUsdPerMillionTokens ??
     filter.maxOutputCostUsdPerMillionTokens ??
     filter.minContextWindow ??
@@ -143,7 +143,7 @@ const hasDemands = (filter: EntryFilterInput): boolean =>
     null) !== null;
 
 /** Conditions beyond equality. Capabilities are sorted, so that equal filters share a cache entry. */
-const readDemands = (filter: EntryFilterInput): NonNullable<EntrySearch['demands']> => ({
+const readConditions = (filter: EntryFilterInput): NonNullable<EntrySearch['conditions']> => ({
   maxInputPrice: pricePerTokenFrom(filter.maxInputCostUsdPerMillionTokens ?? null),
   maxOutputPrice: pricePerTokenFrom(filter.maxOutputCostUsdPerMillionTokens ?? null),
   minContextWindow: filter.minContextWindow ?? null,

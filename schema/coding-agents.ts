@@ -18,7 +18,7 @@ import { localId } from './global-id.ts';
 import { CALL_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
 import { creationOrder } from './order.ts';
-import { orderedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
 
 const AGENT_ID = 'The agent: global id or id of the provider.';
 const TYPE = 'CodingAgent';
@@ -138,7 +138,7 @@ builder.queryField('codingAgents', (t) =>
         orderBy: t.arg({ type: AgentOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = orderedRows<'created_at'>(args, orderBy);
+        const page = readOrderedPage<'created_at'>(args, orderBy);
         const asked = {
           keyHash: idOrNull(localId('VirtualKey', filter?.keyHash)),
           teamId: idOrNull(localId('Team', filter?.teamId)),

@@ -15,22 +15,22 @@ import {
 } from 'graphql';
 import type { Fragments, Variables } from './introspection.ts';
 
-/** What a selection costs at most, in fields, and how many levels it has. */
+/** Maximum cost of a selection in fields, and its depth. */
 interface Cost {
   readonly fields: number;
   readonly depth: number;
 }
 
-/** The `complexity` of a field as Pothos keeps it: its own cost, and by how much it multiplies what is below. */
+/** The `complexity` of a field in Pothos: its own cost, and the multiplier for the cost of its selection. */
 type Complexity = number | { readonly field?: number; readonly multiplier?: number };
 
-/** Items that a list without a stated complexity is taken to hold. */
+/** Assumed length of a list without a stated complexity. */
 const LIST_ITEMS = 10;
 
 /**
- * The cost of an operation, by the complexities its fields state, with every page taken for full. Fragments are
- * computed once for each type. What is below `__schema` and `__type` counts elsewhere. The formula is that of
- * `@pothos/plugin-complexity`, which would coerce all variables once more.
+ * Cost of an operation by the complexities of its fields. Pages count as full. Fragments are computed once for each
+ * type. Fields below `__schema` and `__type` are counted by `countIntrospection`. Same formula as
+ * `@pothos/plugin-complexity`, which would coerce all variables again.
  */
 export function costOf(
   schema: GraphQLSchema,

@@ -9,17 +9,16 @@ import type { KnownCredential } from '../src/domain/credentials/credential.ts';
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
+import { TAKES_EFFECT } from './descriptions.ts';
 import { localId } from './global-id.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf } from './node.ts';
-import { hasPart, inOrder, rowOrder } from './order.ts';
+import { containsText, inOrder, rowOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'Credential';
 const NAMED = 'The credential: global id or name.';
 const VALUES = 'Values by name, e.g. `api_key` and `api_base`. They are encrypted.';
-const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
-
 const CredentialType = builder.objectRef<KnownCredential>(TYPE);
 
 builder.node(CredentialType, {
@@ -75,7 +74,7 @@ builder.queryField('credentials', (t) =>
         orderBy: t.arg({ type: CredentialOrderType, description: 'The oldest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const found = (await listCredentials(scope, undefined)).filter(({ id }) => hasPart(id, filter?.name));
+        const found = (await listCredentials(scope, undefined)).filter(({ id }) => containsText(id, filter?.name));
         const values = {
           created_at: (row: KnownCredential) => row.stored?.createdAt.getTime() ?? 0,
           name: (row: KnownCredential) => row.id,
@@ -133,7 +132,7 @@ function sourceOf(values: unknown, deploymentId: string | null | undefined) {
 builder.mutationFields((t) => ({
   createCredential: t.field({
     type: CredentialType,
-    description: `Stores a credential. ${AT_ONCE}`,
+    description: `Stores a credential. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The credential.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -145,7 +144,7 @@ builder.mutationFields((t) => ({
   }),
   updateCredential: t.field({
     type: CredentialType,
-    description: `Changes a credential. ${AT_ONCE}`,
+    description: `Changes a credential. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The credential and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -160,7 +159,7 @@ builder.mutationFields((t) => ({
   }),
   deleteCredential: t.field({
     type: CredentialType,
-    description: `Deletes a credential. Deployments that use it cannot be called any more. ${AT_ONCE}`,
+    description: `Deletes a credential. Deployments that use it cannot be called any more. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The credential.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -106,10 +106,10 @@ builder.mutationFields((t) => ({
   createCustomer: t.field({
     type: CustomerType,
     description: 'Creates a customer. For proxy administrators.',
-    args: { input: t.arg({ type: CreateCustomerInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateCustomerInput, required: true, description: 'The new customer.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'CreateCustomerResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateCustomerResult', description: 'The customer, or why it was not created.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
@@ -120,10 +120,10 @@ builder.mutationFields((t) => ({
   updateCustomer: t.field({
     type: CustomerType,
     description: 'Changes a customer. For proxy administrators.',
-    args: { input: t.arg({ type: UpdateCustomerInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateCustomerInput, required: true, description: 'The customer and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateCustomerResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateCustomerResult', description: 'The changed customer, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
@@ -134,10 +134,10 @@ builder.mutationFields((t) => ({
   deleteCustomers: t.field({
     type: DeletedOwnersType,
     description: 'Deletes customers. For proxy administrators.',
-    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'The customers to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteCustomersResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteCustomersResult', description: 'The deleted customers, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const ids = localIds('Customer', input.ids);
@@ -148,10 +148,10 @@ builder.mutationFields((t) => ({
   blockCustomers: t.field({
     type: BlockedCustomersType,
     description: 'Blocks customers; unknown ones are created. For proxy administrators.',
-    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'The customers to block.' }) },
     errors: {
       types: [InvalidInput],
-      union: { name: 'BlockCustomersResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'BlockCustomersResult', description: 'The blocked customers, or why none was blocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const asked = { ids: localIds('Customer', input.ids), blocked: true };
@@ -161,10 +161,10 @@ builder.mutationFields((t) => ({
   unblockCustomers: t.field({
     type: BlockedCustomersType,
     description: 'Unblocks customers. For proxy administrators.',
-    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'The customers to unblock.' }) },
     errors: {
       types: [InvalidInput],
-      union: { name: 'UnblockCustomersResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UnblockCustomersResult', description: 'The unblocked customers, or why none was unblocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const asked = { ids: localIds('Customer', input.ids), blocked: false };
@@ -174,10 +174,10 @@ builder.mutationFields((t) => ({
   createBudget: t.field({
     type: BudgetType,
     description: 'Creates a budget that other rows may refer to. For proxy administrators.',
-    args: { input: t.arg({ type: CreateBudgetInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateBudgetInput, required: true, description: 'The new budget.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'CreateBudgetResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateBudgetResult', description: 'The budget, or why it was not created.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, limits, allowedModels } = input;
@@ -188,10 +188,10 @@ builder.mutationFields((t) => ({
   updateBudget: t.field({
     type: BudgetType,
     description: 'Changes a budget. For proxy administrators.',
-    args: { input: t.arg({ type: UpdateBudgetInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateBudgetInput, required: true, description: 'The budget and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateBudgetResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateBudgetResult', description: 'The changed budget, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const id = localId('Budget', input.id);
@@ -208,10 +208,10 @@ builder.mutationFields((t) => ({
   deleteBudget: t.field({
     type: BudgetType,
     description: 'Deletes a budget. Rows that refer to it have no limits then. For proxy administrators.',
-    args: { input: t.arg({ type: DeleteBudgetInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: DeleteBudgetInput, required: true, description: 'The budget to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteBudgetResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteBudgetResult', description: 'The deleted budget, or why it was not deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const id = localId('Budget', input.id);

@@ -1,6 +1,6 @@
 /**
- * A double as plain decimal text: the shortest digits that name it, without exponent. A price read from JSON
- * comes out with the digits it was written with.
+ * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A price read from
+ * JSON keeps its digits.
  */
 export function decimalText(value: number): string {
   const text = String(value);

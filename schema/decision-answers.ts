@@ -27,7 +27,7 @@ export const ProbabilitySourceType = builder.enumType('ProbabilitySource', {
     NATIVE: { value: 'native', description: 'A decision model.' },
     LOGPROBS: { value: 'logprobs', description: 'Log probabilities of one token of a chat model.' },
     VOTES: { value: 'votes', description: 'Several samples of a chat model.' },
-    SELF_REPORTED: { value: 'self_reported', description: 'Weights that a chat model gave itself.' },
+    SELF_REPORTED: { value: 'self_reported', description: 'Weights that a chat model stated.' },
   } as const,
 });
 
@@ -71,8 +71,7 @@ const AnsweredType = builder.interfaceRef<AnyAnswered>('DecisionAnswer').impleme
     }),
     model: t.string({
       nullable: true,
-      description:
-        'Provider and model that answered. Null where one model was asked for all questions, and for a refusal.',
+      description: 'Provider and model that answered. Null where one model answered all questions, and for a refusal.',
       resolve: ({ answer }) => (answer.kind === 'refusal' ? null : (answer.model ?? null)),
     }),
     calibrated: t.boolean({

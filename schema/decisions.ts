@@ -12,7 +12,7 @@ import { type AnyAnswered, AnswerType, memberOf, QuestionKindType } from './deci
 import { CALL_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
 import { creationOrder } from './order.ts';
-import { orderedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
 import { UsageType } from './refs.ts';
 
 const TYPE = 'Decision';
@@ -228,7 +228,7 @@ builder.queryField('decisions', (t) =>
         orderBy: t.arg({ type: DecisionOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = orderedRows<'created_at'>(args, orderBy);
+        const page = readOrderedPage<'created_at'>(args, orderBy);
         const { nodes, ...counts } = await listDecisions(scope, {
           asked: {
             callId: idOrNull(filter?.callId),
@@ -287,7 +287,7 @@ builder.subscriptionField('decisionStream', (t) =>
   t.field({
     type: StepType,
     description:
-      'Makes a decision and sends each answer as soon as it is known, then the whole decision. After a retry, answers come again: the last ones count. Unsubscribing cancels the call.',
+      'Makes a decision and sends each answer as soon as it is known, then the whole decision. A retry sends answers again: the last ones count. Unsubscribing cancels the call.',
     complexity: { field: CALL_COST, multiplier: 1 },
     args: { input: t.arg({ type: DecideInput, required: true, description: 'The request.' }) },
     subscribe: (_root, { input }, { scope }) => streamDecision(scope, readDecision(input)),

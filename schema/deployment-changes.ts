@@ -16,20 +16,20 @@ import { localId } from './global-id.ts';
 import { CALL_COST, LIST_COST } from './limits.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf } from './node.ts';
-import { inOrder, isAsked, rowOrder } from './order.ts';
+import { inOrder, matchesValue, rowOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'StoredDeployment';
 const ID = 'The deployment: global id or `deploymentId`.';
 const PARAMS = 'Parameters as in `litellm_params` of the configuration, `model` and `api_key` for example.';
 const INFO = 'Facts about the model as in `model_info` of the configuration. `team_id` makes it a model of that team.';
-const AT_ONCE =
-  'Takes effect immediately in this process, within seconds in others. For proxy administrators; administrators of a team for models with its `team_id` that they made.';
+const TAKES_EFFECT =
+  'Takes effect immediately in this process, within seconds in others. For proxy administrators; administrators of a team for models with its `team_id` that they created.';
 
 const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
 
 builder.node(StoredDeploymentType, {
-  description: 'A deployment that was made at run time. `deployments` has its health while it can be called.',
+  description: 'A deployment that was created at run time. `deployments` has its health while it can be called.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findStoredDeployment(scope, { id })),
   fields: (t) => ({
@@ -38,8 +38,8 @@ builder.node(StoredDeploymentType, {
     params: t.field({ type: 'JSON', description: 'Its parameters. Secrets are masked.', resolve: maskedParameters }),
     info: t.field({ type: 'JSON', description: 'Facts about its model, without prices.', resolve: ({ info }) => info }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether calls to it are refused.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    createdBy: t.exposeID('createdBy', { description: 'User or key hash that made it.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    createdBy: t.exposeID('createdBy', { description: 'User or key hash that created it.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     updatedBy: t.exposeID('updatedBy', { description: 'User or key hash that changed it last.' }),
   }),
@@ -50,9 +50,9 @@ const BrokenType = builder.objectRef<BrokenDeployment>('MisconfiguredDeployment'
   fields: (t) => ({
     deploymentId: t.exposeID('id', { description: 'Its id.' }),
     model: t.exposeString('modelGroup', { description: 'Public model name that it would serve.' }),
-    fault: t.exposeString('fault', { description: 'What is wrong.' }),
+    fault: t.exposeString('fault', { description: 'Why it cannot be called.' }),
     isStored: t.boolean({
-      description: 'Whether it was made at run time, not in the configuration.',
+      description: 'Whether it was created at run time. False for one of the configuration.',
       resolve: ({ stored }) => stored !== null,
     }),
   }),
@@ -76,7 +76,7 @@ builder.queryField('storedDeployments', (t) =>
   t.connection(
     {
       type: StoredDeploymentType,
-      description: 'Deployments that were made at run time, the oldest first without an order. For administrators.',
+      description: 'Deployments that were created at run time, the oldest first without an order. For administrators.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: StoredFilterType, description: 'All stored deployments when absent.' }),
@@ -84,7 +84,8 @@ builder.queryField('storedDeployments', (t) =>
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = (await listStoredDeployments(scope, undefined)).filter(
-          ({ modelGroup, blocked }) => isAsked(modelGroup, filter?.model) && isAsked(blocked, filter?.blocked),
+          ({ modelGroup, blocked }) =>
+            matchesValue(modelGroup, filter?.model) && matchesValue(blocked, filter?.blocked),
         );
         const values = {
           created_at: (row: StoredDeployment) => row.createdAt.getTime(),
@@ -146,7 +147,7 @@ const DeleteInput = builder.inputType('DeleteDeploymentInput', {
 builder.mutationFields((t) => ({
   createDeployment: t.field({
     type: StoredDeploymentType,
-    description: `Stores a deployment. ${AT_ONCE}`,
+    description: `Stores a deployment. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The deployment.' }) },
     errors: {
       types: [InvalidInput, Conflict, Unsupported],
@@ -162,7 +163,7 @@ builder.mutationFields((t) => ({
   }),
   updateDeployment: t.field({
     type: StoredDeploymentType,
-    description: `Changes, blocks or unblocks a stored deployment. ${AT_ONCE}`,
+    description: `Changes, blocks or unblocks a stored deployment. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The deployment and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -179,7 +180,7 @@ builder.mutationFields((t) => ({
   }),
   deleteDeployment: t.field({
     type: StoredDeploymentType,
-    description: `Deletes a stored deployment. ${AT_ONCE}`,
+    description: `Deletes a stored deployment. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The deployment.' }) },
     errors: {
       types: [NotFound, Unsupported],
@@ -199,7 +200,7 @@ const TestedType = builder.objectRef<TestedConnection>('TestedConnection').imple
     }),
     latencyMs: t.float({
       nullable: true,
-      description: 'Time to the end of the answer, in milliseconds. Null where nothing was sent.',
+      description: 'Time to the end of the answer, in milliseconds. Null where no call was made.',
       resolve: ({ found }) => (typeof found === 'string' ? null : found.latencyMs),
     }),
   }),
@@ -222,7 +223,7 @@ builder.mutationField('testConnection', (t) =>
     args: { input: t.arg({ type: TestInput, required: true, description: 'The parameters.' }) },
     errors: {
       types: [InvalidInput, LimitExceeded],
-      union: { name: 'TestConnectionResult', description: 'The result, or why nothing was sent.' },
+      union: { name: 'TestConnectionResult', description: 'The result, or why no call was made.' },
     },
     resolve: (_root, { input: { model, params, info } }, { scope }) =>
       testConnection(scope, { model, params: readObject(params, 'params'), info: readObject(info, 'info') }),

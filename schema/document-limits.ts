@@ -17,14 +17,14 @@ import { tooLarge } from './too-large.ts';
 export const MAX_CHARACTERS = 256 * 1024;
 /** Most tokens in one document; the typed documents of the dashboard have some hundreds. */
 export const MAX_TOKENS = 10_000;
-/** Deepest nesting of brackets in a document's text, values included. Beyond it the parser's own stack is at risk. */
+/** Maximum nesting of brackets in a document, values included. Deeper nesting risks a stack overflow in the parser. */
 export const MAX_NESTING = 64;
 /** Most operations, and most fragments, in one document. */
 export const MAX_OPERATIONS = 100;
 export const MAX_FRAGMENTS = 200;
 /** Most values in one literal: a refused literal is printed in the error. */
 export const MAX_LITERAL_VALUES = 1_000;
-/** Most selections of all definitions together, with every fragment unfolded where it is spread. */
+/** Maximum number of selections of all definitions, with each fragment spread expanded. */
 export const MAX_UNFOLDED = 20_000;
 /** Most pairs of selections under one response name: validation compares each pair. */
 export const MAX_PAIRS = 50_000;
@@ -140,7 +140,10 @@ interface Group {
   readonly leaves: Set<SelectionSetNode>;
 }
 
-/** Counts what `sets`, which are merged into one place, unfold to; goes down until the count is too high. */
+/**
+ * Counts the selections of `sets`, which are merged in one place, with fragments expanded. Stops when the count is too
+ * high.
+ */
 function unfold(
   sets: readonly SelectionSetNode[],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -178,7 +181,7 @@ function unfold(
   unfolded.pairs += pairs;
   if (unfolded.pairs > MAX_PAIRS)
     throw tooLarge(`The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`);
-  // Nothing deeper can run; a circle of fragments ends here and is named by the validation.
+  // A deeper operation is refused later. A cycle of fragments ends here; validation reports it.
   if (depth >= MAX_NESTING) return;
   for (const { complex } of groups.values()) {
     const below = complex.flatMap(({ selectionSet }) => selectionSet ?? []);

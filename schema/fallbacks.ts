@@ -8,10 +8,11 @@ import {
 import { FALLBACK_TYPES } from '../src/domain/fallbacks/fallback.ts';
 import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
+import { TAKES_EFFECT } from './descriptions.ts';
 import { LIST_COST } from './limits.ts';
 
 const TypeOfFallback = builder.enumType('FallbackType', {
-  description: 'Failures that fallbacks are for.',
+  description: 'Kind of failure that fallbacks handle.',
   values: {
     GENERAL: { value: FALLBACK_TYPES[0], description: 'Every failure.' },
     CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
@@ -23,7 +24,7 @@ const FallbackRef = builder.objectRef<FallbackView>('ModelFallback').implement({
   description: 'Models that are called after a model failed.',
   fields: (t) => ({
     model: t.exposeString('model', { description: 'The model that failed; `*` is every model.' }),
-    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that it is for.' }),
+    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that they handle.' }),
     targets: t.stringList({ description: 'Models to call, in order.', resolve: ({ targets }) => [...targets] }),
     isConfigured: t.exposeBoolean('isConfigured', {
       description: 'Whether it is set in the configuration file, so that it cannot be changed at run time.',
@@ -47,7 +48,7 @@ const SetInput = builder.inputType('SetModelFallbackInput', {
   fields: (t) => ({
     model: t.string({ required: true, description: 'The model; `*` is every model.' }),
     targets: t.stringList({ required: true, description: 'Models to call after it failed, in order; at least one.' }),
-    type: t.field({ type: TypeOfFallback, description: 'Failures that they are for; GENERAL when absent.' }),
+    type: t.field({ type: TypeOfFallback, description: 'Failures that they handle; GENERAL when absent.' }),
   }),
 });
 
@@ -55,7 +56,7 @@ const DeleteInput = builder.inputType('DeleteModelFallbackInput', {
   description: 'Fallbacks to delete.',
   fields: (t) => ({
     model: t.string({ required: true, description: 'The model.' }),
-    type: t.field({ type: TypeOfFallback, description: 'Failures that they are for; GENERAL when absent.' }),
+    type: t.field({ type: TypeOfFallback, description: 'Failures that they handle; GENERAL when absent.' }),
   }),
 });
 
@@ -63,16 +64,14 @@ const DeletedRef = builder.objectRef<ChosenFallback>('DeletedModelFallback').imp
   description: 'Fallbacks that were deleted.',
   fields: (t) => ({
     model: t.exposeString('model', { description: 'The model.' }),
-    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that they were for.' }),
+    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that they handled.' }),
   }),
 });
-
-const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
 
 builder.mutationFields((t) => ({
   setModelFallback: t.field({
     type: FallbackRef,
-    description: `Stores the fallbacks of a model. ${AT_ONCE}`,
+    description: `Stores the fallbacks of a model. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: SetInput, required: true, description: 'The model and its fallbacks.' }) },
     errors: {
       types: [InvalidInput, NotFound, Unsupported],
@@ -83,7 +82,7 @@ builder.mutationFields((t) => ({
   }),
   deleteModelFallback: t.field({
     type: DeletedRef,
-    description: `Deletes the stored fallbacks of a model. ${AT_ONCE}`,
+    description: `Deletes the stored fallbacks of a model. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The model.' }) },
     errors: {
       types: [InvalidInput, NotFound, Unsupported],

@@ -7,7 +7,7 @@ import {
 import type { ActivityGroup } from '../src/domain/gateway-activity/gateway-activity.ts';
 import { builder } from './builder.ts';
 
-/** About how many routes are counted on one day. */
+/** Assumed number of routes of one day. */
 const ROUTES = 20;
 const USUAL_DAYS = 30;
 
@@ -40,18 +40,18 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
       resolve: ({ of }) => of.route,
     }),
     succeeded: t.expose('succeeded', { type: 'BigInt', description: 'Answered with a status from 200 to 299.' }),
-    failed: t.expose('failed', { type: 'BigInt', description: 'Every other status, and no answer at all.' }),
+    failed: t.expose('failed', { type: 'BigInt', description: 'Answered with another status, or not answered.' }),
   }),
 });
 
 const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
   description:
-    'Numbers of inbound LLM, MCP and A2A requests that were answered, counted once each at the edge, whatever retries and fallbacks do. Counts are stored every 10 seconds, or as `proxy_batch_write_at` says. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
+    'Counts of answered inbound LLM, MCP and A2A requests. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or as `proxy_batch_write_at` says. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
     succeeded: t.expose('succeeded', { type: 'BigInt', description: 'Answered with a status from 200 to 299.' }),
-    failed: t.expose('failed', { type: 'BigInt', description: 'Every other status, and no answer at all.' }),
+    failed: t.expose('failed', { type: 'BigInt', description: 'Answered with another status, or not answered.' }),
     byDate: t.field({
       type: [CountsType],
       complexity: { field: 1, multiplier: USUAL_DAYS },

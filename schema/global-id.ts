@@ -15,12 +15,14 @@ const DECODED = /^([A-Za-z]\w*):(.+)$/s;
 export function readGlobalId(text: string): NodeAddress | null {
   if (text.length > MAX_LENGTH || !BASE64.test(text)) return null;
   const [, typename, id] = DECODED.exec(Buffer.from(text, 'base64').toString()) ?? [];
-  // One object has one id: a spelling that encodes to another text names nothing.
+  // An object has one global id: text that differs from the encoding of its own address is invalid.
   if (typename === undefined || id === undefined || encodeGlobalID(typename, id) !== text) return null;
   return { typename, id };
 }
 
-/** The local id in an argument that takes a global id of one type, or the local id itself. An absent one stays absent. */
+/**
+ * The local id in an argument that takes a global id of one type, or the local id itself. An absent one stays absent.
+ */
 export function localId(typename: string, text: string): string;
 export function localId<Absent extends null | undefined>(typename: string, text: string | Absent): string | Absent;
 export function localId(typename: string, text: string | null | undefined): string | null | undefined {

@@ -10,15 +10,15 @@ import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts
 import type { GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
 import { builder } from './builder.ts';
+import { TAKES_EFFECT } from './descriptions.ts';
 import { localId } from './global-id.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf, readableOrNull } from './node.ts';
-import { hasPart, inOrder, isAsked, valueOrder } from './order.ts';
+import { containsText, inOrder, matchesValue, valueOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'Guardrail';
 const NAMED = 'The guardrail: global id, or its own id.';
-const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
 const NAME = 'Name by which keys, teams and requests select it.';
 const INFO = 'Text for people: an object.';
 const TEAM = 'Team that owns it: global id or local id.';
@@ -44,7 +44,7 @@ builder.node(GuardrailType, {
     name: t.exposeString('name', { description: `${NAME} Guardrails of the configuration file may share one.` }),
     kind: t.exposeString('kind', { description: 'Type of the check, such as `litellm_content_filter`.' }),
     modes: t.field({ type: [ModeType], description: 'When it runs.', resolve: ({ modes }) => [...modes] }),
-    defaultOn: t.exposeBoolean('defaultOn', { description: 'Whether it runs on every call, named or not.' }),
+    defaultOn: t.exposeBoolean('defaultOn', { description: 'Whether it runs on every call, selected or not.' }),
     params: t.field({
       type: 'JSON',
       description: 'All settings, as `litellm_params` over HTTP. Secrets are `REDACTED`.',
@@ -99,11 +99,11 @@ const BY = {
 type GuardrailFilter = typeof GuardrailFilterType.$inferInput | null | undefined;
 
 const matches = ({ name, kind, modes, defaultOn, teamId }: GuardrailDefinition, filter: GuardrailFilter): boolean =>
-  hasPart(name, filter?.name) &&
-  isAsked(kind, filter?.kind) &&
+  containsText(name, filter?.name) &&
+  matchesValue(kind, filter?.kind) &&
   (!filter?.mode || modes.includes(filter.mode)) &&
-  isAsked(defaultOn, filter?.defaultOn) &&
-  isAsked(teamId, localId('Team', filter?.teamId));
+  matchesValue(defaultOn, filter?.defaultOn) &&
+  matchesValue(teamId, localId('Team', filter?.teamId));
 
 const idOf = ({ id }: GuardrailDefinition) => id;
 
@@ -140,7 +140,7 @@ builder.queryField('guardrails', (t) =>
 const CreateInput = builder.inputType('CreateGuardrailInput', {
   description: 'A guardrail to store.',
   fields: (t) => ({
-    guardrailId: t.string({ description: 'Its id; one is made when absent.' }),
+    guardrailId: t.string({ description: 'Its id; generated when absent.' }),
     name: t.string({ required: true, description: `${NAME} Unique.` }),
     params: t.field({
       type: 'JSON',
@@ -186,7 +186,7 @@ function patchOf({ name, params, info, teamId }: typeof UpdateInput.$inferInput)
 builder.mutationFields((t) => ({
   createGuardrail: t.field({
     type: GuardrailType,
-    description: `Stores a guardrail. ${AT_ONCE}`,
+    description: `Stores a guardrail. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The guardrail.' }) },
     errors: {
       types: [InvalidInput, Conflict],
@@ -203,7 +203,7 @@ builder.mutationFields((t) => ({
   }),
   updateGuardrail: t.field({
     type: GuardrailType,
-    description: `Changes a stored guardrail. ${AT_ONCE}`,
+    description: `Changes a stored guardrail. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The guardrail and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -214,7 +214,7 @@ builder.mutationFields((t) => ({
   }),
   deleteGuardrail: t.field({
     type: GuardrailType,
-    description: `Deletes a stored guardrail. ${AT_ONCE}`,
+    description: `Deletes a stored guardrail. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The guardrail.' }) },
     errors: {
       types: [NotFound, Conflict],

@@ -3,7 +3,7 @@ import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import { creationOrder } from './order.ts';
-import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './row-pages.ts';
 
 const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement({
   description: 'Stored result of a health check of a deployment, by any process.',
@@ -13,7 +13,7 @@ const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement(
     model: t.exposeString('modelGroup', { description: 'Public model name of the deployment at that time.' }),
     at: t.expose('createdAt', { type: 'DateTime', description: 'When the check was made.' }),
     checkedBy: t.exposeID('createdBy', {
-      description: 'User of the caller that asked for it, else the hash of its key; `health-check` for periodic ones.',
+      description: 'User of the caller, else the hash of its key; `health-check` for periodic ones.',
     }),
     latencyMs: t.exposeFloat('latencyMs', { description: 'Time to the end of the answer, in milliseconds.' }),
     error: t.string({
@@ -46,7 +46,7 @@ builder.queryField('healthChecks', (t) =>
         orderBy: t.arg({ type: HealthCheckOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = askedRows(args);
+        const page = readCreationPage(args);
         const isDescending = orderBy?.direction !== 'ascending';
         const { checks, ...counts } = await listHealthChecks(scope, {
           model: textOrNull(filter?.model ?? null),

@@ -73,7 +73,7 @@ export function countIntrospection(
 ): number {
   const info = { schema } as unknown as GraphQLResolveInfo;
   let fields = 0;
-  /** Fields below an item by selection: types and fields recur in one answer. */
+  /** Number of fields below an item, by selection: types and fields recur in one answer. */
   const known = new Map<SelectionSetNode, Map<unknown, number>>();
 
   function below(set: SelectionSetNode, type: GraphQLObjectType, item: unknown): void {
@@ -108,7 +108,7 @@ export function countIntrospection(
         seen.add(selection.name.value);
         visit(fragment.selectionSet, type, value, isRoot, seen);
       } else if (!isRoot || selection.name.value.startsWith('__')) {
-        // The costs of the operation count the fields of its root.
+        // Fields of the root are part of the cost of the operation.
         if (!isRoot) fields += 1;
         const field = schema.getField(type, selection.name.value);
         const of = field === undefined ? null : getNamedType(field.type);

@@ -93,13 +93,13 @@ const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').
   }),
 });
 
-const AT_ONCE =
+const TAKES_EFFECT =
   'Takes effect immediately in this process, within 5 seconds in others. For proxy administrators, and for keys of teams that the user administers or that permit it.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({
     type: VirtualKeyType,
-    description: `Changes the settings of a virtual key. ${AT_ONCE}`,
+    description: `Changes the settings of a virtual key. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'The key and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -110,7 +110,7 @@ builder.mutationFields((t) => ({
   }),
   blockKey: t.field({
     type: VirtualKeyType,
-    description: `Blocks a virtual key. ${AT_ONCE}`,
+    description: `Blocks a virtual key. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: BlockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -120,7 +120,7 @@ builder.mutationFields((t) => ({
   }),
   unblockKey: t.field({
     type: VirtualKeyType,
-    description: `Unblocks a virtual key. ${AT_ONCE}`,
+    description: `Unblocks a virtual key. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UnblockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -130,7 +130,7 @@ builder.mutationFields((t) => ({
   }),
   deleteKeys: t.field({
     type: DeletedKeysType,
-    description: `Deletes virtual keys permanently. ${AT_ONCE}`,
+    description: `Deletes virtual keys permanently. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteKeysInput, required: true, description: 'The keys.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -142,7 +142,7 @@ builder.mutationFields((t) => ({
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,
-    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${AT_ONCE}`,
+    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: RegenerateKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

@@ -7,7 +7,7 @@ import { localId } from './global-id.ts';
 import { OrderDirectionType } from './order.ts';
 import type { PageArgs } from './paging.ts';
 import { VirtualKeyType } from './refs.ts';
-import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './row-pages.ts';
 
 export const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
   description: 'Filter of virtual keys. All conditions must match; blank text is ignored.',
@@ -51,7 +51,7 @@ export async function keyPage(
   { filter, orderBy, ...args }: KeyListArgs,
   owner: { readonly teamId?: string; readonly userId?: string } = {},
 ) {
-  const page = askedRows(args);
+  const page = readCreationPage(args);
   const { isBackwards, limit, from } = page;
   const teamId = idOrNull(localId('Team', filter?.teamId));
   const userId = idOrNull(localId('User', filter?.userId));
@@ -75,8 +75,8 @@ export async function keyPage(
 }
 
 /** Whether a filter asks for another owner than the one whose rows are listed. */
-export const isOther = (asked: string | null, owner: string | undefined): boolean =>
-  asked !== null && owner !== undefined && asked !== owner;
+export const isOther = (filter: string | null, owner: string | undefined): boolean =>
+  filter !== null && owner !== undefined && filter !== owner;
 
 builder.queryField('virtualKeys', (t) =>
   t.connection(

@@ -5,7 +5,7 @@ import { type BudgetWindow, KEY_TYPES, type SettingsPatch } from '../src/domain/
 import { builder } from './builder.ts';
 
 export const KeyTypeType = builder.enumType('KeyType', {
-  description: 'What a key is for; decides the routes of a new key.',
+  description: 'Purpose of a key. Decides which routes a new key may call.',
   values: {
     LLM_API: { value: KEY_TYPES[0], description: 'Calls models.' },
     MANAGEMENT: { value: KEY_TYPES[1], description: 'Manages keys.' },
@@ -15,12 +15,12 @@ export const KeyTypeType = builder.enumType('KeyType', {
 });
 
 export const KeyBudgetWindowType = builder.objectRef<BudgetWindow>('KeyBudgetWindow').implement({
-  description: 'A budget of a window, in force beside the budget of the key.',
+  description: 'A budget of a window. The budget of the key applies, too.',
   fields: (t) => ({
     duration: t.exposeString('budgetDuration', { description: 'Length of the window, as `1d`.' }),
     maxBudgetUsd: t.field({
       type: 'Decimal',
-      description: 'What may be spent in one window, in USD.',
+      description: 'Maximum spend of one window, in USD.',
       resolve: ({ maxBudget }) => maxBudget,
     }),
     resetAt: t.field({
@@ -38,13 +38,13 @@ const KeyBudgetWindowInput = builder.inputType('KeyBudgetWindowInput', {
     maxBudgetUsd: t.field({
       type: 'Decimal',
       required: true,
-      description: 'What may be spent in one window, in USD; not below zero.',
+      description: 'Maximum spend of one window, in USD; not below zero.',
     }),
   }),
 });
 
 export const KeySettingsInput = builder.inputType('KeySettingsInput', {
-  description: 'Rights, limits and budgets of a key. What is absent stays as it is; null removes it.',
+  description: 'Rights, limits and budgets of a key. Absent fields stay as they are; null removes a value.',
   fields: (t) => ({
     keyType: t.field({ type: KeyTypeType, description: 'Purpose of the key.' }),
     allowedRoutes: t.stringList({

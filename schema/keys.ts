@@ -179,7 +179,7 @@ builder.mutationField('generateKey', (t) =>
     type: GeneratedKeyType,
     description:
       'Creates a virtual key. For proxy administrators; users create keys of their own, and of teams that they administer or that permit it.',
-    args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'What it is to be.' }) },
+    args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'Settings of the key.' }) },
     errors: {
       types: [InvalidInput, Conflict],
       union: { name: 'GenerateKeyResult', description: 'The key, or why it was not created.' },

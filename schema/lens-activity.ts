@@ -26,14 +26,14 @@ const PREVIEW_PAGE = 100;
 const CONTENT_PAGE = 40;
 
 const PreviewType = builder.objectRef<Sample>('LensSamplePreview').implement({
-  description: 'Executions that a lens with a selection would choose from now.',
+  description: 'Preview of the executions that a lens with this selection would review now.',
   fields: (t) => ({
     eligible: t.exposeInt('eligible', { description: 'Executions of the window that the selection admits.' }),
     selected: t.exposeInt('selected', { description: 'Executions that a run would review.' }),
     executions: t.field({
       type: [ExecutionType],
       complexity: { field: 1, multiplier: PREVIEW_PAGE },
-      description: 'One page of the eligible ones, in the order of their choice; at most 100.',
+      description: 'One page of the eligible executions, in the order in which a run selects them; at most 100.',
       resolve: ({ executions }) => [...executions],
     }),
     nextOffset: t.exposeInt('nextOffset', {

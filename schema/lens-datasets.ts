@@ -31,7 +31,7 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
     }),
     reply: t.string({
       nullable: true,
-      description: 'What was answered. Null without a text.',
+      description: 'Text of the answer. Null without one.',
       resolve: ({ reply }) => textOrNull(reply),
     }),
     toolCalls: t.field({
@@ -47,12 +47,12 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
     included: t.exposeBoolean('included', { description: 'Whether exports contain it.' }),
     traceId: t.id({
       nullable: true,
-      description: 'Trace that it was made of. Null without one.',
+      description: 'Trace that it was built from. Null without one.',
       resolve: ({ source }) => idOrNull(source.traceId),
     }),
     findingId: t.id({
       nullable: true,
-      description: 'Finding that it was made of. Null without one.',
+      description: 'Finding that it was built from. Null without one.',
       resolve: ({ source }) => idOrNull(source.findingId),
     }),
   }),
@@ -113,7 +113,7 @@ const BuiltType = builder.objectRef<BuiltCases>('BuiltDatasetCases').implement({
     skipped: t.field({
       type: 'JSON',
       description:
-        'What gave no case: objects with `source` and `reason` (`duplicate`, `no_content`, `too_large`, `over_limit`, `invalid`).',
+        'Sources without a case: objects with `source` and `reason` (`duplicate`, `no_content`, `too_large`, `over_limit`, `invalid`).',
       resolve: ({ skipped }) => snakeCased(skipped),
     }),
   }),
@@ -159,8 +159,8 @@ const CaseInput = builder.inputType('DatasetCaseInput', {
       description: 'Object with `messages`, and optionally `reply`, `tool_calls`, `expected` and `agent_version`.',
     }),
     included: t.boolean({ description: 'Whether exports contain it; true when absent.' }),
-    traceId: t.id({ description: 'Trace that it was made of: global id or trace id.' }),
-    findingId: t.id({ description: 'Finding that it was made of.' }),
+    traceId: t.id({ description: 'Trace that it was built from: global id or trace id.' }),
+    findingId: t.id({ description: 'Finding that it was built from.' }),
   }),
 });
 

@@ -15,7 +15,7 @@ export const FindingStatusType = builder.enumType('FindingStatus', {
   description: 'Status of a finding, set by people; a resolved one that occurs again is open.',
   values: described<FindingStatus>({
     open: 'Not judged yet, or occurred again.',
-    resolved: 'Said to be repaired.',
+    resolved: 'Marked as repaired.',
     dismissed: 'Not to be reported again.',
   }),
 });
@@ -39,7 +39,7 @@ export const LensRunStatusType = builder.enumType('LensRunStatus', {
   description: 'Status of a run.',
   values: described<LensRun['status']>({
     queued: 'Waits for a worker.',
-    running: 'A worker holds it.',
+    running: 'Claimed by a worker.',
     completed: 'Ended with a result.',
     failed: 'Ended without a result.',
     cancelled: 'Cancelled by a person.',

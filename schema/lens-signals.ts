@@ -17,7 +17,7 @@ const SignalType = builder.objectRef<Signal>('LensSignal').implement({
 });
 
 const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').implement({
-  description: 'Which questions are asked about new traces. No model or no signal: none.',
+  description: 'Questions that are asked about new traces. Without a model or a signal, none is asked.',
   fields: (t) => ({
     model: t.string({
       nullable: true,
@@ -84,7 +84,7 @@ builder.queryField('signalSettings', (t) =>
   t.field({
     type: ConfigType,
     nullable: true,
-    description: 'Which questions are asked about new traces. For administrators.',
+    description: 'Questions that are asked about new traces. For administrators.',
     resolve: (_root, _args, { scope }) => readSignalConfig(scope, undefined),
   }),
 );

@@ -68,9 +68,9 @@ builder.node(FindingType, {
   }),
   fields: (t) => ({
     findingId: t.id({ description: 'Its id within its lens.', resolve: ({ finding }) => finding.id }),
-    title: t.string({ description: 'What it is, in one line.', resolve: ({ finding }) => finding.title }),
+    title: t.string({ description: 'Summary in one line.', resolve: ({ finding }) => finding.title }),
     description: t.string({ description: 'What happens.', resolve: ({ finding }) => finding.description }),
-    checkId: t.string({ description: 'Check that it breaks.', resolve: ({ finding }) => finding.checkId }),
+    checkId: t.string({ description: 'Check that it violates.', resolve: ({ finding }) => finding.checkId }),
     kind: t.field({ type: FindingKindType, description: 'Its kind.', resolve: ({ finding }) => finding.kind }),
     priority: t.field({
       type: FindingPriorityType,
@@ -80,17 +80,17 @@ builder.node(FindingType, {
     status: t.field({ type: FindingStatusType, description: 'Its status.', resolve: ({ finding }) => finding.status }),
     reason: t.string({
       nullable: true,
-      description: 'Why its status was set. Null when nothing was said.',
+      description: 'Reason for its status. Null when none was given.',
       resolve: ({ finding }) => textOrNull(finding.reason),
     }),
     suggestion: t.string({
       nullable: true,
-      description: 'What may help. Null when unknown.',
+      description: 'Suggested remedy. Null when unknown.',
       resolve: ({ finding }) => textOrNull(finding.suggestion),
     }),
     limitation: t.string({
       nullable: true,
-      description: 'What limits the claim. Null when nothing does.',
+      description: 'Limitation of the claim. Null without one.',
       resolve: ({ finding }) => textOrNull(finding.limitation),
     }),
     brief: t.field({
@@ -118,12 +118,12 @@ builder.node(FindingType, {
     }),
     firstSeen: t.field({
       type: 'DateTime',
-      description: 'When a run found it first.',
+      description: 'When a run first found it.',
       resolve: ({ finding }) => new Date(finding.firstSeen),
     }),
     lastSeen: t.field({
       type: 'DateTime',
-      description: 'When a run found it in further executions last.',
+      description: 'When a run last found it in further executions.',
       resolve: ({ finding }) => new Date(finding.lastSeen),
     }),
     evidence: t.field({
@@ -152,8 +152,10 @@ const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
     selected: t.exposeInt('selected', { description: 'Executions of the sample.' }),
     screened: t.exposeInt('screened', { description: 'Executions that were reviewed, reused reviews included.' }),
     reused: t.exposeInt('reused', { description: 'Reviews of earlier runs that were used again.' }),
-    partial: t.exposeInt('partial', { description: 'Reviews that left something out.' }),
-    unassessable: t.exposeInt('unassessable', { description: 'Executions whose record does not suffice.' }),
+    partial: t.exposeInt('partial', { description: 'Reviews of a part of an execution.' }),
+    unassessable: t.exposeInt('unassessable', {
+      description: 'Executions with too little recorded data for a verdict.',
+    }),
     candidates: t.exposeInt('candidates', { description: 'Groups of observations.' }),
     investigated: t.exposeInt('investigated', { description: 'Groups that were examined.' }),
     inconclusive: t.exposeInt('inconclusive', { description: 'Of those, the ones without a result.' }),
@@ -173,7 +175,7 @@ export const LensReviewType = builder.objectRef<Review>('LensReview').implement(
     }),
     reasoning: t.string({
       nullable: true,
-      description: 'What the reviewer says. Null when nothing was said.',
+      description: 'Reasoning of the reviewer. Null without one.',
       resolve: ({ reasoning }) => textOrNull(reasoning),
     }),
     verdicts: t.field({
@@ -181,7 +183,9 @@ export const LensReviewType = builder.objectRef<Review>('LensReview').implement(
       description: 'Observations: objects with `check_id`, `kind` and `summary`.',
       resolve: ({ verdicts }) => snakeCased(verdicts),
     }),
-    cannotAssess: t.exposeBoolean('cannotAssess', { description: 'Whether the record does not suffice.' }),
+    cannotAssess: t.exposeBoolean('cannotAssess', {
+      description: 'Whether the recorded data is too little for a verdict.',
+    }),
     reused: t.exposeBoolean('reused', { description: 'Whether an earlier run made it.' }),
   }),
 });
@@ -224,19 +228,19 @@ builder.node(LensRunType, {
     return readableOrNull(() => getLensRun(scope, { id: lensId, runId }));
   }),
   fields: (t) => ({
-    runId: t.exposeID('id', { description: 'Its id, which its job has, too.' }),
+    runId: t.exposeID('id', { description: 'Its id, also the id of its job.' }),
     lensId: t.exposeID('lensId', { description: 'Its lens.' }),
     status: t.expose('status', { type: LensRunStatusType, description: 'Its status.' }),
-    stage: t.exposeString('stage', { description: 'What it is doing, or how it ended.' }),
+    stage: t.exposeString('stage', { description: 'Current stage, or the result.' }),
     error: t.string({
       nullable: true,
       description: 'Why parts of it failed. Null without a failure.',
       resolve: ({ error }) => textOrNull(error),
     }),
     attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
-    coverage: t.expose('coverage', { type: CoverageType, description: 'How far it came.' }),
+    coverage: t.expose('coverage', { type: CoverageType, description: 'Progress in counts.' }),
     costUsd: t.field({ type: 'Decimal', description: 'Settled cost in USD.', resolve: ({ cost }) => usdText(cost) }),
-    model: t.string({ description: 'Model that it asks.', resolve: ({ settings }) => settings.model }),
+    model: t.string({ description: 'Model that reviews.', resolve: ({ settings }) => settings.model }),
     createdAt: t.field({
       type: 'DateTime',
       description: 'When it was queued.',
@@ -258,7 +262,7 @@ builder.node(LensRunType, {
     executions: t.field({
       type: [ExecutionType],
       complexity: { field: 1, multiplier: 10 },
-      description: 'Its sample, in the order of its choice; empty before it is chosen.',
+      description: 'Its sample, in the order of selection; empty before the selection.',
       args: {
         first: t.arg.int({ description: 'Most executions; all when absent.' }),
         offset: t.arg.int({ defaultValue: 0, description: 'Number of executions to leave out.' }),
@@ -285,7 +289,7 @@ builder.node(LensType, {
   fields: (t) => ({
     lensId: t.id({ description: 'Its id on the HTTP routes.', resolve: ({ lens }) => lens.id }),
     name: t.string({ description: 'Its name.', resolve: ({ lens }) => lens.settings.name }),
-    model: t.string({ description: 'Model that it asks.', resolve: ({ lens }) => lens.settings.model }),
+    model: t.string({ description: 'Model that reviews.', resolve: ({ lens }) => lens.settings.model }),
     settings: t.field({
       type: 'JSON',
       description: 'All settings, with the members of `POST /lens`.',

@@ -228,14 +228,14 @@ builder.subscriptionFields((t) => ({
 }));
 
 const JobStatusType = builder.enumType('JobStatus', {
-  description: 'Status of a job. A dead one was lost or failed too often.',
+  description: 'Status of a job.',
   values: described<Job['status']>({
     queued: 'Waits for a worker.',
-    running: 'A worker holds it.',
+    running: 'Claimed by a worker.',
     completed: 'Ended with a result.',
     failed: 'Ended with a failure.',
-    cancelled: 'Cancelled by a person, or left by a process that ended.',
-    dead: 'Lost or failed as often as it may.',
+    cancelled: 'Cancelled by a person, or interrupted by the end of its process.',
+    dead: 'Lost or failed too often. There is no further attempt.',
   }),
 });
 

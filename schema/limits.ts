@@ -63,7 +63,7 @@ interface Operation {
   readonly variableValues?: RawVariables | null | undefined;
 }
 
-/** Refusals of operations without variables, which are the same every time; null where there is none. */
+/** Cached results of the check for operations without variables. Null: not refused. */
 type Refusals = WeakMap<OperationDefinitionNode, string | null>;
 
 /** Why an operation is refused: too deep, or too expensive with these variables. Null when it may run. */
@@ -142,7 +142,10 @@ function valuesIn(variables: RawVariables): number | string {
   return count;
 }
 
-/** A fault of a document or a variable with its code. The message is truncated: graphql prints the whole value that it refuses. */
+/**
+ * A fault of a document or a variable with its code. The message is truncated: graphql prints the whole value that it
+ * refuses.
+ */
 export function refused(error: GraphQLError): GraphQLError {
   const { nodes, source, positions, path } = error;
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', ...error.extensions };

@@ -9,6 +9,7 @@ import {
 import type { ModelAccessGroup } from '../src/domain/deployments/model-access-groups.ts';
 import { Conflict, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
+import { TAKES_EFFECT } from './descriptions.ts';
 import { localId } from './global-id.ts';
 import { LIST_COST } from './limits.ts';
 
@@ -62,12 +63,10 @@ const draftOf = ({ name, models, deploymentIds }: typeof GroupInput.$inferInput)
   deploymentIds: deploymentIds?.map((id) => localId('StoredDeployment', id)) ?? null,
 });
 
-const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
-
 builder.mutationFields((t) => ({
   createModelAccessGroup: t.field({
     type: ChangedType,
-    description: `Puts stored deployments into a new access group. ${AT_ONCE}`,
+    description: `Puts stored deployments into a new access group. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: GroupInput, required: true, description: 'The group.' }) },
     errors: {
       types: [InvalidInput, Conflict, Unsupported],
@@ -77,7 +76,7 @@ builder.mutationFields((t) => ({
   }),
   updateModelAccessGroup: t.field({
     type: ChangedType,
-    description: `Replaces the stored deployments of an access group. ${AT_ONCE}`,
+    description: `Replaces the stored deployments of an access group. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: GroupInput, required: true, description: 'The group.' }) },
     errors: {
       types: [InvalidInput, NotFound, Unsupported],
@@ -87,7 +86,7 @@ builder.mutationFields((t) => ({
   }),
   deleteModelAccessGroup: t.field({
     type: ChangedType,
-    description: `Removes an access group from its deployments. ${AT_ONCE}`,
+    description: `Removes an access group from its deployments. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The group.' }) },
     errors: {
       types: [InvalidInput, NotFound, Unsupported],

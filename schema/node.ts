@@ -18,7 +18,7 @@ export function nodesOf<Node extends object>(
     Promise.all(ids.map((id) => loadedOrFailed(() => load(id, context))));
 }
 
-/** What an operation reads; null when there is none, or none that the caller may read. */
+/** Result of a read. Null when the object does not exist, or the caller may not read it. */
 export async function readableOrNull<Node>(read: () => Node | Promise<Node>): Promise<Node | null> {
   try {
     return await read();
@@ -28,7 +28,7 @@ export async function readableOrNull<Node>(read: () => Node | Promise<Node>): Pr
   }
 }
 
-/** An error in place of a value is reported for its own item of a list; a rejection would fail the whole list. */
+/** Returns an error as a value, so that only its item of a list fails. A rejection would fail the whole list. */
 async function loadedOrFailed<Node>(load: () => Node | Promise<Node>): Promise<Node> {
   try {
     return await load();

@@ -28,7 +28,7 @@ export const rowOrder = <Sort extends string = never>(
     ...fields,
   });
 
-/** An order by one of the fields, which the first one is where a query names none. */
+/** An order by one of the fields; by the first one where a query names none. */
 export function valueOrder<Sort extends string>(
   noun: string,
   rows: string,
@@ -54,13 +54,13 @@ export function valueOrder<Sort extends string>(
   });
 }
 
-/** An order of a list that is known whole; absent for the list's own. */
+/** Order of a list in memory. */
 interface ListOrder<Field extends string> {
   readonly field: Field;
   readonly direction: 'ascending' | 'descending';
 }
 
-/** A list in the order that is asked for, rows of equal value by id; in its own order without one. */
+/** Sorts a list; equal values by id. Without an order the list stays as it is. */
 export function inOrder<Item, Field extends string>(
   items: readonly Item[],
   orderBy: ListOrder<Field> | null | undefined,
@@ -75,10 +75,10 @@ export function inOrder<Item, Field extends string>(
   return items.toSorted((one, other) => compare(valueOf(one), valueOf(other)) || compare(idOf(one), idOf(other)));
 }
 
-/** Whether a text contains a part in any case; true for no part and for a blank one. */
-export const hasPart = (text: string | null, part: string | null | undefined): boolean =>
+/** Whether a text contains a part, case-insensitive. True without a part and for a blank one. */
+export const containsText = (text: string | null, part: string | null | undefined): boolean =>
   part === null || part === undefined || part.trim() === '' || (text ?? '').toLowerCase().includes(part.toLowerCase());
 
-/** Whether a value is the one that is asked for; true where none is, or a blank one. */
-export const isAsked = (value: unknown, asked: unknown): boolean =>
-  asked === null || asked === undefined || (typeof asked === 'string' && asked.trim() === '') || value === asked;
+/** Whether a value equals the one of a filter. True without a filter and for a blank one. */
+export const matchesValue = (value: unknown, filter: unknown): boolean =>
+  filter === null || filter === undefined || (typeof filter === 'string' && filter.trim() === '') || value === filter;

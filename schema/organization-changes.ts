@@ -52,10 +52,10 @@ builder.mutationFields((t) => ({
   createOrganization: t.field({
     type: OrganizationType,
     description: 'Creates an organization with a budget. For proxy administrators.',
-    args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: 'The new organization.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'CreateOrganizationResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateOrganizationResult', description: 'The organization, or why it was not created.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, alias, budgetId, limits, ...fields } = input;
@@ -72,10 +72,12 @@ builder.mutationFields((t) => ({
   updateOrganization: t.field({
     type: OrganizationType,
     description: 'Changes an organization and its budget. For proxy administrators.',
-    args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: 'What to change.' }) },
+    args: {
+      input: t.arg({ type: UpdateOrganizationInput, required: true, description: 'The organization and its changes.' }),
+    },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateOrganizationResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateOrganizationResult', description: 'The changed organization, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, limits, ...fields } = input;
@@ -86,10 +88,12 @@ builder.mutationFields((t) => ({
   deleteOrganizations: t.field({
     type: DeletedOwnersType,
     description: 'Deletes organizations that have no teams. For proxy administrators.',
-    args: { input: t.arg({ type: DeleteOrganizationsInput, required: true, description: 'What to change.' }) },
+    args: {
+      input: t.arg({ type: DeleteOrganizationsInput, required: true, description: 'The organizations to delete.' }),
+    },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteOrganizationsResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteOrganizationsResult', description: 'The deleted organizations, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const removed = await changed(scope, deleteOrganizations(scope, localIds('Organization', input.ids)));

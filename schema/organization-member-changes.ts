@@ -25,7 +25,7 @@ const AddOrganizationMembersInput = builder.inputType('AddOrganizationMembersInp
   fields: (t) => ({
     id: t.id({ required: true, description: 'Organization: global id or local id.' }),
     members: t.field({ type: [OrganizationMemberInput], required: true, description: 'The members.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits of each.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits of each member.' }),
   }),
 });
 
@@ -69,10 +69,10 @@ builder.mutationFields((t) => ({
   addOrganizationMembers: t.field({
     type: AddedMembersType,
     description: `Adds members to an organization. ${AUTHORS}`,
-    args: { input: t.arg({ type: AddOrganizationMembersInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: AddOrganizationMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'AddOrganizationMembersResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'AddOrganizationMembersResult', description: 'The new members, or why none was added.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = input.members.map(({ userId, email, role }) => ({
@@ -88,10 +88,12 @@ builder.mutationFields((t) => ({
   updateOrganizationMember: t.field({
     type: OrganizationMemberType,
     description: `Changes a member of an organization. ${AUTHORS}`,
-    args: { input: t.arg({ type: UpdateOrganizationMemberInput, required: true, description: 'What to change.' }) },
+    args: {
+      input: t.arg({ type: UpdateOrganizationMemberInput, required: true, description: 'The member and its changes.' }),
+    },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateOrganizationMemberResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateOrganizationMemberResult', description: 'The changed member, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const change = { named: namedBy(input), role: input.role ?? null, limits: limitsOf(input.limits) };
@@ -101,10 +103,12 @@ builder.mutationFields((t) => ({
   removeOrganizationMember: t.field({
     type: OrganizationMemberType,
     description: `Removes a member from an organization. ${AUTHORS}`,
-    args: { input: t.arg({ type: RemoveOrganizationMemberInput, required: true, description: 'What to change.' }) },
+    args: {
+      input: t.arg({ type: RemoveOrganizationMemberInput, required: true, description: 'The member to remove.' }),
+    },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'RemoveOrganizationMemberResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'RemoveOrganizationMemberResult', description: 'The removed member, or why it was not removed.' },
     },
     resolve: async (_root, { input }, { scope }) =>
       (await changed(scope, removeOrganizationMember(scope, namedBy(input)))).member,

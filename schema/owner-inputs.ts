@@ -11,14 +11,14 @@ export const DeletedOwnersType = builder.objectRef<{ readonly ids: readonly stri
   fields: (t) => ({ ids: t.idList({ description: 'Their local ids.', resolve: ({ ids }) => [...ids] }) }),
 });
 
-/** Runs a change, after which the same request reads owners again. */
+/** Runs a change and clears the loaders of owners, so that the same request reads the changed rows. */
 export async function changed<Result>(scope: Scope, change: Promise<Result>): Promise<Result> {
   const result = await change;
   clearOwners(scope.loaders.owners);
   return result;
 }
 
-/** Local ids of global or local ones. */
+/** Local ids of global or local ids. */
 export const localIds = (typename: string, ids: readonly string[]): readonly string[] =>
   ids.map((id) => localId(typename, id));
 

@@ -20,7 +20,7 @@ export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implemen
     }),
     budgetDuration: t.exposeString('budgetDuration', {
       nullable: true,
-      description: 'Length of the budget window, as `1d`. Null when the spend never begins anew.',
+      description: 'Length of the budget window, as `1d`. Null when the spend is never reset.',
     }),
     budgetResetAt: t.expose('budgetResetAt', {
       type: 'DateTime',

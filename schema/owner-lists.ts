@@ -17,7 +17,7 @@ import { RoleType } from './keys.ts';
 import { rowOrder } from './order.ts';
 import type { PageArgs } from './paging.ts';
 import { BudgetType, CustomerType, OrganizationType, ProjectType, TeamType, UserType } from './refs.ts';
-import { orderedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
 
 const TOTAL = 'Number of rows that match, on all pages.';
 const ORDER = 'Newest first when absent.';
@@ -29,13 +29,13 @@ interface OrderedArgs<Sort extends string> extends PageArgs {
     | undefined;
 }
 
-/** One page in the order that is asked for. */
+/** One page in the requested order. */
 async function ordered<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
   args: OrderedArgs<Sort>,
   list: (page: AskedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,
   texts: Readonly<Record<Sort, (row: Row) => string>>,
 ) {
-  const page = orderedRows<Sort>(args, args.orderBy);
+  const page = readOrderedPage<Sort>(args, args.orderBy);
   const { sort } = page;
   return rowConnection(await list(page), page, (row) =>
     sort === 'created_at' ? row : { text: texts[sort](row), id: row.id },

@@ -29,12 +29,12 @@ export interface Connection<Item> {
   };
 }
 
-/** What a page may cost: each of its items costs what is asked of one. */
+/** Cost of a full page: the cost of one item for each of its items. */
 export function pageCost({ first, last }: PageArgs): { readonly field: number; readonly multiplier: number } {
   return { field: 1, multiplier: Math.max(0, Math.min(first ?? last ?? DEFAULT_PAGE, MAX_PAGE)) };
 }
 
-/** The size asked for. Throws InvalidInput when it is none a page can have. */
+/** Requested size of a page. Throws InvalidInput when it is out of range. */
 function pageSize(name: 'first' | 'last', size: number): number {
   if (size >= 0 && size <= MAX_PAGE) return size;
   throw new InvalidInput(`\`${name}\` must be between 0 and ${MAX_PAGE}.`, [
@@ -42,7 +42,7 @@ function pageSize(name: 'first' | 'last', size: number): number {
   ]);
 }
 
-/** An edge whose cursor is made on demand: most queries never ask for it. */
+/** An edge whose cursor is made on demand: most queries do not select it. */
 class ListedEdge<Item> implements Edge<Item> {
   readonly node: Item;
   readonly #index: number;
@@ -59,7 +59,7 @@ class ListedEdge<Item> implements Edge<Item> {
   }
 }
 
-/** One page of a list that is known whole, with the number of its items. */
+/** One page of a list in memory, with the number of its items. */
 export function pageOf<Item>(
   items: readonly Item[],
   args: PageArgs,
@@ -95,8 +95,8 @@ function cursorAt(index: number, id: string): string {
 }
 
 /**
- * Where a cursor points and where the list goes on behind it. The item is looked for by id, so that a list
- * that changed between two pages neither repeats nor skips; gone, it leaves its place to the next.
+ * Index of the item of a cursor, and of the item after it. The item is looked up by id, so that a list that changed
+ * between two pages repeats and skips nothing. A removed item has the index of its successor.
  */
 function positionOf<Item>(
   items: readonly Item[],

@@ -10,16 +10,16 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import { shownHeaders } from '../src/domain/pass-through/headers.ts';
 import { builder } from './builder.ts';
+import { TAKES_EFFECT } from './descriptions.ts';
 import { decimalText } from './decimal.ts';
 import { localId } from './global-id.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf } from './node.ts';
-import { hasPart, inOrder, isAsked, valueOrder } from './order.ts';
+import { containsText, inOrder, matchesValue, valueOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'PassThroughEndpoint';
 const NAMED = 'The entry: global id, or its own id.';
-const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
 const HEADERS = 'Headers that are sent to the target, by name. They are encrypted.';
 
 const EndpointType = builder.objectRef<PassThroughEndpoint>(TYPE);
@@ -110,9 +110,9 @@ builder.queryField('passThroughEndpoints', (t) =>
         const all = teamId === null ? listEndpoints(scope, { id: null }) : await listTeamEndpoints(scope, teamId);
         const found = all.filter(
           ({ path, target, isFromConfig }) =>
-            hasPart(path, filter?.path) &&
-            hasPart(target, filter?.target) &&
-            isAsked(isFromConfig, filter?.isFromConfig),
+            containsText(path, filter?.path) &&
+            containsText(target, filter?.target) &&
+            matchesValue(isFromConfig, filter?.isFromConfig),
         );
         return pageOf(inOrder(found, orderBy, BY, idOf), args, idOf);
       },
@@ -160,7 +160,7 @@ const settingFields = (t: InputFields) => ({
 const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
   description: 'A pass-through entry to store.',
   fields: (t) => ({
-    endpointId: t.string({ description: 'Its id; one is made when absent.' }),
+    endpointId: t.string({ description: 'Its id; generated when absent.' }),
     path: t.string({ required: true, description: 'Path of the gateway.' }),
     target: t.string({ required: true, description: 'http or https address.' }),
     headers: t.field({ type: 'JSON', description: SETTINGS.headers }),
@@ -221,7 +221,7 @@ function patchOf(sent: Sent): EndpointPatch {
 builder.mutationFields((t) => ({
   createPassThroughEndpoint: t.field({
     type: EndpointType,
-    description: `Stores a pass-through entry. ${AT_ONCE}`,
+    description: `Stores a pass-through entry. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The entry.' }) },
     errors: {
       types: [InvalidInput, Conflict],
@@ -232,7 +232,7 @@ builder.mutationFields((t) => ({
   }),
   updatePassThroughEndpoint: t.field({
     type: EndpointType,
-    description: `Changes a stored pass-through entry. ${AT_ONCE}`,
+    description: `Changes a stored pass-through entry. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The entry and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -243,7 +243,7 @@ builder.mutationFields((t) => ({
   }),
   deletePassThroughEndpoint: t.field({
     type: EndpointType,
-    description: `Deletes a stored pass-through entry. ${AT_ONCE}`,
+    description: `Deletes a stored pass-through entry. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The entry.' }) },
     errors: {
       types: [NotFound, Conflict],

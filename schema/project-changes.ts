@@ -70,10 +70,10 @@ builder.mutationFields((t) => ({
   createProject: t.field({
     type: ProjectType,
     description: 'Creates a project of a team. For administrators of the team.',
-    args: { input: t.arg({ type: CreateProjectInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateProjectInput, required: true, description: 'The new project.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'CreateProjectResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateProjectResult', description: 'The project, or why it was not created.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, teamId, ...fields } = input;
@@ -89,10 +89,10 @@ builder.mutationFields((t) => ({
   updateProject: t.field({
     type: ProjectType,
     description: 'Changes a project. For administrators of its team.',
-    args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'The project and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateProjectResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateProjectResult', description: 'The changed project, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
@@ -103,10 +103,10 @@ builder.mutationFields((t) => ({
   deleteProjects: t.field({
     type: DeletedOwnersType,
     description: 'Deletes projects. For proxy administrators.',
-    args: { input: t.arg({ type: DeleteProjectsInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: DeleteProjectsInput, required: true, description: 'The projects to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteProjectsResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteProjectsResult', description: 'The deleted projects, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const removed = await changed(scope, deleteProjects(scope, localIds('Project', input.ids)));

@@ -2,7 +2,7 @@ import { listProviderBudgets, type ProviderBudget } from '../resolvers/provider-
 import { usdText } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
 
-/** Budgets that a configuration is taken to have. */
+/** Assumed number of budgets of a configuration. */
 const USUAL_BUDGETS = 10;
 
 const ProviderBudgetType = builder.objectRef<ProviderBudget>('ProviderBudget').implement({
@@ -17,7 +17,7 @@ const ProviderBudgetType = builder.objectRef<ProviderBudget>('ProviderBudget').i
     }),
     duration: t.exposeString('duration', {
       nullable: true,
-      description: 'How often the spend begins anew, as `1d`. Null for never.',
+      description: 'Interval at which the spend is reset, as `1d`. Null for never.',
     }),
     spentUsd: t.field({
       type: 'Decimal',
@@ -27,7 +27,7 @@ const ProviderBudgetType = builder.objectRef<ProviderBudget>('ProviderBudget').i
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'End of the current window. Null for a budget that never begins anew.',
+      description: 'End of the current window. Null for a budget that is never reset.',
     }),
   }),
 });

@@ -38,7 +38,7 @@ function readTextCursor(cursor: string, sort: string): RowPlace {
 }
 
 /** A page of rows in an order. */
-export interface AskedRows<Place extends RowPlace = CreationPlace, Sort extends string = 'created_at'> {
+export interface RowPageRequest<Place extends RowPlace = CreationPlace, Sort extends string = 'created_at'> {
   readonly sort: Sort;
   readonly limit: number;
   readonly from: 0 | Place;
@@ -52,20 +52,20 @@ function sizeOf(name: 'first' | 'last', size: number): number {
   throw new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule: 'range', message, input: size }]);
 }
 
-/** An order that a query asks for; null members are absent ones. */
-interface AskedOrder<Sort extends string> {
+/** Order arguments of a query. Null counts as absent. */
+interface OrderArgs<Sort extends string> {
   readonly field: Sort;
   readonly direction: 'ascending' | 'descending';
 }
 
 /** Reads the arguments of a page in the order of creation. Throws InvalidInput. */
-export const askedRows = (args: PageArgs): AskedRows => readPage(args, 'created_at', readCreationCursor);
+export const readCreationPage = (args: PageArgs): RowPageRequest => readPage(args, 'created_at', readCreationCursor);
 
 /** Reads the arguments of a page with an order: newest first without one. Throws InvalidInput. */
-export function orderedRows<Sort extends string>(
+export function readOrderedPage<Sort extends string>(
   args: PageArgs,
-  orderBy: AskedOrder<Sort | 'created_at'> | null | undefined,
-): AskedRows<RowPlace, Sort | 'created_at'> & { readonly descending: boolean } {
+  orderBy: OrderArgs<Sort | 'created_at'> | null | undefined,
+): RowPageRequest<RowPlace, Sort | 'created_at'> & { readonly descending: boolean } {
   const sort = orderBy?.field ?? 'created_at';
   const page = readPage<RowPlace, Sort | 'created_at'>(args, sort, (cursor) =>
     sort === 'created_at' ? readCreationCursor(cursor) : readTextCursor(cursor, sort),
@@ -73,12 +73,14 @@ export function orderedRows<Sort extends string>(
   return { ...page, descending: (orderBy?.direction !== 'ascending') !== page.isBackwards };
 }
 
-/** Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. Throws InvalidInput. */
+/**
+ * Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. Throws InvalidInput.
+ */
 function readPage<Place extends RowPlace, Sort extends string>(
   { first, after, last, before }: PageArgs,
   sort: Sort,
   readCursor: (cursor: string) => Place,
-): AskedRows<Place, Sort> {
+): RowPageRequest<Place, Sort> {
   const isBackwards = typeof last === 'number' || typeof before === 'string';
   if (isBackwards && (typeof first === 'number' || typeof after === 'string'))
     throw new InvalidInput('`first` and `after` page forwards, `last` and `before` backwards: give one pair.');
@@ -100,7 +102,7 @@ export function rowConnection<Node>(
     totalCount,
     hasMore,
   }: { readonly nodes: readonly Node[]; readonly totalCount: number; readonly hasMore: boolean },
-  { isBackwards, isFirst, sort }: Pick<AskedRows<RowPlace, string>, 'isBackwards' | 'isFirst' | 'sort'>,
+  { isBackwards, isFirst, sort }: Pick<RowPageRequest<RowPlace, string>, 'isBackwards' | 'isFirst' | 'sort'>,
   placeOf: (node: Node) => RowPlace,
 ) {
   const edges = (isBackwards ? nodes.toReversed() : [...nodes]).map((node) => ({

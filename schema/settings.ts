@@ -10,9 +10,10 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { builder } from './builder.ts';
+import { TAKES_EFFECT } from './descriptions.ts';
 import { UserErrorType } from './errors.ts';
 
-/** About how many settings a list has. */
+/** Assumed number of settings in a list. */
 const SETTINGS = 100;
 const CHANGED = 5;
 
@@ -62,7 +63,7 @@ const SettingType = builder.objectRef<DescribedSetting>('Setting').implement({
     effectiveValue: t.expose('effectiveValue', {
       type: 'JSON',
       nullable: true,
-      description: 'Value that holds. Null for none.',
+      description: 'Value in force. Null for none.',
     }),
     ignoredStoredValue: t.expose('ignoredStoredValue', {
       type: 'JSON',
@@ -141,8 +142,7 @@ const UpdateSettingInput = builder.inputType('UpdateSettingInput', {
 builder.mutationField('updateSetting', (t) =>
   t.field({
     type: SettingType,
-    description:
-      'Stores a setting in the database. Takes effect immediately in this process, within seconds in others. For proxy administrators.',
+    description: `Stores a setting in the database. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: UpdateSettingInput, required: true, description: 'The setting and its value.' }) },
     errors: {
       types: [InvalidInput, OwnedByFile],
@@ -164,7 +164,7 @@ const ChangedSettingType = builder.objectRef<SettingsUpdate['changed'][number]>(
 const UpdateType = builder.objectRef<SettingsUpdate>('SettingsUpdate').implement({
   description: 'Settings that changed together.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When this process learned of it.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When this process read the change.' }),
     changed: t.field({
       type: [ChangedSettingType],
       complexity: { field: 1, multiplier: CHANGED },

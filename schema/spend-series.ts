@@ -13,7 +13,7 @@ import {
   spendRowsOf,
 } from './spend-rows.ts';
 
-/** Groups that a series is taken to have. */
+/** Assumed number of groups of a series. */
 const USUAL_GROUPS = 100;
 
 const FieldType = builder.enumType('SpendField', {
@@ -54,7 +54,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
       start: t.field({
         type: 'DateTime',
         nullable: true,
-        description: 'Begin of the time bucket. Null without buckets.',
+        description: 'Start of the time bucket. Null without buckets.',
         resolve: ({ startMs }) => (startMs === null ? null : new Date(startMs)),
       }),
       key: value('key', 'Hash of the key.'),
@@ -93,7 +93,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
 const SeriesType = builder.objectRef<SpendSeries>('SpendSeries').implement({
   description: 'Spend over time.',
   fields: (t) => ({
-    from: t.expose('from', { type: 'DateTime', description: 'Begin of the period.' }),
+    from: t.expose('from', { type: 'DateTime', description: 'Start of the period.' }),
     to: t.expose('to', { type: 'DateTime', description: 'End of the period, exclusive.' }),
     isCapped: t.exposeBoolean('isCapped', {
       description: `Whether groups of the lowest cost were left out, beyond ${MOST_GROUPS}.`,

@@ -84,30 +84,30 @@ builder.mutationFields((t) => ({
   createTag: t.field({
     type: TagType,
     description: 'Creates a tag. For proxy administrators.',
-    args: { input: t.arg({ type: CreateTagInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateTagInput, required: true, description: 'The new tag.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'CreateTagResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateTagResult', description: 'The tag, or why it was not created.' },
     },
     resolve: (_root, { input }, { scope }) => changed(scope, createTag(scope, changeOf(input))),
   }),
   updateTag: t.field({
     type: TagType,
     description: 'Changes a tag, its budget and its limits. For proxy administrators.',
-    args: { input: t.arg({ type: UpdateTagInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateTagInput, required: true, description: 'The tag and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateTagResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateTagResult', description: 'The changed tag, or why it was not changed.' },
     },
     resolve: (_root, { input }, { scope }) => changed(scope, updateTag(scope, changeOf(input))),
   }),
   deleteTag: t.field({
     type: TagType,
     description: 'Deletes a tag. Its spend stays. For proxy administrators.',
-    args: { input: t.arg({ type: DeleteTagInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: DeleteTagInput, required: true, description: 'The tag to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteTagResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteTagResult', description: 'The deleted tag, or why it was not deleted.' },
     },
     resolve: (_root, { input: { name } }, { scope }) => changed(scope, deleteTag(scope, { name })),
   }),

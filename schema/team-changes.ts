@@ -107,10 +107,10 @@ builder.mutationFields((t) => ({
     type: TeamType,
     description:
       'Creates a team. Its author becomes an administrator of it. For proxy and organization administrators.',
-    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The new team.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'CreateTeamResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateTeamResult', description: 'The team, or why it was not created.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, members, memberLimits, ...fields } = input;
@@ -127,10 +127,10 @@ builder.mutationFields((t) => ({
   updateTeam: t.field({
     type: TeamType,
     description: 'Changes a team. For proxy administrators; its own administrators change alias and metadata.',
-    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UpdateTeamResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateTeamResult', description: 'The changed team, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id: _id, memberLimits, ...fields } = input;
@@ -142,10 +142,10 @@ builder.mutationFields((t) => ({
   blockTeam: t.field({
     type: TeamType,
     description: 'Refuses the keys of a team from now on. For proxy administrators.',
-    args: { input: t.arg({ type: TeamIdInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: TeamIdInput, required: true, description: 'The team to block.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'BlockTeamResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'BlockTeamResult', description: 'The blocked team, or why it was not blocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { team } = await changed(scope, blockTeam(scope, { id: teamOf(input), blocked: true }));
@@ -155,10 +155,10 @@ builder.mutationFields((t) => ({
   unblockTeam: t.field({
     type: TeamType,
     description: 'Accepts the keys of a blocked team again. For proxy administrators.',
-    args: { input: t.arg({ type: TeamIdInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: TeamIdInput, required: true, description: 'The team to unblock.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UnblockTeamResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UnblockTeamResult', description: 'The unblocked team, or why it was not unblocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { team } = await changed(scope, blockTeam(scope, { id: teamOf(input), blocked: false }));
@@ -168,10 +168,10 @@ builder.mutationFields((t) => ({
   deleteTeams: t.field({
     type: DeletedOwnersType,
     description: 'Deletes teams with their keys, memberships and models. For proxy administrators.',
-    args: { input: t.arg({ type: DeleteTeamsInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: DeleteTeamsInput, required: true, description: 'The teams to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteTeamsResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteTeamsResult', description: 'The deleted teams, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       return { ids: await changed(scope, deleteTeams(scope, localIds('Team', input.ids))) };
@@ -180,10 +180,10 @@ builder.mutationFields((t) => ({
   addTeamMembers: t.field({
     type: TeamType,
     description: 'Adds members to a team. For proxy, organization and team administrators.',
-    args: { input: t.arg({ type: AddTeamMembersInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: AddTeamMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'AddTeamMembersResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'AddTeamMembersResult', description: 'The team, or why no member was added.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = membersOf(input.members);
@@ -194,10 +194,10 @@ builder.mutationFields((t) => ({
   removeTeamMember: t.field({
     type: TeamType,
     description: 'Removes a member from a team. For proxy, organization and team administrators.',
-    args: { input: t.arg({ type: RemoveTeamMemberInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: RemoveTeamMemberInput, required: true, description: 'The member to remove.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'RemoveTeamMemberResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'RemoveTeamMemberResult', description: 'The team, or why the member was not removed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const named = { teamId: teamOf(input), userId: localId('User', input.userId), email: null };

@@ -91,7 +91,7 @@ const HelpType = builder.objectRef<QueryHelp>('TraceQueryHelp').implement({
     mostMilliseconds: t.int({ description: 'Deadline of a query.', resolve: () => QUERY_LIMITS.timeMs }),
     views: t.field({ type: [ViewType], description: 'The views.', resolve: ({ tables }) => [...tables] }),
     examples: t.field({ type: [ExampleType], description: 'Examples.', resolve: ({ examples }) => [...examples] }),
-    notes: t.stringList({ description: 'What queries often get wrong.', resolve: ({ gotchas }) => [...gotchas] }),
+    notes: t.stringList({ description: 'Common mistakes in queries.', resolve: ({ gotchas }) => [...gotchas] }),
   }),
 });
 

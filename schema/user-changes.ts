@@ -59,10 +59,10 @@ builder.mutationFields((t) => ({
   createUser: t.field({
     type: UserType,
     description: 'Creates a user without a key. For proxy administrators.',
-    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The new user.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'CreateUserResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'CreateUserResult', description: 'The user, or why it was not created.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, teamIds, ...fields } = input;
@@ -79,10 +79,10 @@ builder.mutationFields((t) => ({
     type: UserType,
     description:
       'Changes a user. For proxy administrators, who create a user that does not exist; users change their own alias, email and metadata.',
-    args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and its changes.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'UpdateUserResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'UpdateUserResult', description: 'The changed user, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
@@ -93,10 +93,10 @@ builder.mutationFields((t) => ({
   deleteUsers: t.field({
     type: DeletedOwnersType,
     description: 'Deletes users with their keys, memberships and invitations. For proxy administrators.',
-    args: { input: t.arg({ type: DeleteUsersInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: DeleteUsersInput, required: true, description: 'The users to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'DeleteUsersResult', description: 'The result, or why nothing was changed.' },
+      union: { name: 'DeleteUsersResult', description: 'The deleted users, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const ids = localIds('User', input.ids);

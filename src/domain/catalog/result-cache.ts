@@ -10,7 +10,7 @@ import type { Workload } from './workload.ts';
 /** Which entries to find, and in which order. */
 export interface EntrySearch {
   readonly filters: EntryFilters;
-  readonly demands?: EntryConditions;
+  readonly conditions?: EntryConditions;
   /** The catalog's own order when absent. */
   readonly sort?: EntrySort;
 }
@@ -81,8 +81,8 @@ const emptyResults = (snapshot: CatalogSnapshot): SnapshotResults => ({
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member));
 
-const keyOf = ({ filters: { provider, mode, model, capabilities }, demands, sort }: EntrySearch): string =>
-  jsonOf([provider, mode, model, capabilities, demands, sort]);
+const keyOf = ({ filters: { provider, mode, model, capabilities }, conditions, sort }: EntrySearch): string =>
+  jsonOf([provider, mode, model, capabilities, conditions, sort]);
 
 /** A cache for one catalog. */
 export function createCatalogResultCache(catalog: Pick<CatalogSource, 'current'>): CatalogResultCache {

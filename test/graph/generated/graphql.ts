@@ -682,7 +682,7 @@ export type FindingStatus =
   | 'DISMISSED'
   /** Not judged yet, or occurred again. */
   | 'OPEN'
-  /** Said to be repaired. */
+  /** Marked as repaired. */
   | 'RESOLVED';
 
 /** Settings of a new key. */
@@ -720,30 +720,30 @@ export type HealthState =
   /** No calls. */
   | 'UNKNOWN';
 
-/** Status of a job. A dead one was lost or failed too often. */
+/** Status of a job. */
 export type JobStatus =
-  /** Cancelled by a person, or left by a process that ended. */
+  /** Cancelled by a person, or interrupted by the end of its process. */
   | 'CANCELLED'
   /** Ended with a result. */
   | 'COMPLETED'
-  /** Lost or failed as often as it may. */
+  /** Lost or failed too often. There is no further attempt. */
   | 'DEAD'
   /** Ended with a failure. */
   | 'FAILED'
   /** Waits for a worker. */
   | 'QUEUED'
-  /** A worker holds it. */
+  /** Claimed by a worker. */
   | 'RUNNING';
 
 /** A budget of a window. */
 export type KeyBudgetWindowInput = {
   /** Length of the window, as `1d`, `7d`, `30d` or `5h`. */
   duration: string;
-  /** What may be spent in one window, in USD; not below zero. */
+  /** Maximum spend of one window, in USD; not below zero. */
   maxBudgetUsd: string;
 };
 
-/** Rights, limits and budgets of a key. What is absent stays as it is; null removes it. */
+/** Rights, limits and budgets of a key. Absent fields stay as they are; null removes a value. */
 export type KeySettingsInput = {
   /** Public model names by the alias that the key uses. */
   aliases?: unknown;
@@ -775,7 +775,7 @@ export type KeySettingsInput = {
   tpmLimit?: number | null | undefined;
 };
 
-/** What a key is for; decides the routes of a new key. */
+/** Purpose of a key. Decides which routes a new key may call. */
 export type KeyType =
   /** Everything its role may do. */
   | 'DEFAULT'
@@ -814,7 +814,7 @@ export type LensRunStatus =
   | 'FAILED'
   /** Waits for a worker. */
   | 'QUEUED'
-  /** A worker holds it. */
+  /** Claimed by a worker. */
   | 'RUNNING';
 
 /** Settings of a lens. It needs a context or an enabled check. */

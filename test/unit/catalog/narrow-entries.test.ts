@@ -43,8 +43,8 @@ const ENTRIES = [
   entry('unpriced', { max_input_tokens: 0, deprecation_date: '2025-01-01', supports_vision: true }),
 ];
 
-const idsFor = (demands: Partial<EntryConditions>): string[] =>
-  narrowEntries(ENTRIES, { ...NO_CONDITIONS, ...demands }).map(({ id }) => id);
+const idsFor = (conditions: Partial<EntryConditions>): string[] =>
+  narrowEntries(ENTRIES, { ...NO_CONDITIONS, ...conditions }).map(({ id }) => id);
 
 describe('narrowing entries', () => {
   it('without a demand leaves all, in their order', () => {
@@ -95,8 +95,8 @@ it.each([
   [{ maxInputPrice: -1n as Rate }, 'A price ceiling must not be below zero.'],
   [{ maxOutputPrice: -1n as Rate }, 'A price ceiling must not be below zero.'],
   [{ minContextWindow: -1 }, 'A context window must not be below zero.'],
-])('refuses %o', (demands, message) => {
-  expect(() => assertConditions({ ...NO_CONDITIONS, ...demands })).toThrow(message);
+])('refuses %o', (conditions, message) => {
+  expect(() => assertConditions({ ...NO_CONDITIONS, ...conditions })).toThrow(message);
 });
 
 describe('the capabilities', () => {
