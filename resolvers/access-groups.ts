@@ -40,7 +40,7 @@ async function viewsOf(
   }));
 }
 
-/** Evicts the keys that a group gives models to, so that the next call of each reads what it may call. */
+/** Evicts the keys that get models by a group, so that the next call of each reads its rights again. */
 async function forgetKeysOf(
   { platform }: Scope<AccessGroupPlatform>,
   ...groups: readonly AccessGroup[]

@@ -28,7 +28,7 @@ const SPAN_ID = /^[0-9a-f]{16}$/;
 /** Attempts to save an annotation that others create or delete at the same time. */
 const ATTEMPTS = 3;
 
-/** What to annotate, and what the author says. */
+/** Trace or span to annotate, and the annotation. */
 export interface AnnotationDraft extends Judgement {
   readonly trace: TraceAddress;
   /** Null for the trace as a whole. */

@@ -132,7 +132,7 @@ async function askProvider(platform: CheckoutPlatform, checkout: Checkout): Prom
     const event = await platform.payments.readSession(checkout.sessionId);
     return (event && (await takeEvent(platform, event))) ?? checkout;
   } catch (error) {
-    // The page reloads, and the message may still arrive.
+    // Not a failure: the page reloads, and the message may still arrive.
     if (error instanceof DomainError) return checkout;
     throw error;
   }

@@ -103,9 +103,9 @@ export const watchCodingAgent = operation({
 });
 
 /**
- * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound where
- * no secret is configured, InvalidInput for a wrong signature, for other bytes, for an old message and for one that would
- * move an agent out of a final state. A message that came before has no effect.
+ * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound
+ * where no secret is configured, InvalidInput for a wrong signature, for other bytes, for an old message and for one
+ * that would move an agent out of a final state. A repeated message has no effect.
  */
 export const takeAgentMessage = operation({
   name: 'takeAgentMessage',
@@ -127,7 +127,7 @@ export const takeAgentMessage = operation({
   },
 });
 
-/** A message has not all members of a state: the known ones stay. */
+/** A message may lack members of a state: the stored ones stay. */
 const merged = (before: AgentState, sent: AgentState): AgentState => ({
   name: sent.name ?? before.name,
   status: sent.status,

@@ -55,7 +55,7 @@ export type LoginState =
 interface Poll {
   readonly loginId: string;
   readonly pollSecret: string;
-  /** Team of the session; `skip` takes the first, null asks where there are several. */
+  /** Team of the session. `skip` takes the first. With null and several teams, the answer lists them. */
   readonly teamId: string | null;
 }
 

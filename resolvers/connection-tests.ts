@@ -17,7 +17,7 @@ export interface ConnectionDraft {
   readonly info: Named;
 }
 
-/** What a test found: a text is the reason why nothing was sent. */
+/** Result of a test. A text is the reason why no request was sent. */
 export interface TestedConnection {
   readonly model: string;
   readonly apiBase: string | null;

@@ -51,7 +51,10 @@ const askOne = (scope: Scope<DecisionPlatform>, request: ModelRequest, signal: A
 /** Reads the rest of an answer that is not forwarded: its end settles the call. */
 const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, ANSWER_LIMIT));
 
-/** Fallbacks of the requested model, without those that have failed before the first answer, and the one that gave it. */
+/**
+ * Fallbacks of the requested model, without those that failed before the first answer, and without the one that gave
+ * it.
+ */
 function targetsOf(
   { platform }: Scope<DecisionPlatform>,
   request: ModelRequest,

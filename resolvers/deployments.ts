@@ -14,7 +14,7 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { readableTeam } from './team-views.ts';
 
-/** A deployment as a caller may see it: nothing of its credentials, and its address for administrators only. */
+/** A deployment without its credentials. Only administrators see its address. */
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
   /** The only team that may call it; null for a model of all. */
   readonly teamId: string | null;

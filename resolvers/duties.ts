@@ -57,7 +57,7 @@ export const extendDuty = operation({
   },
 });
 
-/** Ends the claim of a duty while it holds, and removes old jobs of the duty. */
+/** Ends the claim of a duty unless it was lost, and removes old jobs of the duty. */
 export const endDuty = operation({
   name: 'endDuty',
   access: system,

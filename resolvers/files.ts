@@ -61,7 +61,7 @@ export const createFile = operation({
     const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
     const asked = { action: CREATE_FILE, place, tail: '', body };
     const { call, read } = await passForObject(scope, asked, { callId, parent });
-    // The purpose of the request holds, because its lines were checked by it.
+    // The purpose of the request applies, because the lines were checked by it.
     const made = { ...read, shown: { ...read.shown, purpose } };
     const object = await keep(scope, asked, made, {
       calls: isBatch ? calls : undefined,

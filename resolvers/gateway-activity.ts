@@ -82,7 +82,7 @@ export interface ActivityUpdate extends ActivityMoved {
   readonly missed: number;
 }
 
-/** What the process answers, at most once a second. Ends when the reader loses access. */
+/** Counts of requests that this process answers, at most once a second. Ends when the reader loses access. */
 export const watchGatewayActivity = operation({
   name: 'watchGatewayActivity',
   access: gatewayActivityReader,

@@ -50,14 +50,14 @@ export const checkReadinessDetails = operation({
   run: (scope: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> => checkReadiness(scope, undefined),
 });
 
-/** Reads what the process is working on. */
+/** Counts requests and calls in progress. */
 export const readLoad = operation({
   name: 'readLoad',
   access: anyKey,
   run: ({ platform }: Scope<HealthPlatform>, _input: undefined): ProcessLoad => platform.load(),
 });
 
-/** Checks the key of a caller of facts that never change. */
+/** Checks the key of a request whose answer never changes. */
 export const checkCaller = operation({
   name: 'checkCaller',
   access: anyKey,

@@ -29,7 +29,7 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
     const [first] = await stores.keys.findMany([secretHash]);
     return first?.deletedAt === null ? first : null;
   }
-  // Text that is no hash names no key, and not every text can be passed to every database.
+  // Text that is no hash names no key. Some databases reject some characters, so it is not passed on.
   if (!HASH.test(named)) return null;
   const [key] = await stores.keys.findMany([named]);
   if (key !== undefined) return key.deletedAt === null ? key : null;
@@ -46,7 +46,7 @@ export async function namedKey(scope: Scope<KeyPlatform>, named: string): Promis
   return key;
 }
 
-/** What an error calls a key: never the key itself. */
+/** Name of a key in an error: never the secret itself. */
 export const nameOf = ({ platform }: Scope<KeyPlatform>, named: string): string =>
   named.startsWith('sk-') ? platform.keyGenerator.hash(named) : named;
 
@@ -67,7 +67,7 @@ export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey):
   };
 }
 
-/** Changes a key, then evicts it from memory: no call that begins after this uses what it was. */
+/** Changes a key, then evicts it from memory, so that later calls use the change. */
 export async function changeKey(
   scope: Scope<KeyPlatform>,
   named: string,

@@ -15,7 +15,7 @@ import type { Scope } from './operation/scope.ts';
 
 type KeyScope = Scope<KeyPlatform>;
 
-/** What the caller's user is in a team. */
+/** Role of the caller's user in a team. */
 interface Standing {
   readonly team: Team | null;
   readonly member: TeamMember | null;
@@ -37,7 +37,7 @@ async function standingIn(scope: KeyScope, teamId: string): Promise<Standing> {
   return { team, member, isManager: inOrganization.some(({ role }) => role === 'org_admin') };
 }
 
-/** How a missing right over a key is refused, by route. */
+/** Refusal of a missing right over a key, by route. */
 function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
   const { role, userId } = callerOf(scope);
   if (route === '/key/delete') return new Forbidden('You are not authorized to delete this key', 'key_owner');
@@ -207,7 +207,7 @@ export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> 
     administered.map(({ organizationId }) => teams.all({ ids: null, organizationId, aliasPart: null })),
   );
   const ids = [...new Set([...own, ...below.flat().map(({ id }) => id)])];
-  // A key of a team sees no further than its team.
+  // A key of a team sees its team only.
   const ownTeam = idOrNull(caller.teamId);
   return ownTeam === null ? ids : ids.filter((id) => id === ownTeam);
 }

@@ -119,7 +119,7 @@ export const listKeyAliases = operation({
   },
 });
 
-/** Whether the caller's key works: it is accepted. Keys have no logging callbacks here. */
+/** Checks the caller's key: the access rule has accepted it. Keys have no logging callbacks here. */
 export const checkKeyHealth = operation({
   name: 'checkKeyHealth',
   access: anyKey,
@@ -131,7 +131,7 @@ export const checkKeyHealth = operation({
 /** Most keys with ended windows that one run reads. */
 const RESETS = 500;
 
-/** Starts new budget windows where they have ended. Several processes may run it: the first to change a row wins. */
+/** Starts new budget windows where they have ended. Several processes may run it: the first change of a row counts. */
 export const resetBudgetWindows = operation({
   name: 'resetBudgetWindows',
   access: system,

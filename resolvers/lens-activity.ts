@@ -54,7 +54,7 @@ async function hasAttributes(
   filters: Selection['filters'],
 ): Promise<boolean> {
   for (let from = 0; from < spanIds.length; from += PAGE_PARTS) {
-    // The caller may have left: each read opens the stored bodies of the spans.
+    // Stops when the caller has left, because each read decompresses the stored bodies of the spans.
     signal.throwIfAborted();
     const ids = spanIds.slice(from, from + PAGE_PARTS);
     for (const { resourceAttributes, attributes } of await platform.stores.traces.findSpans(summary, ids)) {
@@ -74,7 +74,7 @@ async function* withAttributes(
   for (let from = 0; from < summaries.length; from += LISTED) {
     const some = summaries.slice(from, from + LISTED);
     const heads = await scope.platform.stores.traces.listSpans(some);
-    // One after another: the stored bodies are opened on the event loop.
+    // One after another: the stored bodies are decompressed on the event loop.
     for (const summary of some) {
       const spanIds = (heads.get(summary.traceRef) ?? []).map(({ spanId }) => spanId);
       if (await hasAttributes(scope, { summary, spanIds }, filters)) yield summary;
@@ -120,8 +120,8 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
 }
 
 /**
- * All eligible executions in an order that does not depend on time: by the hash of their id. A beginning of the list is a
- * fair sample, and stays one as traces arrive.
+ * All eligible executions by the hash of their id, an order that does not depend on time. A prefix of the list is a
+ * uniform sample, also after further traces arrive.
  */
 async function ordered(
   scope: Scope<LensPlatform>,

@@ -57,7 +57,7 @@ const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL = { kind: 'all' } as const;
 
-/** Traces that are to be asked about, the newest first. */
+/** Traces without a current answer, the newest first. */
 async function wantedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
   await records.readable();
@@ -100,7 +100,7 @@ async function save(scope: Scope<SignalPlatform>, row: TraceSignals): Promise<vo
   try {
     await traceSignals.add(row);
   } catch (error) {
-    // Another process was first.
+    // Another process saved it first.
     if (!(error instanceof Conflict)) throw error;
     await traceSignals.change(row.id, change);
   }
@@ -236,7 +236,7 @@ export const classifyNewTraces = operation({
     const { clock, stores } = scope.platform;
     try {
       const payer = await payerOf({ ...scope, caller: worker });
-      // Again: another process may have answered some since.
+      // Read again: another process may have answered some since.
       const traces = await wantedTraces(scope, configKey);
       await classifyAll(scope, traces, { config, configKey, payer });
       await stores.jobs.end(claimOf(job), { status: 'completed', error: '' }, clock.now());

@@ -33,7 +33,7 @@ import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Wait for the budget, in ms: between looks, and in all. */
+/** Wait for the budget, in ms: between two checks, and in total. */
 const LOOK_MS = 250;
 const BUDGET_WAIT_MS = 60_000;
 /** Deadline of one model call, in ms. The lease of the run is as long. */
@@ -69,7 +69,7 @@ function bodyOf(
   return { model, messages, response_format: format, max_tokens: outputTokensOf(scope, model) };
 }
 
-/** Reserves an amount; waits while other reservations stand in the way. Throws LimitExceeded and AnalysisTimeout. */
+/** Reserves an amount; waits while other reservations use up the budget. Throws LimitExceeded and AnalysisTimeout. */
 async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd, signal: AbortSignal): Promise<string> {
   const { stores, clock, ids, pause } = scope.platform;
   const wanted = { id: ids.uuid(), jobId: claim.runId, amount };

@@ -29,14 +29,15 @@ export const readLensService = operation({
   },
 });
 
-/** The tracing keys that hold now. */
+/** The valid tracing keys. */
 export interface IngestionCredentials {
   readonly issuedAt: Date;
   readonly keys: readonly TracingKey[];
 }
 
 /**
- * The tracing keys that hold, for a trace service of the operator, by its token. Throws Unavailable where no service is configured, and UnknownWorker.
+ * Reads the valid tracing keys, for a trace service of the operator, by its token. Throws Unavailable where no service
+ * is configured, and UnknownWorker.
  */
 export const readIngestionCredentials = operation({
   name: 'readIngestionCredentials',

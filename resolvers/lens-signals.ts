@@ -31,7 +31,7 @@ export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<S
   return { model, threshold, signals };
 }
 
-/** Hash of what the answers depend on. */
+/** Hash of the settings that the answers depend on. */
 export const configKeyOf = ({ platform }: Scope<LensPlatform>, config: SignalConfig): string =>
   platform.keyGenerator.hash(askedOf(config));
 
@@ -90,7 +90,7 @@ export const setSignalConfig = operation({
     try {
       await signalConfigs.add({ id: SIGNAL_CONFIG_ID, ...values, ...newStamps(about) });
     } catch (error) {
-      // Another request was first.
+      // Another request saved it first.
       if (!(error instanceof Conflict)) throw error;
       await signalConfigs.change(SIGNAL_CONFIG_ID, change);
     }

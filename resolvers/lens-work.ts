@@ -47,7 +47,7 @@ const jobClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attem
 const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun): string =>
   platform.keyGenerator.hash(criteriaOf(settings, PROMPTS_VERSION));
 
-/** The run of a claim that holds. Throws NotFound and OwnershipLost. */
+/** The run of a valid claim. Throws NotFound and OwnershipLost. */
 export async function heldRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
   const { stores, clock, heldRuns } = scope.platform;
   const [job] = await stores.jobs.findMany([claim.runId]);
@@ -76,7 +76,7 @@ function assertOwned(scope: Scope<LensPlatform>, run: RunHead, { runId, attempt 
   if (!isOwned) throw new OwnershipLost();
 }
 
-/** Changes the run of a claim. Throws OwnershipLost when another worker has it since. */
+/** Changes the run of a claim. Throws OwnershipLost when another worker has claimed it since. */
 async function changedRun(
   scope: Scope<LensPlatform>,
   claim: RunClaim,
@@ -301,7 +301,7 @@ export const completeLensRun = operation({
   },
 });
 
-/** How a run ends: it has failed when it has an error and nothing that can be used. */
+/** Final state of a run: failed when it has an error and no usable result. */
 function endingOf(run: LensRun, result: RunResult, changed: LensState['findings']) {
   const { assessments, coverage, error, reviewVersions } = result;
   const isUsable = error === '' || changed.length > 0 || assessments.some(({ cannotAssess }) => !cannotAssess);

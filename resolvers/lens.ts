@@ -224,7 +224,7 @@ export const setFindingStatus = operation({
   },
 });
 
-/** Lenses that repeat again, and those that could not. */
+/** Lenses that repeat again, and lenses that could not be resumed. */
 export interface Watched {
   readonly watching: readonly string[];
   readonly skipped: readonly { readonly id: string; readonly name: string; readonly reason: string }[];

@@ -27,7 +27,7 @@ export interface ChangedGroup extends ModelAccessGroupDraft {
 const unknownGroup = (name: string): NotFound =>
   new NotFound('model access group', name, `Access group '${name}' not found`);
 
-/** Models of all. Those of a team are for the whole team, which no group changes. */
+/** Models without a team. A model of a team is for the whole team; groups do not apply to it. */
 const commonOf = ({ platform }: GroupScope): readonly KnownDeployment[] =>
   platform.deployments.all().filter(({ deployment }) => deployment.teamId === undefined);
 

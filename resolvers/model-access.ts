@@ -27,7 +27,7 @@ async function teamsOf(scope: AccessScope, user: string | null): Promise<readonl
   return await stores.teams.findMany(members.map(({ teamId }) => teamId));
 }
 
-/** Tells how the caller's user may call models. Teams with one list of models are checked once for each model. */
+/** Finds how the caller's user may call models. Teams with one list of models are checked once for each model. */
 export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo) => ModelAccess> {
   const { stores, deployments } = scope.platform;
   const caller = callerOf(scope);

@@ -10,7 +10,7 @@ const COLLECTOR = 'otel';
 /** State of a service that calls are reported to. */
 export interface ServiceState {
   readonly service: string;
-  /** Spans since the start of the process, by what became of them. */
+  /** Spans since the start of the process, by result. */
   readonly sent: number;
   readonly failed: number;
   readonly dropped: number;

@@ -12,8 +12,8 @@ import type { Scope } from './operation/scope.ts';
 const RESETS = 500;
 
 /**
- * Starts new budget windows of users, teams and budgets where they have ended. Several processes may run it: the first to change a
- * row wins.
+ * Starts new budget windows of users, teams and budgets where they have ended. Several processes may run it: the first
+ * change of a row counts.
  */
 export const resetOwnerWindows = operation({
   name: 'resetOwnerWindows',

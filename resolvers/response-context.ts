@@ -60,8 +60,8 @@ async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: Kep
   if (conversation.kind === 'whole') return itemsBefore(conversation.turns);
   const fault =
     conversation.kind === 'broken'
-      ? 'goes on from one that is no longer kept'
-      : 'ends a conversation that is too long to go on with';
+      ? 'continues a response that is no longer stored'
+      : 'ends a conversation that is too long to continue';
   throw refused('previous_response_id', `The response with id '${previous.id}' ${fault}.`);
 }
 

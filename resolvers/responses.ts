@@ -31,7 +31,7 @@ export const createResponse = operation({
     askForResponse(scope, request, { keep: true }),
 });
 
-/** As `createResponse`, without its access rule. `keep` is false for answers that are never referred to. */
+/** As `createResponse`, without its access rule. `keep` is false for answers that no request refers to. */
 export const askForResponse = async (
   scope: Scope<ResponsePlatform>,
   request: ModelRequest,

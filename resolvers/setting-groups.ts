@@ -15,7 +15,7 @@ import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertStored, readerOf, settingsState, storeSettings } from './operation/settings-state.ts';
 
-/** A group with what is set, secrets hidden. */
+/** A group with its settings. Secrets are hidden. */
 export interface GroupView {
   readonly group: SettingGroup;
   /** Settings that the file or the database has; without built-in values. */
@@ -112,7 +112,7 @@ export const getUserBanner = operation({
   },
 });
 
-/** Settings of the router, and what holds. */
+/** Settings of the router, and the values in force. */
 export interface RouterSettings {
   readonly fields: Readonly<Record<string, RouterField>>;
   readonly settings: readonly RouterSetting[];
@@ -159,7 +159,7 @@ export const listCallbacks = operation({
   },
 });
 
-/** What the pages need before there is a key. */
+/** Settings that pages need before a sign-in. */
 export interface PageSettings {
   readonly logoUrl: string;
   readonly isSsoConfigured: boolean;
@@ -167,7 +167,7 @@ export interface PageSettings {
 
 const SSO_IDS = ['google_client_id', 'microsoft_client_id', 'generic_client_id', 'saml_idp_metadata_url'];
 
-/** Reads what the pages need before there is a key. Reads no store. */
+/** Reads the settings that pages need before a sign-in. Reads no store. */
 export const getPageSettings = operation({
   name: 'getPageSettings',
   access: anyone,

@@ -143,7 +143,7 @@ export interface SettingsUpdate extends SettingsChange {
   readonly missed: number;
 }
 
-/** Changes of settings as this process learns of them. Ends when the reader loses access. */
+/** Streams changes of settings as this process reads them. Ends when the reader loses access. */
 export const watchSettings = operation({
   name: 'watchSettings',
   access: tenantViewer,

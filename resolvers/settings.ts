@@ -182,7 +182,9 @@ export const updateConfiguration = operation({
   },
 });
 
-/** The configuration in force as YAML: the file, and stored settings where it is silent. Secrets are hidden. */
+/**
+ * The configuration in force as YAML: the file, and stored settings that the file does not declare. Secrets are hidden.
+ */
 export const readConfiguration = operation({
   name: 'readConfiguration',
   access: tenantViewer,

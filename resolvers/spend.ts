@@ -49,7 +49,7 @@ export async function visibleFilter(
   return { ...filter, any: bothOf({ ...filter.any, key }, within), visibleTo };
 }
 
-/** Values that satisfy both: of each field, those that both name. */
+/** Intersection of two filters: for each field, the values that both have. */
 function bothOf(asked: FieldValues, within: FieldValues): FieldValues {
   const both = Object.entries(within).map(([field, values]) => {
     const named = asked[field as keyof FieldValues];
@@ -118,7 +118,10 @@ export const listSpend = operation({
   },
 });
 
-/** Prompt and answer of a call, as they were kept; the permission `get_spend_routes` shows none of others. Null when there is no such call that the caller may see. */
+/**
+ * Stored prompt and answer of a call. The permission `get_spend_routes` shows none of other owners. Null when there is
+ * no such call that the caller may see.
+ */
 export const findSpendContent = operation({
   name: 'findSpendContent',
   access: spendReader,
@@ -196,7 +199,7 @@ export const readCaptureRate = operation({
   },
 });
 
-/** Sets the spend of every key to zero. The calls stay. Keys that are made meanwhile may keep theirs. */
+/** Sets the spend of every key to zero. The calls stay. Keys that are created meanwhile may keep their spend. */
 export const resetAllSpend = operation({
   name: 'resetAllSpend',
   access: spendResetter,

@@ -95,7 +95,7 @@ export const recordDecisionOutcome = operation({
     const counted = outcomeScopeOf(visibilityOf(caller));
     const id = `${decision.id}.${asked.position}`;
     const outcome: DecisionOutcome = {
-      // An administrator's outcome stands beside that of the owner: neither replaces the other.
+      // The outcome of an administrator and that of the owner are separate rows: neither replaces the other.
       id: counted === PLATFORM_SCOPE ? `${id}.${PLATFORM_SCOPE}` : id,
       scope: counted,
       decisionId: decision.id,

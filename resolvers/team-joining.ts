@@ -69,7 +69,7 @@ export async function joined(scope: Scope<TeamPlatform>, team: Team, wanted: rea
     if (user === undefined) continue;
     const budget = setsLimits(limits) ? newBudget(limits, { ...about, id: ids.uuid() }) : null;
     if (budget !== null) await stores.budgets.add(budget);
-    // One ms apart, so that a list of members keeps their order.
+    // Times differ by one ms, so that lists by time keep the order of the members.
     const now = new Date(about.now.getTime() + position);
     const stamps = newStamps({ ...about, now });
     members.push({ id: ids.uuid(), teamId: team.id, userId: user.id, role, budgetId: budget?.id ?? null, ...stamps });

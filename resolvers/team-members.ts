@@ -140,7 +140,7 @@ async function budgetOf(
       : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, about));
   if (done !== null) return done.after.id;
   if (!setsLimits(patch)) return null;
-  // An increase is added to a budget: that of the team's default, where the member has no own one.
+  // The increase is added to the budget of the member, else to the default budget of the team.
   const isIncrease = patch.tempBudgetIncrease !== undefined && patch.tempBudgetIncrease !== null;
   const shared = isIncrease && memberBudgetId !== null ? await stores.budgets.find(memberBudgetId) : null;
   const named = { ...about, id: ids.uuid() };
@@ -198,7 +198,7 @@ export const removeTeamMember = operation({
     if (member === null) throw notAMember(named);
     await stores.teamMembers.remove([member.id]);
     const keys = await stores.keys.findOwned('userId', [member.userId]);
-    // A session stays: it is refused with the reason.
+    // Sessions are not deleted: their calls are refused with the reason.
     const ofTeam = keys.filter(({ teamId, settings }) => teamId === team.id && settings.session === undefined);
     await removeKeys(
       scope,

@@ -21,7 +21,7 @@ export interface MemberView {
   readonly user: User | null;
   /** Its own budget, else the default of the team; null for none. */
   readonly budget: Budget | null;
-  /** What the keys of its user in the team have spent, deleted keys too. */
+  /** Spend of the keys of its user in the team, deleted keys included. */
   readonly spend: Usd;
 }
 
@@ -31,7 +31,7 @@ export interface TeamView {
   readonly members: readonly MemberView[];
   readonly memberBudget: Budget | null;
   readonly keys: readonly KeyInfo[];
-  /** What its keys have spent in its budget window, deleted keys too: its budget is compared with it. */
+  /** Spend of its keys in the budget window, deleted keys included. Its budget is compared with it. */
   readonly spend: Usd;
 }
 

@@ -12,7 +12,7 @@ import type { SpanHead } from '../src/domain/traces/span.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { TraceIdentity } from '../src/domain/traces/trace.ts';
 
-/** Accounts of a trace: what the gateway recorded of its calls. */
+/** Accounts of a trace: the gateway's records of its calls. */
 export interface TraceBooks {
   readonly spans: readonly SpanHead[];
   /** Of its model calls, by span id. */
@@ -21,7 +21,7 @@ export interface TraceBooks {
   readonly agentSpend: ReadonlyMap<string, AgentSpend>;
   /** By the agent's name. */
   readonly agentTokens: ReadonlyMap<string, AgentTokens>;
-  /** Rows of its calls that the gateway has in traces of its own. */
+  /** Rows of its calls in traces of the gateway. */
   readonly elsewhere: readonly SpendRow[];
 }
 

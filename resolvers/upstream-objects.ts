@@ -175,7 +175,7 @@ export async function asSeen(
       Object.values(filesOf(shown)).flatMap((upstreamId) => (known.has(upstreamId) ? [] : [{ object, upstreamId }])),
     );
     for (const { object, upstreamId } of unknown) await upstreamObjects.add(madeBy(scope, object, upstreamId));
-    // Another process may have named them first.
+    // Another process may have created their rows first.
     if (unknown.length > 0) await look();
   }
   return objects.map(({ object, shown }) => withOurIds(shown, object.id, known));

@@ -10,7 +10,7 @@ export interface UserView {
   readonly user: User;
   readonly teamIds: readonly string[];
   readonly keys: readonly KeyInfo[];
-  /** What its keys have spent in its budget window, deleted keys too: its budget is compared with it. */
+  /** Spend of its keys in the budget window, deleted keys included. Its budget is compared with it. */
   readonly spend: Usd;
 }
 
@@ -24,7 +24,7 @@ export async function keyInfos(
   return rows.map((row) => ({ row, spend: totals.get(row.hash) ?? ZERO_USD, status: statusOf(row, now) }));
 }
 
-/** The spend of an owner in its budget window, by what it has spent in all. */
+/** The spend of an owner in its budget window, from its total spend. */
 export const windowSpendOf = ({ id, spentBefore }: Pick<User, 'id' | 'spentBefore'>, totals: OwnerTotals): Usd =>
   ((totals.get(id) ?? ZERO_USD) - (spentBefore ?? ZERO_USD)) as Usd;
 

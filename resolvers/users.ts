@@ -177,7 +177,10 @@ async function idOf({ platform }: Scope<UserPlatform>, { id, email }: NamedUser)
 /** Members of a user that the user may change. */
 const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
 
-/** Whether emails name the users of signed tokens, so that a user with the email of another would get its tokens. */
+/**
+ * Whether signed tokens name their users by email. Then a user with the email of another would receive that user's
+ * rights.
+ */
 function emailsNameBearers({ configuration }: UserPlatform): boolean {
   const general = configuration.current().resolved['general_settings'] as Readonly<Record<string, unknown>> | undefined;
   const rules = general?.['litellm_jwtauth'] as Readonly<Record<string, unknown>> | null | undefined;

@@ -16,7 +16,7 @@ import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
 import { wordsOf } from './spend-dates.ts';
 import { merged, objectSchema } from './http/schema.ts';
 
-/** What an export has a row for besides day and entity. */
+/** Further field of the rows of an export, beside day and entity. */
 const TYPES = {
   daily: null,
   daily_with_keys: 'key',

@@ -7,14 +7,14 @@ import type { HttpRequest, RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
 import { objectSchema } from './http/schema.ts';
 
-/** Batches of one page where the caller does not say. */
+/** Default number of batches on a page. */
 const PAGE = 20;
-/** Some clients send an empty object in place of null. */
+/** Limit of an empty body, in bytes: some clients send an empty object. */
 const NEXT_TO_NOTHING = 1_024;
 
 const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
 
-/** Work that upstreams do for callers when they come to it. */
+/** Batches of requests, which upstreams process later. */
 export const batchRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,

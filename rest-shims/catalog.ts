@@ -8,7 +8,7 @@ import { type HttpAnswer, type RouteRow, route } from './http/route.ts';
 
 const LIST_PATH = '/model_catalog';
 
-/** In the order in which the reference service declares them, which is the order of the faults it reports. */
+/** In the order of the reference, which is the order of its faults. */
 const readQuery = query({
   provider: text,
   mode: text,
@@ -22,13 +22,13 @@ const readQuery = query({
   supports_response_schema: flag,
   page: integer({ least: 1, otherwise: 1 }),
   page_size: integer({ least: 1, most: 500, otherwise: 50 }),
-  // Ours, after all of theirs: the reference ignores keys it does not know.
+  // Not in the reference, which ignores unknown keys.
   snapshot: text,
 });
 
 const readPin = query({ snapshot: text });
 
-/** Characters of questions that were read before: a client that pages or polls sends the same text again. */
+/** Capacity of the cache of parsed queries, in characters. A client that pages or polls repeats its query. */
 const MOST_TEXT = 100_000;
 const questions = createWeightedCache<{ readonly search: string; readonly request: PageRequest }>(
   MOST_TEXT,
@@ -44,16 +44,16 @@ function readList(search: string): PageRequest {
   return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize), pin };
 }
 
-/** A run of percent-encoded bytes, read as UTF-8; what is none becomes U+FFFD. Everything else stays, a plus too. */
+/** Decodes percent-encoded bytes as UTF-8; invalid bytes become U+FFFD. Other characters stay, a plus too. */
 const decodePath = (path: string): string =>
   !path.includes('%')
     ? path
     : path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 
-/** What was made of an entry or a page before: neither ever changes, and both go when their snapshot goes. */
+/** Cache of written entries and pages. They never change, and are collected with their snapshot. */
 const bodies = new WeakMap<object, Uint8Array>();
 
-/** The bytes of a thing, written once. */
+/** The bytes of an entry or a page, written once. */
 function bytesOf<Thing extends object>(thing: Thing, write: (thing: Thing) => Uint8Array): Uint8Array {
   const before = bodies.get(thing);
   if (before !== undefined) return before;
@@ -75,12 +75,12 @@ function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage):
     const bytes = bytesOf(entry, writeEntry);
     return at === 0 ? [bytes] : [COMMA, bytes];
   });
-  // `page` may be larger than any number can hold exactly, so it is written as the digits it is.
+  // `page` may exceed the exact range of a number, so its digits are written as they are.
   const tail = `],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
   return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
 }
 
-/** Names the state of the catalog that an answer is from: sent back as `snapshot`, it pins that state. */
+/** Id of the catalog snapshot of an answer. Sent as `snapshot`, it pins that snapshot. */
 const SNAPSHOT_HEADER = 'x-catalog-snapshot';
 
 const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer => ({
@@ -88,7 +88,7 @@ const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer =>
   body: { kind: 'bytes', bytes, contentType: 'application/json' },
 });
 
-/** The catalog service's paths. */
+/** The catalog of models. */
 export const catalogRoutes: readonly RouteRow[] = [
   route({
     name: 'catalog.list',

@@ -10,7 +10,7 @@ export const LOGIN_ID = /^cli-[\w-]{1,64}$/;
 
 const POLL_SECRET = 'x-litellm-cli-poll-secret';
 
-/** Whether a page of another site sent the browser here. It could sign users in with a name of its own choice. */
+/** Whether the request comes from a page of another site, which could sign users in under a name that it chooses. */
 export const isForeign = ({ headers }: HttpRequest): boolean =>
   headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
 

@@ -26,10 +26,10 @@ export const answersOf = ({ entity }: Pick<ActivityRoute, 'entity'>): readonly n
 /** Name of calls without a value. */
 const UNASSIGNED = 'Unassigned';
 const MINUTE_MS = 60_000;
-/** Widest offset of a time zone, in minutes. */
+/** Maximum offset of a time zone, in minutes. */
 const MOST_OFFSET = 1_440;
 const MOST_DAYS = 1_000;
-/** Keys in the breakdowns of a whole answer, where the query names no number. */
+/** Default number of keys in the breakdowns of an answer without pages. */
 const USUAL_KEYS = 100;
 
 /** Savings and flat costs that this gateway has no features for: always zero. */
@@ -117,7 +117,7 @@ const renderDay = (
   },
 });
 
-/** Names of the totals: `total_` and the metric, but for two that begin so. */
+/** Names of the totals: `total_` and the metric. Two metrics have that prefix already. */
 const totalsOf = (sums: SpendSums): Record<string, number> =>
   Object.fromEntries(
     Object.entries(metricsOf(sums)).map(([name, value]) => [name.startsWith('total_') ? name : `total_${name}`, value]),

@@ -26,7 +26,7 @@ export interface ProxyError {
   readonly type: string | null;
   readonly param: string | null;
   readonly code: string;
-  /** The message again, where the reference puts it and its clients read it, or what a guardrail says. */
+  /** The message again, as in the reference, or the details of a guardrail. */
   readonly provider_specific_fields?: Readonly<Record<string, unknown>>;
 }
 
@@ -62,7 +62,7 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
   return repeatsMessage(error) ? { ...plain, provider_specific_fields: { error: error.message } } : plain;
 }
 
-/** As `proxyError`, but a credential that the upstream of a decision refuses has a type of its own. */
+/** As `proxyError`, with a type of its own for a credential that the upstream of a decision refuses. */
 export const decisionError = (status: number, error: DomainError): ProxyError => ({
   ...proxyError(status, error),
   ...(error instanceof UpstreamFailed && status === 401 ? { type: 'authentication_error' } : {}),
@@ -94,7 +94,7 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   end_user_blocked: { type: 'permission_error', param: null },
 };
 
-/** What names a model that does not exist. */
+/** Part of the request that names an unknown model. */
 const sourceOf = (error: NotFound): UnknownModel['as'] => (error instanceof UnknownModel ? error.as : 'model');
 
 /** Fields of an unknown model, as the endpoints of the reference differ. */

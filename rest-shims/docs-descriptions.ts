@@ -1,7 +1,7 @@
 import { OWNER_DESCRIPTIONS } from './owner-texts.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-texts.ts';
 
-/** What a row does, in one line. A row without an entry is a failure of `test/unit/http/docs-examples.test.ts`. */
+/** Description of a row, in one line. A row without an entry is a failure of `test/unit/http/docs-examples.test.ts`. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
@@ -107,12 +107,12 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'health.deployments': 'Check the deployments.',
   'health.history': 'List the recent checks of deployments by this process.',
   'health.latest': 'Read the last check of each deployment by this process.',
-  'health.license': 'Tell that every feature is served without a licence.',
+  'health.license': 'State that every feature is served without a licence.',
   'health.liveness': 'Check that the process runs.',
   'health.readiness': 'Check that the process can serve requests.',
-  'health.readinessDetails': 'Tell whether the process can serve, with versions and the state of the catalog.',
+  'health.readinessDetails': 'Check whether the process can serve, with versions and the state of the catalog.',
   'health.services': 'Read the state of a service that calls are reported to.',
-  'health.sharedStatus': 'Tell whether processes share their checks of deployments.',
+  'health.sharedStatus': 'Read whether processes share their checks of deployments.',
   'health.testConnection': 'Test a model that is not stored with one small call. Nothing is stored.',
   'ide.chat': 'Call a chat model from an IDE.',
   'images.edit': 'Edit an image.',
@@ -138,9 +138,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'lens.finding': 'Set the status of a finding.',
   'lens.get': 'Read a lens, its latest run and its findings.',
   'lens.ingestionCredentials':
-    'List the hashes of the tracing keys that hold, for a trace service of your own, by its token.',
+    'List the hashes of the valid tracing keys, for a trace service of your own, by its token.',
   'lens.list': 'List lenses and their workers.',
-  'lens.preview': 'Preview the executions that a lens would choose from.',
+  'lens.preview': 'Preview the executions that a lens would review.',
   'lens.readRun': 'Read a run of a lens.',
   'lens.registerWorker': 'Register a worker of lens runs.',
   'lens.reviews': 'List the reviews of a run.',
@@ -156,7 +156,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'lens.traceSignals': 'Read the flags of traces.',
   'lens.tracingKeys': 'List the tracing keys.',
   'lens.update': 'Replace the settings of a lens.',
-  'lens.watchAll': 'Repeat all paused lenses again.',
+  'lens.watchAll': 'Resume all paused lenses.',
   'lensWorker.claim': 'Claim a run, for a worker.',
   'lensWorker.content': 'Read the content of a sampled execution, for a worker.',
   'lensWorker.heartbeat': 'Extend the lease of a run, for a worker.',
@@ -200,7 +200,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'forwardedGemini.patch': 'Call the own API of Gemini.',
   'forwardedGemini.post': 'Call the own API of Gemini.',
   'forwardedGemini.put': 'Call the own API of Gemini.',
-  'guardrails.airlines': 'List the airlines that guardrails know as competitors.',
+  'guardrails.airlines': 'List the airlines that guardrails treat as competitors.',
   'guardrails.apply': 'Check a text with a guardrail.',
   'guardrails.category': 'Read a category of contents.',
   'guardrails.create': 'Create a guardrail.',
@@ -246,11 +246,11 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'service.providers': 'List the supported providers.',
   'service.publicModelPage': 'List the models of `public_model_groups` in pages.',
   'service.publicModels': 'List the models of `public_model_groups`.',
-  'service.robots': 'Tell crawlers to stay away.',
+  'service.robots': 'Disallow crawlers.',
   'service.routerPresets': 'List presets of routers that choose a model by the prompt.',
   'service.routes': 'List every path with its methods.',
   'service.teamMetadata': 'List the members that the metadata of a team must have: none.',
-  'service.test': 'Tell that the server answers.',
+  'service.test': 'Check that the server answers.',
   'speech.create': 'Create speech from text.',
   'settings.delete': 'Remove a stored setting.',
   'settings.deleteCallback': 'Remove a stored callback.',

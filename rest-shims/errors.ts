@@ -142,7 +142,7 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
 /** Surfaces on which invalid parameters have their own status (422). */
 const VALIDATES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
 
-/** A used-up budget of a lens, and a wait for it or for its model that took too long. */
+/** Statuses of a used-up budget of a lens, and of a timeout of its budget or model. */
 const LENS_BUDGET = 402;
 const LENS_TIMED_OUT = 504;
 
@@ -152,7 +152,7 @@ const UPSTREAM_TIMED_OUT = 408;
 /** Statuses of an exceeded budget. The default is not 429, because clients retry 429 and the retry cannot succeed. */
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
-/** Missing rights that management routes answer like a missing credential. */
+/** Missing rights that management routes answer as a missing credential. */
 const ANSWERED_AS_UNKNOWN: ReadonlySet<string> = new Set(['proxy_admin', 'team_permission']);
 
 /** Status of a failure on a surface. `null` is a bug. */
@@ -280,7 +280,7 @@ function detailOf(error: DomainError | null, withInput = true): unknown {
 /** Statuses of successes other than 200. */
 export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
 
-/** `detail` of a lens: the text of a fault that has no place, else as elsewhere, without what was sent. */
+/** `detail` of a lens: the text of a fault without a place, else as on other surfaces. Sent values are left out. */
 function lensDetailOf(error: DomainError | null): unknown {
   const isText = error instanceof InvalidInput && error.issues[0]?.path.length === 0;
   return isText ? error.message : detailOf(error, false);
@@ -295,7 +295,7 @@ export const UNROUTED = {
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
 
-/** Answer to a path with a slash too many. */
+/** Answer to a path with a trailing slash. */
 export const REDIRECTED = { status: 307 } as const;
 
 /** Answers to CORS preflight requests: the texts of the reference. */

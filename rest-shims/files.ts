@@ -17,7 +17,7 @@ import { callFactsOf, unreadAnswer } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import { objectSchema } from './http/schema.ts';
 
-/** Files of one page where the caller does not say. */
+/** Default number of files on a page. */
 const PAGE = 1_000;
 
 async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
@@ -35,7 +35,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   return objectAnswer(await createFile(scope, draft), scope);
 }
 
-/** The lines of a batch say themselves whose they are. */
+/** The model of the first line of a batch file decides its deployment. */
 function firstModel(form: Form, fields: Readonly<Record<string, unknown>>): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;
@@ -43,7 +43,7 @@ function firstModel(form: Form, fields: Readonly<Record<string, unknown>>): stri
 
 const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
 
-/** What callers have upstreams keep for them. */
+/** Files that upstreams store for callers. */
 export const fileRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,

@@ -1,7 +1,7 @@
 import { getFreeTierUsage } from '../resolvers/free-tier.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 
-/** What is left of the free calls. */
+/** Use of the free tier. */
 export const freeTierRoutes: readonly RouteRow[] = [
   route({
     name: 'freeTier.usage',

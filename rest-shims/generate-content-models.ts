@@ -9,7 +9,7 @@ type NamedModel = ReturnType<typeof getModel>;
 const USUAL = 50;
 const MOST = 1_000;
 
-/** Modes of the catalog without conversations. */
+/** Modes of models that are not for conversations. */
 const SILENT = new Set([
   'audio_speech',
   'audio_transcription',
@@ -43,7 +43,7 @@ function methodsOf(mode: string): readonly string[] {
 
 interface Page {
   readonly size: number;
-  /** Name of the last model of the page before; null begins. */
+  /** Name of the last model of the previous page; null for the first page. */
   readonly after: string | null;
 }
 

@@ -8,7 +8,7 @@ import {
 
 const ACTIONS = ['BLOCK', 'MASK'];
 
-/** What a form for guardrails offers: only what runs here. */
+/** Options of a form for guardrails: only what runs here. */
 export const renderSettings = (kinds: readonly DescribedKind[]) => ({
   supported_entities: Object.values(ENTITY_CATEGORIES).flat(),
   supported_actions: ACTIONS,

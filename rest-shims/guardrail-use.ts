@@ -9,7 +9,7 @@ import type { GuardrailRun, GuardrailUse, RunResult } from '../src/domain/guardr
 import { integer, query, text } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 
-/** Shares of runs that intervened, in percent, from which on a guardrail is shown as busy. */
+/** Minimum shares of intervening runs, in percent, for the states `warning` and `critical` of a guardrail. */
 const WARNS_AT = 5;
 const CRITICAL_AT = 15;
 
@@ -80,7 +80,7 @@ const ACTIONS: Readonly<Record<RunResult, string>> = {
   failed: 'failed',
 };
 
-/** A run without texts of its call: none are kept. */
+/** A run. Texts of its call are not stored. */
 const renderRun = (run: GuardrailRun) => ({
   id: run.id,
   timestamp: run.at.toISOString(),

@@ -28,7 +28,7 @@ const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
   priced_call: { type: NO_PARAM, param: NO_PARAM },
 };
 
-/** Fault in a change of a model that is not stored. */
+/** Error fields of a change of a model that is not stored. */
 const NOT_STORED: TypeAndParam = { type: 'validation_error', param: null };
 
 /** `detail` of a key route's error without an envelope; undefined for an error with one. */

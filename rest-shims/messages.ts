@@ -51,7 +51,7 @@ function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>>
   );
 }
 
-/** Message batches are not served. Their clients learn what to use instead. */
+/** Message batches are not served. The error names the alternative. */
 function noBatches(): never {
   const message = 'Message batches are not supported. Use POST /v1/batches with a file of requests in its place.';
   throw new NotFound('endpoint', '/messages/batches', message);

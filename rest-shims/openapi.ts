@@ -32,7 +32,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   405: 'The path has no such method.',
   408: 'An upstream did not answer in time.',
   409: 'It conflicts with something that exists.',
-  410: 'It is gone.',
+  410: 'It is no longer available.',
   413: 'The body is too large.',
   415: 'The media type is not supported.',
   422: 'The parameters are not valid.',

@@ -1,4 +1,4 @@
-/** What the rows of keys, their owners and budgets do, in one line each. */
+/** Descriptions of the rows of keys, their owners and budgets, in one line each. */
 export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'accessGroups.create': 'Create an access group.',
   'accessGroups.delete': 'Delete an access group.',

@@ -65,7 +65,7 @@ function parseRequest({ search, headers }: UpgradeRequest): RealtimeRequest {
   const model = query.get('model') || query.get('deployment') || '';
   if (model === '') throw fault('model', 'missing', "Missing required parameter: 'model'.");
   if (model.length > MOST_MODEL_CHARACTERS)
-    throw fault('model', 'length', `A model's name has at most ${MOST_MODEL_CHARACTERS} characters.`);
+    throw fault('model', 'length', `The name of a model has at most ${MOST_MODEL_CHARACTERS} characters.`);
   const intent = query.get('intent');
   if (intent !== null && intent !== 'transcription')
     throw fault('intent', 'choice', "The parameter 'intent' must be 'transcription' or left out.");

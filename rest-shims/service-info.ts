@@ -73,7 +73,7 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
-  // No agent and no release is known: nothing outside is asked.
+  // No agent and no release is known: no other server is contacted.
   fixed('service.agentHub', ['/public/agent_hub'], json([])),
   // Models are not routed by their prompts here.
   fixed('service.routerPresets', ['/public/autorouter_presets'], json([])),

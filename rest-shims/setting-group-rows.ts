@@ -131,7 +131,7 @@ interface Form {
   readonly changed: (view: GroupView, message: string) => Values;
 }
 
-/** Where each setting comes from. */
+/** Owner of each setting. */
 const ownersOf = ({ group, values, source }: GroupView): Values =>
   Object.fromEntries(
     Object.entries(group.fields).map(([name, { defaultValue }]) => {

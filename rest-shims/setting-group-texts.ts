@@ -1,4 +1,4 @@
-/** What the rows of setting groups do, in one line. */
+/** Descriptions of the rows of setting groups, in one line each. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.callbacks': 'Read callbacks, alerts and settings of the router.',
   'settings.deleteHashicorpVault': 'Remove the connection to HashiCorp Vault.',
@@ -21,7 +21,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.getVantage': 'Read the export to Vantage.',
   'settings.getWebsearch': 'Read the web searches of models.',
   'settings.logo': 'Read the address of the logo.',
-  'settings.pages': 'Read what pages need before there is a key.',
+  'settings.pages': 'Read the settings that pages need before a sign-in.',
   'settings.resetEmailEvents': 'Send emails for every event again.',
   'settings.router': 'Read the settings of the router with their owners.',
   'settings.routerFields': 'Describe the settings of the router.',

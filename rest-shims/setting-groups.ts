@@ -30,7 +30,7 @@ interface GroupRows {
   readonly read: string;
   readonly write: readonly ['PATCH' | 'POST' | 'PUT', string];
   readonly form: GroupForm;
-  /** What was stored, at the start of a sentence. */
+  /** Subject of the message about a stored group. */
   readonly subject: string;
   readonly failures?: FailureForm;
 }

@@ -14,7 +14,7 @@ export function listOf(search: string, name: string): readonly string[] | undefi
   return word === null ? undefined : word.split(',').map((one) => one.trim());
 }
 
-/** How a missing period is refused. */
+/** Refusal of a missing period. */
 export interface DateFault {
   readonly field: string;
   readonly message: string;

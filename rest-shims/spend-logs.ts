@@ -187,7 +187,7 @@ function parseSession(search: string): PagedQuery {
   ]);
 }
 
-/** Messages as they were kept: JSON where it is whole, else text. */
+/** Stored messages: parsed where they are complete JSON, else text. */
 function keptValue(text: string): unknown {
   if (text === '') return {};
   try {

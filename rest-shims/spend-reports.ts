@@ -20,7 +20,7 @@ import { merged, objectSchema, requiredParameters, textParameters } from './http
 /** Most groups of a report. */
 const MOST_GROUPS = 100_000;
 const BODY_LIMIT = 64 * 1024;
-/** Name of what belongs to no team. */
+/** Name of calls without a team. */
 const UNASSIGNED = 'Unassigned';
 
 const READING = {
@@ -74,7 +74,7 @@ function reportRoute(facts: {
   readonly name: string;
   readonly path: string;
   readonly grouped: Grouped;
-  /** How a missing period is refused; absent where the last 30 days stand for it. */
+  /** Refusal of a missing period. Absent: the last 30 days are the default. */
   readonly required?: 'date_range' | 'tag_dates';
   readonly parameters?: Readonly<Record<string, SpendField>>;
   readonly render: (report: SpendReport, search: string) => unknown;

@@ -22,7 +22,7 @@ import { createShutdownStack } from './startup/shutdown-stack.ts';
 
 /** The running application. */
 export interface App {
-  /** Where it listens, e.g. `http://127.0.0.1:4000`. */
+  /** Address, e.g. `http://127.0.0.1:4000`. */
   readonly url: string;
   /** Refuses requests, lets those in flight end within `graceMs`, commits what is not stored yet, and closes. */
   stop(graceMs?: number): Promise<void>;
@@ -52,7 +52,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   try {
     reloads = await composeApp(context);
   } catch (error) {
-    // What could not be released is logged; the reason of the start is the one to report.
+    // Failures of the release are logged; the failure of the start is reported.
     await shutdown.stop(0).catch(() => {});
     throw error;
   }
@@ -122,7 +122,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     authorship: opened.stores.authorship,
   });
   context.shutdown.add('background tasks', () => tasks.stop());
-  // Before the end of background tasks, which may take longer than the process has left.
+  // Flushed before the background tasks end, because they may outlast the process.
   flushRecords(context, recording);
   const { networkOf } = keys;
   await composeTransports(context, {
@@ -147,7 +147,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   recording.guardrailUse.start();
   context.shutdown.add('start of new work', () => {
     context.state.draining = true;
-    // What is under way ends beside the requests in flight; the step `background tasks` waits for it.
+    // Running tasks end together with the requests in flight; the step `background tasks` waits for them.
     void tasks.stop();
   });
   return reloads;

@@ -21,16 +21,16 @@ import { systemScope } from './startup/system-scope.ts';
  */
 const KEYS_MS = 1_500;
 
-/** Interval between looks for models and credentials that other processes changed, in seconds. */
+/** Interval between checks for models and credentials that other processes changed, in seconds. */
 const MODELS_SECONDS = 2;
 /** Interval between reads of pass-through entries and guardrails, in seconds: a change by another process holds within it. */
 const ENTRIES_SECONDS = 2;
 /** Interval at which settings that other processes have stored are read, in seconds. */
 const SETTINGS_SECONDS = 3;
-/** Interval between looks for outcomes of decisions that other processes recorded, in seconds. */
+/** Interval between checks for outcomes of decisions that other processes recorded, in seconds. */
 const OUTCOMES_SECONDS = 10;
 
-/** Longest time of a look into the store, in seconds, and of one that calls models. */
+/** Deadline of a check of the store, in seconds, and of one that calls models. */
 const LONGEST_LOOK_SECONDS = 60;
 const LONGEST_CALLS_SECONDS = 600;
 
@@ -42,8 +42,8 @@ export interface BackgroundTasks {
 }
 
 /**
- * Refreshes what this process holds in memory, probes deployments, ends feeds of invalid keys, works on lens
- * runs, and takes its turn in duties. `alone`: no other process uses the database. `authorship` names duties in the audit log.
+ * Refreshes what this process holds in memory, probes deployments, ends feeds of invalid keys, works on lens runs, and
+ * claims duties. `alone`: no other process uses the database. `authorship` names duties in the audit log.
  */
 export function createBackgroundTasks(
   context: Pick<StartContext, 'settings' | 'log'>,

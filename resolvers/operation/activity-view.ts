@@ -83,7 +83,7 @@ async function ofOrganizations(
   return { ...filter, any: { ...filter.any, organization }, visibleTo: null };
 }
 
-/** What entities and users of keys are called. */
+/** Names of entities and of users of keys. */
 export interface ActivityNames {
   readonly keys: ReadonlyMap<string, VirtualKey>;
   /** Emails by user id; null for a user without one. */

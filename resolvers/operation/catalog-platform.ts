@@ -9,7 +9,7 @@ import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { CatalogKeyRing } from '../../src/gateway/catalog-key-ring.ts';
 import type { Stores } from './stores.ts';
 
-/** Models on offer, their prices and their history. */
+/** The catalog: models, prices and history. */
 export interface CatalogPlatform {
   readonly stores: Pick<Stores, 'catalogHistory'>;
   readonly catalog: FollowedCatalog;

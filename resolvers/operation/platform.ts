@@ -36,8 +36,7 @@ import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
- * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
- * that several nouns use stand in several slices, under one name.
+ * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects that several nouns use are in several slices, under one name.
  */
 
 /** Virtual keys. */
@@ -50,7 +49,7 @@ export interface KeyPlatform {
   readonly guardrails: Pick<Guardrails, 'list'>;
   /** Rules of the configuration about new keys. */
   readonly keyRules: KeyRules;
-  /** Settings that forbid to make keys in a way, and those of new users and teams. */
+  /** Settings that restrict how keys are made, and settings of new users and teams. */
   readonly configuration: Configuration;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -146,7 +145,10 @@ export interface DecisionPlatform {
   readonly decisions: {
     /** Most questions of one request. */
     readonly mostQuestions: number;
-    /** Label mass below which a question is asked again at a fallback, as refusals are; null asks none again. */
+    /**
+     * Label mass below which a question is asked again at a fallback, as refused questions are. Null: none is asked
+     * again.
+     */
     readonly fallbackBelow: number | null;
     /** What is stored of decisions, unless their key says otherwise. */
     readonly storage: StorageLevel;

@@ -37,7 +37,7 @@ import type {
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { Stores } from './stores.ts';
 
-/** Every slice: what lives as long as the process and what transports pass to operations. */
+/** All slices. Its objects live as long as the process; transports pass it to operations. */
 export interface Platform
   extends
     ActivityPlatform,

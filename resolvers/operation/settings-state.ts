@@ -21,7 +21,7 @@ export async function settingsState({ platform }: Scope<SettingsPlatform>): Prom
   };
 }
 
-/** Who reads settings, for their redaction. */
+/** Reader of settings; decides which values are redacted. */
 export const readerOf = (scope: Scope<SettingsPlatform>): Reader =>
   callerOf(scope).role === 'proxy_admin' ? 'admin' : 'viewer';
 

@@ -24,7 +24,7 @@ export const SMALL_BODY_MS = 30_000;
 /** The body did not arrive in time. The connection closes after the answer, because the rest of the body is not read. */
 export class BodyTimeout extends Unavailable {
   constructor() {
-    super('The body took too long to come.');
+    super('The body took too long to arrive.');
     this.name = 'BodyTimeout';
   }
 }

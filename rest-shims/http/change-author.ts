@@ -7,12 +7,12 @@ import { DEFAULT_USER_ID } from '../../src/domain/users/user.ts';
 /** Most characters of a name that a client gives. */
 const MOST_NAME = 256;
 
-/** Names whom the caller acts for in the audit log. */
+/** Header with the user that the caller acts for, for the audit log. */
 const CHANGED_BY = 'litellm-changed-by';
 
 /**
- * Author of the changes of a request. The caller may name whom it acts for; its own user and key are recorded in any case. The
- * admin key acts as the default user.
+ * Author of the changes of a request. The caller may name another user that it acts for; its own user and key are
+ * recorded in any case. The admin key acts as the default user.
  */
 export function changeAuthor({ key, keyHash, userId }: Caller, headers: IncomingHttpHeaders, at: Date): ChangeAuthor {
   const named = idOrNull(

@@ -9,8 +9,8 @@ export interface Heartbeat {
 export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
 
 /**
- * Calls `beat` after `ms` without a chunk, within half of `ms`: proxies close connections that are idle for longer. The
- * check per half interval costs a busy stream one flag.
+ * Calls `beat` after `ms` without a chunk, with a delay of at most half of `ms`, because proxies close idle
+ * connections. The check runs each half interval, so that a chunk sets one flag only.
  */
 export function startHeartbeat(ms: number, beat: () => void): Heartbeat {
   let silentHalves = 0;

@@ -14,10 +14,10 @@ export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 /** The hot row of a path, or null for another one; null where no row has the path. */
 type Own = { readonly hot: RouteRow | null } | null;
 
-/** Most paths whose rows are remembered. */
+/** Capacity of the cache of paths and their rows. */
 const MOST_KNOWN = 1_000;
 
-/** Paths that a row never has to decode: other forms are left to Koa. */
+/** Paths without encoded characters. Other paths are served by Koa. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
 
 /** Paths of rows that a configured path replaces. */
@@ -61,7 +61,7 @@ export function createHotRows(registrations: readonly Registration[], passThroug
 
   const known = new Map<string, Own>();
 
-  /** What the rows have for a path; null when none matches. */
+  /** The row of a path; null when none matches. */
   function ownOf(path: string): Own {
     const before = known.get(path);
     if (before !== undefined) return before;

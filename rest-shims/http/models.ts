@@ -170,7 +170,7 @@ export function modelOf<Values extends Readonly<Record<string, unknown>>>(member
   const named = Object.entries(members) as [string, Member<unknown>][];
   const properties = named.map(([name, { read, ...rest }]): [string, JsonSchema] => [
     name,
-    // An object as default, such as an empty list, says no more than its absence.
+    // A default that is an object, such as an empty list, is left out of the schema.
     {
       ...schemaOf(read),
       ...(['string', 'number', 'boolean'].includes(typeof rest.otherwise) ? { default: rest.otherwise } : {}),

@@ -44,7 +44,7 @@ export interface Outgoing {
   /** `head` is names and values in turn, or a record of them. */
   writeHead(status: number, head: string[] | Record<string, string | number>): unknown;
   flushHeaders(): void;
-  /** False asks to wait for `drain`. */
+  /** False: wait for `drain` before the next write. */
   write(bytes: Uint8Array): boolean;
   end(body: Uint8Array): unknown;
   end(body: string, encoding: 'latin1'): unknown;

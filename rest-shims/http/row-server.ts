@@ -14,7 +14,7 @@ import { groupsOf } from './route-groups.ts';
 import type { RouteFacts, RouteRow } from './route.ts';
 
 export interface RowServerOptions {
-  /** Called before the credential of a request is looked at. Throws Forbidden for a client whose address may not call. */
+  /** Called before the credential of a request is read. Throws Forbidden for a client whose address may not call. */
   readonly admit?: (request: Incoming) => void;
   /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;

@@ -45,7 +45,7 @@ export function labelsOf(
 /** Only its format of labels is used: `metadata` belongs to the target. */
 const FORWARDED = { ...MESSAGES, path: '/pass-through' } as const;
 
-/** Labels of a call whose body is for its target: of the headers and of members for the gateway. Throws InvalidInput. */
+/** Labels of a forwarded call: from the headers and from members for the gateway. Throws InvalidInput. */
 export function ownLabels(
   request: Headers,
   body: RequestBody,

@@ -11,6 +11,6 @@ export function mockOf({
   if (mockResponse === null) return {};
   if (typeof mockResponse !== 'string') throw mistyped('mock_response', 'a string', endpoint);
   if (endpoint.dialect !== null && endpoint.answers.member !== null) return { mockResponse };
-  const message = `${endpoint.path}: The parameter 'mock_response' cannot be honoured: what is answered here is no text.`;
+  const message = `${endpoint.path}: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.`;
   throw new InvalidInput(message, [{ path: ['body', 'mock_response'], rule: 'unsupported', message }]);
 }

@@ -79,7 +79,7 @@ function fallbackOf(sent: unknown, endpoint: Endpoint): Fallback {
   const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERRING.has(member);
   const ours = Object.keys(members).find((member) => isGatewayField(member) || FORM.has(member) || refers(member));
   if (ours !== undefined)
-    throw mistyped('fallbacks', `an array of models and what they are asked otherwise, without '${ours}'`, endpoint);
+    throw mistyped('fallbacks', `an array of models with replaced members, without '${ours}'`, endpoint);
   if (endpoint.written !== undefined && Object.keys(members).length > 0)
     throw mistyped('fallbacks', 'an array of models by name', endpoint);
   return { model, members };
@@ -92,6 +92,6 @@ function longerOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, st
   const member = 'context_window_fallback_dict';
   const sent = body[member] ?? {};
   if (!isObject(sent) || !Object.values(sent).every(isName) || Object.keys(sent).length > MOST_NAMED)
-    throw mistyped(member, `an object of at most ${MOST_NAMED} models by the models they stand in for`, endpoint);
+    throw mistyped(member, `an object of at most ${MOST_NAMED} models by the models that they replace`, endpoint);
   return new Map(Object.entries(sent).map(([model, longer]) => [model, String(longer)]));
 }

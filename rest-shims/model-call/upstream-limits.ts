@@ -6,7 +6,7 @@ import { headerText } from './model-call.ts';
 const WAITS = new Set(['retry-after', 'retry-after-ms']);
 
 /**
- * Headers of an upstream's failure that tell the caller when to call again, e.g. `retry-after` of a 429. Each upstream header
+ * Headers of an upstream's failure with the time of the next attempt, e.g. `retry-after` of a 429. Each upstream header
  * is also passed on with the prefix `llm_provider-`. Empty for other failures.
  */
 export function upstreamLimits(error: unknown): Record<string, string> {

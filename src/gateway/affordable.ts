@@ -4,7 +4,7 @@ import { RouteBudgetExceeded } from '../domain/errors.ts';
 import type { OpenCall } from './call.ts';
 import type { Route } from './route.ts';
 
-/** What a call of a model is reserved with. */
+/** Parts of the reservation of a model call. */
 interface Reserving {
   readonly request: ModelRequest;
   /** The deployments to try, in order: the selected one first. */

@@ -98,7 +98,7 @@ async function reserve(
     ...windowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
     amount: tokens,
   }));
-  // A batch has to fit as a whole: it is refused when the use has reached the limit without its tokens.
+  // A batch is admitted as a whole: it is refused only when the use has reached the limit without its tokens.
   const charges = windows.map((window, at): Charge => ({
     counter: windowCounter(window),
     limit: BigInt(Math.floor(limits[at]?.limit ?? 0)) - tokens + 1n,

@@ -3,7 +3,7 @@ import type { BudgetAlert } from '../domain/budgets/budget-alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { BudgetCharge, SoftCharge } from './budget-charges.ts';
 
-/** Least time between two alerts of one budget that refuses, in ms. */
+/** Minimum time between two alerts of one budget, in ms. */
 const QUIET_MS = 60_000;
 /** Most budgets whose last alert is in memory. The oldest is evicted. */
 const MOST_BUDGETS = 10_000;

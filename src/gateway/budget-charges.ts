@@ -19,12 +19,12 @@ import {
   windowText,
 } from './budget-texts.ts';
 
-/** A budget as a charge, with the words of its refusal. */
+/** A budget as a charge, with the text of its refusal. */
 export interface BudgetCharge extends Charge {
   readonly scope: BudgetScope;
-  /** The refusal, by the amount that was spent of the budget. */
+  /** Text of the refusal for a spent amount. */
   readonly refusalText: (spent: Usd) => string;
-  /** Whose budget it is, where the counter does not name it alone. */
+  /** Owner of the budget, where the counter alone does not name it. */
   readonly owner?: string;
   /** Its window, where that has a counter of its own. */
   readonly counts?: BudgetWindow;
@@ -39,9 +39,9 @@ interface OwnerBudget {
   readonly soft: Usd | null | undefined;
   /** Total spend of the owner at the start of its budget window. */
   readonly spentBefore: Usd;
-  /** What the refusal names, e.g. `Team=<id>`. */
+  /** Subject of the refusal, e.g. `Team=<id>`. */
   readonly subject: string;
-  /** Its window, where the spend begins anew. */
+  /** Its window; absent where the spend is never reset. */
   readonly window?: Window | null;
   /** Text of the refusal, where it is not the common one. */
   readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
@@ -50,7 +50,7 @@ interface OwnerBudget {
 const isLimited = (limits: Limits | null | undefined): boolean =>
   limits?.maxBudget !== null && limits?.maxBudget !== undefined;
 
-/** Whether any budget is compared with what a key spends. */
+/** Whether the spend of a key is compared with any budget. */
 export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean {
   if (maxBudget !== null || settings.budgetLimits !== undefined) return true;
   if (owners === undefined) return false;
@@ -139,8 +139,8 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 }
 
 /**
- * The budget of a key and those of its windows compare one counter, the total of the key: a budget that begins
- * anew has a limit that is higher by what was spent before. So the smallest limit is the one charge of that counter.
+ * The budget of a key and those of its windows compare one counter, the total of the key: a budget with windows has a
+ * limit that is higher by the spend before its window. So the smallest limit is the one charge of that counter.
  */
 function keyCharge(
   key: VirtualKey,
@@ -176,8 +176,8 @@ function keyCharge(
 }
 
 /**
- * The window of a key's budget: its own one, else that of the budget row that the key names, also for an amount of its own. A
- * spend that an administrator has set holds until the window of the row begins anew.
+ * The window of a key's budget: its own one, else that of the budget row that the key names, also for an amount of its
+ * own. A spend that an administrator has set stays until the next window of the row.
  */
 function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
@@ -257,7 +257,7 @@ const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore
   window: limits === null ? null : windowIn(limits),
 });
 
-/** The text differs where the check comes first: for a member with a budget of its own. */
+/** The text differs for a member with a budget of its own, whose check comes first. */
 function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
   const member = owners?.member ?? null;
   if (member === null || teamId === null || userId === null) return null;
@@ -299,9 +299,9 @@ function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
   };
 }
 
-/** A soft budget of a call as a charge that is only checked, with the words of its alert. */
+/** A soft budget of a call as a charge that is only checked, with the text of its alert. */
 export interface SoftCharge extends BudgetCharge {
-  /** End of its window, Unix ms; 0 where its spend never begins anew. */
+  /** End of its window, Unix ms; 0 where its spend is never reset. */
   readonly windowEndMs: number;
 }
 

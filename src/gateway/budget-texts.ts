@@ -4,7 +4,7 @@ import type { BudgetWindow } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, usdText } from '../domain/money.ts';
 
-/** The reference's words. */
+/** Text of the reference. */
 export function budgetText(subject: string, spent: Usd, budget: Usd): string {
   return `Budget has been exceeded! ${subject} Current cost: ${amountText(spent)}, Max budget: ${amountText(budget)}`;
 }
@@ -32,7 +32,7 @@ export const windowIn = ({
 }: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>): Window | null =>
   duration === null || resetAt === null ? null : { duration, resetAt };
 
-/** Window and reset time, after the words of the reference. */
+/** Window and reset time, after the text of the reference. */
 export const resetText = (window: Window | null): string =>
   window === null
     ? ''

@@ -62,7 +62,10 @@ export interface CostReservation {
   progress(cost: Usd): void;
 }
 
-/** Budgets of keys, their owners and the labels of calls: what is reserved before a call and charged after it. */
+/**
+ * Budgets of keys, their owners and the labels of calls. The expected cost is reserved before a call, and the actual
+ * cost is charged after it.
+ */
 export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
@@ -82,8 +85,8 @@ export interface Budgets {
    */
   check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /**
-   * Whether the budget of a key for a model is used up, with what calls under way have reserved. Free models have no budget.
-   * Synchronous when its spend is in memory.
+   * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
+   * budget. Synchronous when its spend is in memory.
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
   /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
@@ -94,13 +97,16 @@ export interface Budgets {
   isRouteLimited(deployment: Deployment): boolean;
   /** Gives the alerts of soft budgets that a cost has crossed. Call it when the cost was charged. */
   spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
-  /** What a key has spent without reservations; null when that is not in memory. A key with a budget of its own is, from its first call on. */
+  /**
+   * Spend of a key without reservations; null when it is not in memory. That of a key with its own budget is in memory
+   * from its first call on.
+   */
   spentBy(keyHash: string): Usd | null;
 }
 
 type Throttle = (keptPart: number) => void;
 
-/** What a cost counts for, besides a key and its owners. */
+/** Further counters of a cost, besides a key and its owners. */
 interface AlsoCharged {
   readonly labels?: CallLabels | undefined;
   readonly windows?: readonly BudgetWindow[] | undefined;
@@ -245,7 +251,7 @@ export function createBudgets({
   };
 }
 
-/** A cost for which reservations of calls under way count. */
+/** Smallest cost. With it, a check includes the reservations of running calls. */
 const SMALLEST_COST = 1n as Usd;
 
 const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Routed => ({ deployment, model });
@@ -253,7 +259,7 @@ const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Rou
 const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
   windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
 
-/** Charges of a call, and all that its cost counts for. */
+/** Charges of a call, and the counters of its cost. */
 interface Counted {
   readonly admission: Pick<Admission, 'count'>;
   readonly charges: readonly BudgetCharge[];

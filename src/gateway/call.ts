@@ -41,14 +41,14 @@ export interface OpenCall {
   starts(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
-  /** The answer has come: it is paid for, also where it is not sent on. */
+  /** The answer has arrived: it is charged, also where it is not forwarded. */
   received(exchange: Exchange): void;
   failed(failure: unknown): void;
-  /** The request was edited: it is recorded so. */
+  /** The request was edited: the edited one is recorded. */
   edited(request: Accounted): void;
   /** The call is recorded with the guardrails of `guard`. */
   guarded(guard: Guarded): void;
-  /** It is sent to the upstream now: from here on it may cost. */
+  /** It is sent to the upstream now, so it may cost from here on. */
   sent(): void;
   /** The deployment that it is sent to. */
   deployment(): Deployment;
@@ -71,7 +71,10 @@ const NO_OUTCOME: Outcome = {
 
 const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
 
-/** Most that one call costs: 100,000 USD. A larger amount is a fault of an upstream, and a few of them would overflow sums. */
+/**
+ * Maximum cost of one call: 100,000 USD. A larger amount is an error of an upstream, and a few of them would overflow
+ * sums.
+ */
 const MOST_COST = (100_000n * 10n ** 12n) as Usd;
 
 const believedCost = (cost: Usd | null): Usd | null => (cost !== null && cost > MOST_COST ? MOST_COST : cost);
@@ -116,7 +119,7 @@ export function openCall(
     return tools.budgets.windowsOf(caller.key, { deployment, model: request.model }, request.labels);
   }
 
-  /** The outcome of an answer; of a complete one with an estimate where the upstream reports no usage. */
+  /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
   function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     const reported = answer.outcome();
     const believed = believedUsage(reported.usage);

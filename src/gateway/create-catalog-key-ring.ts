@@ -4,7 +4,7 @@ import { CATALOG_KEY_PREFIX, type CheckoutStore, isEntitled } from '../domain/ch
 import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
 import type { CatalogKeyRing } from './catalog-key-ring.ts';
 
-/** Age in milliseconds up to which a valid key is accepted from memory. */
+/** Age up to which a valid key is accepted from memory, in ms. */
 const HELD_MS = 60_000;
 /** Age from which a valid key is re-read in the background. */
 const STALE_MS = 30_000;

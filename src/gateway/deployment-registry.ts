@@ -17,10 +17,10 @@ import type { DeploymentStore, StoredDeployment } from '../domain/deployments/st
 import { teamModelFinder } from '../domain/deployments/team-models.ts';
 import { DomainError } from '../domain/errors.ts';
 
-/** Shortest time between two reads that calls of unknown models cause, in ms. */
+/** Minimum time between two reads that calls of unknown models cause, in ms. */
 const LOOK_AGAIN_MS = 250;
 
-/** What the registry reads. */
+/** Sources of the registry. */
 export interface RegistryOptions {
   /** Deployments of the configuration. */
   readonly configured: readonly Deployment[];
@@ -37,7 +37,7 @@ export interface RegistryOptions {
   readonly nowMs: () => number;
 }
 
-/** What was built from one read. */
+/** Values built from one read. */
 interface Built {
   readonly current: readonly Deployment[];
   readonly all: readonly KnownDeployment[];
@@ -47,11 +47,14 @@ interface Built {
   readonly isTeamModel: DeploymentRegistry['isTeamModel'];
 }
 
-/** A model name among those of all, or of a team. */
+/** Key of a model name: common, or of a team. */
 const placeOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
   JSON.stringify([teamId, modelGroup]);
 
-/** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
+/**
+ * Keeps every deployment in memory, and reads stored ones again after changes. It has no stored ones before its first
+ * read.
+ */
 export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
   let { configured, declared } = options;
   let rows: readonly StoredDeployment[] = [];
@@ -79,7 +82,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     return oldest ?? null;
   }
 
-  /** A deployment with its credential, or what is wrong with it. */
+  /** A deployment with its credential, or its fault as a text. */
   function complete(deployment: Deployment): Deployment | string {
     const { credentialName } = deployment;
     const credential = credentialName === undefined ? null : find(credentialName);

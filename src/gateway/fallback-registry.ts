@@ -7,7 +7,7 @@ import {
 } from '../domain/fallbacks/fallback.ts';
 import type { RoutingPolicy } from '../domain/routing/routing-policy.ts';
 
-/** Keeps the stored fallbacks in memory, and follows them. It is empty before its first read. */
+/** Keeps the stored fallbacks in memory, and reads them again after changes. It is empty before its first read. */
 export function createFallbackRegistry({
   store,
   configured,

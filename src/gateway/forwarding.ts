@@ -16,7 +16,7 @@ import type { CallGuard, Guards } from './guarding.ts';
 /** Call type of forwarded requests in spend rows, as in the reference. */
 const CALL_TYPE = 'pass_through_endpoint';
 
-/** Stands for a model that has no price: a used-up budget refuses it. */
+/** Name of a model without a price, which a used-up budget refuses. */
 const NO_MODEL = 'unknown';
 
 /** Creates the calls of pass-through paths: admit, forward, price, record. */
@@ -122,7 +122,7 @@ function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labe
     bytes,
     ...(labels === undefined ? {} : { labels }),
   };
-  // A list of further models may hold one with a price.
+  // A list of further models may contain one with a price.
   if (cost === null && endpoint !== null && body['models'] === undefined) return { deployment: at, request };
   const deployment = { ...at, upstreamModel: NO_MODEL, modelGroup: NO_MODEL };
   return { deployment, request, cost: cost ?? otherwise ?? ZERO_USD };
@@ -132,7 +132,7 @@ const NO_OPTIONS: Deployment['options'] = {};
 const NO_SECRETS: Deployment['secrets'] = {};
 const NO_OVERRIDES: Deployment['priceOverrides'] = {};
 
-/** A target as rows and prices see it. Its credentials are in the request only. */
+/** A target as a deployment, for records and prices. Its credentials are in the request only. */
 const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds }: Forwarded): Deployment => ({
   id: deploymentId,
   modelGroup: model,

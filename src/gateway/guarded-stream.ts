@@ -10,7 +10,7 @@ const MOST_HELD = 64 * 1024 * 1024;
 /** Windows between two checks begin with a word, unless they are this many times as long as they should be. */
 const LONGEST_WINDOW = 8;
 
-/** What a stream is guarded by. */
+/** Checks of a stream. */
 interface StreamGuard {
   readonly settings: StreamSettings;
   /** Whether edited texts can be written into it. */
@@ -26,9 +26,9 @@ function createWindow({ isEditable, check, refusal }: StreamGuard) {
   const texts = createStreamTexts();
   return {
     hear: texts.hear,
-    /** Whether a check is due that would see something. */
+    /** Whether texts wait for a check. */
     hasNew: () => texts.waiting > 0,
-    /** The texts to write in place of the held ones; null where they stay. */
+    /** The edited texts; null where the held texts stay. */
     async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
       const all = texts.texts(isLast);
       const edited = all.length === 0 || (!isLast && texts.waiting === 0) ? null : await check(all, isLast);

@@ -39,7 +39,7 @@ interface RunningCall {
 
 /** Verdict of all guardrails of one mode. */
 interface Checked {
-  /** As many texts as there were. */
+  /** One text for each checked text. */
   readonly texts: readonly string[];
   readonly isEdited: boolean;
 }
@@ -195,7 +195,7 @@ function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdic
   return { kind: 'blocked', detail: { error }, report: error };
 }
 
-/** The edited texts among those that a guardrail does not look at. */
+/** All texts, with the edited ones in place. Some texts are not checked. */
 function spread(
   verdict: Extract<Verdict, { kind: 'edited' }>,
   texts: readonly GuardedText[],

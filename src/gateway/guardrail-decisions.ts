@@ -8,10 +8,10 @@ import type { Gateway } from './gateway.ts';
 
 /** Most bytes of an answer. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
-/** Deadline of one call, in seconds. A guardrail makes a caller wait. */
+/** Deadline of one call, in seconds. The caller waits for its guardrails. */
 const DEADLINE_SECONDS = 30;
 
-/** Caller of the decisions of guardrails. They count against no key: any model may judge the calls of any key. */
+/** Caller of the decisions of guardrails. They count against no key, and may use any model. */
 const CALLER = new SystemCaller('guardrail');
 
 /** Asks decision models of a gateway. No guardrail runs on these calls, and nothing is retried. */

@@ -26,7 +26,7 @@ export interface LabelBudget {
   /** Soft budget, which refuses nothing; null for none. */
   readonly soft: Usd | null;
   readonly limits: OwnerLimits;
-  /** Where calls of an end user may be processed; absent for anywhere. */
+  /** Region in which calls of an end user are processed; absent for any. */
   readonly place?: { readonly region: Region; readonly defaultModel: string | null };
   /** Tokens a day of batches; absent for no limit. */
   readonly tpdLimit?: number | null;
@@ -124,7 +124,7 @@ const withoutBudget = ({ scope, id }: Named, { blocked, place }: Limited): Label
 
 const nameOf = ({ scope, id, otherwise }: Named): string => JSON.stringify([scope, id, otherwise]);
 
-/** Whether there are any tags and customers: without them no label is looked up. */
+/** Whether there are tags and customers. Without them no label is looked up. */
 interface Kinds {
   readonly readMs: number;
   readonly tags: boolean;
@@ -241,7 +241,7 @@ export function createLabelBudgets(
     names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
 
   async function refreshed(names: readonly Named[]): Promise<readonly LabelBudget[]> {
-    // Kept here: `forget` may evict them during the read, and a call must not pass without its budgets.
+    // A copy: `forget` may evict entries during the read, and a call must not pass without its budgets.
     const known = new Map(names.map((named) => [named, entries.get(nameOf(named))]));
     const old = names.filter((named) => !isFresh(known.get(named)));
     let read: ReadonlyMap<string, Entry> = new Map();

@@ -8,7 +8,7 @@ const misconfigured = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): Unavaila
     null,
   );
 
-/** Takes the place of the provider of a deployment that cannot be called: it refuses every call. */
+/** Provider of a deployment that cannot be called: it refuses every call. */
 export const misconfiguredProvider: Provider = {
   name: 'misconfigured',
   send: (deployment) => Promise.reject(misconfigured(deployment)),

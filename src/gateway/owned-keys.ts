@@ -141,7 +141,7 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
     (id) => idOrNull(id ?? null) !== null,
   );
 
-/** What keys look up of models for each call. */
+/** Facts about models that keys look up for each call. */
 export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
 
 /** A key with its owners, and with the models of its access groups. */

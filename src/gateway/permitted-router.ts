@@ -7,8 +7,8 @@ export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router
   key === null ? router : (router.forTeam(key.teamId) ?? router);
 
 /**
- * A router for a key: names mean the models of its team before those of all. A key that may call a model by an access group
- * alone gets only the deployments of that group. It does not check whether the key may call the model at all.
+ * A router for a key: a name selects a model of its team before a common one. A key that may call a model by an access
+ * group alone gets only the deployments of that group. It does not check whether the key may call the model at all.
  */
 export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
   const routeOf = routerOfTeam(router, key);

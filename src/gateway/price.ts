@@ -38,7 +38,7 @@ interface TierPrices {
 /** Prices of a deployment, by unit. */
 interface Prices extends TierPrices {
   readonly tools: ToolPrices;
-  /** Price of processing in one region, in millionths of the price; null where that is the same. */
+  /** Surcharge of processing in one region, in millionths of the price; null for none. */
   readonly uplift: bigint | null;
   /** Prices of classes of service that have their own. */
   readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
@@ -110,7 +110,7 @@ const UPLIFT_PARTS = 1_000_000;
 const isInRegion = ({ provider, options }: Deployment): boolean =>
   provider.startsWith('vertex_ai') && (options['vertex_location'] ?? 'global') !== 'global';
 
-/** The price of processing in the region of a deployment, in millionths of the price; null where that is the same. */
+/** The surcharge of processing in the region of a deployment, in millionths of the price; null for none. */
 function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
   const [, region] = REGION.exec(deployment.apiBase ?? '') ?? [];
   const ofEndpoint = isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
@@ -163,7 +163,7 @@ function servicesOf(row: PriceRow): Prices['services'] {
   return services;
 }
 
-/** Prices, and what they were made of besides the catalog. */
+/** Cached prices, and the facts of the deployment that they depend on. */
 interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel'> {
   readonly overrides: Deployment['priceOverrides'];
   readonly prices: Prices;

@@ -77,7 +77,7 @@ export function createProbing({
     }
   }
 
-  /** A deployment that cannot be called is not called. */
+  /** Probe result of a deployment that cannot be called. */
   function faulty({ id }: Deployment, message: string): Probe {
     const probe: Probe = { at: tools.clock.now(), latencyMs: 0, failure: { code: 'UNAVAILABLE', message } };
     last.set(id, probe);

@@ -92,7 +92,7 @@ export function createSession(parts: SessionParts): LiveSession {
     parts.over();
   }
 
-  /** A bug ends the session with an internal error. */
+  /** Ends the session with an internal error after a bug. */
   const failWithBug = (failure: unknown): void => finish({ end: 'failed', failure, code: INTERNAL_ERROR });
 
   function fromCaller(message: SocketMessage): void {

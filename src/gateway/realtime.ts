@@ -5,9 +5,9 @@ import type { OpenSocket, SocketMessage } from '../domain/realtime/sockets.ts';
 
 /** Timeouts of one side of a session, in milliseconds. */
 export interface SideLimits {
-  /** Silence after which a ping is sent. */
+  /** Idle time after which a ping is sent. */
   readonly pingMs: number;
-  /** Silence after which a side counts as disconnected. */
+  /** Idle time after which a side counts as disconnected. */
   readonly goneMs: number;
   /** Time without progress of the send buffer after which a side counts as stalled. */
   readonly stalledMs: number;

@@ -5,13 +5,13 @@ import { allTexts, requestTexts } from '../domain/guardrails/texts/request-texts
 import { type Members, withTexts } from '../domain/guardrails/texts/walk.ts';
 import type { Accounted } from './record.ts';
 
-/** What a record keeps of a prompt and an answer. */
+/** Prompt and answer of a record. */
 interface Recorded {
   readonly request: Accounted;
   readonly outcome: Outcome | null;
 }
 
-/** The same after the guardrails of the mode logging_only; null where neither may be recorded. */
+/** Prompt and answer after the guardrails of the mode `logging_only`; null where neither may be recorded. */
 type Masked = Recorded | null;
 
 interface Recording {

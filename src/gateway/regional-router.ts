@@ -5,7 +5,7 @@ import { filteredRouter } from './filtered-router.ts';
 import type { LabelBudget } from './label-budgets.ts';
 import type { Route, Router } from './route.ts';
 
-/** Where a customer's calls may be processed. */
+/** Region of the calls of a customer. */
 export type CustomerPlace = NonNullable<LabelBudget['place']>;
 
 const REGIONS: readonly (readonly [Region, RegExp])[] = [
@@ -27,7 +27,7 @@ export function inRegion(routeOf: Router, region: Region | undefined): Router {
   return filteredRouter(routeOf, () => isThere);
 }
 
-/** The place of the customer of a call; null where its calls may go anywhere. */
+/** The region of the customer of a call; null for any. */
 export const placeOf = (labels: readonly LabelBudget[]): CustomerPlace | null =>
   labels.find(({ place }) => place !== undefined)?.place ?? null;
 

@@ -68,7 +68,7 @@ export function createResponseSession(
     return !full;
   }
 
-  /** Pauses or resumes reading, by the amount that waits. */
+  /** Pauses or resumes reading, by the amount of waiting turns. */
   function regulate(): void {
     if (ended !== null) return;
     if (full || waiting.length > limits.waiting || waitingBytes > limits.waitingBytes) side.hold();

@@ -53,9 +53,9 @@ export interface Retrying {
   /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
   assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
   /**
-   * Reserves the cost of a call at its first deployment, or at another one of its model where the budget of that one or of its
-   * provider is used up. Returns where it is sent first, or the refusal where no deployment has a budget left: then only
-   * fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
+   * Reserves the cost of a call at its first deployment, or at another one of its model where the budget of that one or
+   * of its provider is used up. Returns the first route, or the refusal where no deployment has a budget left. Then
+   * only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
    */
   reserve(
     call: OpenCall,
@@ -71,15 +71,15 @@ export interface Retrying {
 /** Counts of one call so far. */
 type Made = { -readonly [Member in keyof Tries]: Tries[Member] };
 
-/** One model of a call: where it is sent first, and the deployments that take over. */
+/** One model of a call: its first route, and its alternatives. */
 interface Attempt {
   readonly asked: ModelRequest;
   readonly first: Route;
-  /** Model whose deployments take over; null where the call is bound to one. */
+  /** Model whose other deployments are alternatives; null where the call is bound to one deployment. */
   readonly group: string | null;
 }
 
-/** A call on its way. */
+/** A running call. */
 interface Sending {
   readonly call: OpenCall;
   readonly signal: AbortSignal;
@@ -87,7 +87,7 @@ interface Sending {
   /** The routes that its key permits. */
   readonly routeOf: Router;
   readonly made: Made;
-  /** Where it was sent last. */
+  /** Its last target. */
   target: CallTarget;
 }
 
@@ -127,7 +127,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       const deployment = forRequest(next.deployment, asked);
       if (beforeSend !== undefined) asked = await beforeSend(deployment, asked);
       sending.target = { request: asked, deployment };
-      // Credentials and timeouts of a caller say nothing about the deployment.
+      // Failures by a caller's own credentials or timeout do not count for the deployment.
       const isOwn = deployment.id === next.deployment.id;
       try {
         sending.call.sent();
@@ -166,7 +166,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
   }
 
-  /** Where a retry is sent: the reservation moves with it. Throws the failure where no deployment has a budget left. */
+  /** The route of a retry. The reservation moves to it. Throws the failure where no deployment has a budget left. */
   async function affordableAfter(
     failure: unknown,
     {

@@ -26,11 +26,11 @@ export interface Router {
   byId(id: string): Route | null;
 }
 
-/** A router of the names that mean models of all. Its ids are those of all deployments, those of teams too. */
+/** A router of common model names. Its ids are those of all deployments, also of teams. */
 export interface TeamRouter extends Router {
   /**
-   * The router for keys of a team, or without one: a name means a model of the team before one of all, and no id is that of
-   * another team's deployment. Null where that is this router, because no team has models.
+   * The router for keys of a team, or without one: a name selects a model of the team before a common one, and
+   * deployments of other teams have no id. Null where that is this router, because no team has models.
    */
   forTeam(teamId: string | null): Router | null;
 }
@@ -58,7 +58,7 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   const others = routerOver(commonGroups, deploymentsById(common), providers);
   const teams = new Map(
     [...Map.groupBy(ofTeams, ({ teamId }) => teamId)].map(([teamId, own]) => {
-      // Groups of all have one turn for all teams.
+      // Common groups have one round robin for all teams.
       const groups = new Map([...commonGroups, ...groupsOf(own)]);
       return [teamId, routerOver(groups, deploymentsById([...common, ...own]), providers)];
     }),
@@ -66,7 +66,7 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? others });
 }
 
-/** A group of deployments. One that cannot be called has no turns, unless the whole group cannot. */
+/** A group of deployments. The round robin skips those that cannot be called, unless none can be called. */
 function groupFor(members: readonly Deployment[], providers: readonly Provider[]): Group {
   const callable = members.filter((one) => one.misconfigured === undefined);
   const routes = (callable.length > 0 ? callable : members).map((deployment) => ({

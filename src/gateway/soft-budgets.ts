@@ -8,7 +8,7 @@ import type { LabelBudget, LabelBudgets } from './label-budgets.ts';
 
 /** Soft budgets: they refuse nothing, and give one alert for each budget window in which they are crossed. */
 export interface SoftBudgets {
-  /** Compares the soft budgets of a call with what was spent. Call it when a cost was counted. Never throws. */
+  /** Compares the soft budgets of a call with the spend. Call it when a cost was counted. Never throws. */
   spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
 }
 

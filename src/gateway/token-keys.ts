@@ -112,7 +112,7 @@ const joined = (
   userOf: (identity: TokenIdentity) => User | null,
 ): readonly Bearer[] => [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
 
-/** Creates the user of a token; the stored one, where another request was faster. */
+/** Creates the user of a token. Returns the stored one where another request created it first. */
 async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
   const { stores, clock } = options;
   const user = newUser({ email }, { id, now: clock.now(), by: id });

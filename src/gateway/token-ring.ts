@@ -18,7 +18,7 @@ const TEAM_HEADERS = ['x-gateway-team-id', 'x-litellm-team-id'] as const;
 /** Three parts of Base64url, the first of which is a JSON object. */
 const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/;
 
-/** What accepts signed tokens of other issuers. */
+/** Acceptance of signed tokens of other issuers. */
 export interface TokenAcceptance {
   readonly verifier: TokenVerifier;
   readonly rules: TokenRules;

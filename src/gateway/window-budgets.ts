@@ -19,7 +19,7 @@ export interface WindowBudget {
   readonly counter: string;
   readonly limit: Usd;
   readonly duration: string | null;
-  /** The refusal without window and reset time, by what was spent and the limit as texts. */
+  /** The refusal without window and reset time, from spend and limit as texts. */
   readonly text: (spent: string, limit: string) => string;
 }
 
@@ -33,7 +33,7 @@ export interface CallWindows {
   readonly route: readonly WindowBudget[];
 }
 
-/** Where a call goes: the public name of its model, and its deployment. */
+/** Target of a call: the public name of its model, and its deployment. */
 export interface Routed {
   readonly deployment: Deployment;
   readonly model: string;

@@ -106,7 +106,7 @@ export class LiveResults implements PollableStream<ExecutionResult> {
     this.#over = true;
     this.#ended();
     queueMicrotask(this.#wake);
-    // Not awaited: a source that is slow to close must not keep its reader.
+    // Not awaited: a source that closes slowly must not block its reader.
     this.#source.return().catch(() => {});
   }
 }

@@ -115,7 +115,7 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
   };
 }
 
-/** A request with its connection. Its signal is made on demand: most requests end before anything asks for it. */
+/** A request with its connection. Its signal is made on demand: most requests end without using it. */
 class HttpRequester implements Requester {
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;

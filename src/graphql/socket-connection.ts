@@ -6,9 +6,9 @@ import { LargeAnswers } from './large-answers.ts';
 export interface SocketLimits {
   /** Time to the first `connection_init`. */
   readonly initMs: number;
-  /** Silence before the server pings. */
+  /** Idle time before the server pings. */
   readonly pingMs: number;
-  /** Silence before the connection is closed. */
+  /** Idle time before the connection is closed. */
   readonly goneMs: number;
   /** Time that the client may read nothing while its send buffer is full. */
   readonly stalledMs: number;
@@ -118,7 +118,7 @@ export class SocketConnection {
     this.#heardMs = this.#nowMs();
   }
 
-  /** Pings a silent client; closes the connection of one that is gone or does not read. */
+  /** Pings an idle client; closes the connection of one that does not answer or does not read. */
   tend(): void {
     const now = this.#nowMs();
     if (this.#fullSinceMs !== null) {

@@ -17,7 +17,7 @@ const LIMITS: SocketLimits = { initMs: 10_000, pingMs: 30_000, goneMs: 75_000, s
 export interface GraphSockets {
   /** Takes an accepted WebSocket. The request is its handshake. */
   join(socket: OpenSocket, request: IncomingMessage, requestId: string): void;
-  /** Pings silent clients and closes dead connections; called every few seconds. */
+  /** Pings idle clients and closes dead connections; called every few seconds. */
   tend(): void;
   /** Runs no new operations. A connection closes with 1012 when it has none. */
   retire(): void;
@@ -208,7 +208,7 @@ function keyOf(parameters: Readonly<Record<string, unknown>> | undefined): strin
   return apiKey;
 }
 
-/** A close code that makes clients of the protocol retry exactly where a retry may help. */
+/** Close code of an error. Clients of the protocol retry only after codes for which a retry may help. */
 function codeOf(error: unknown): number {
   if (error instanceof Unauthenticated || error instanceof Forbidden) return CLOSE.forbidden;
   if (error instanceof TooLarge) return CLOSE.tooLarge;

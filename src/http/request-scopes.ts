@@ -80,7 +80,7 @@ export function createScopes(
       admit(request);
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key, request);
-      // The graph reaches everything, so that no group of routes includes it.
+      // The graph includes every operation, so it belongs to no group of routes.
       assertRoute(caller?.key ?? null, { path: '/graphql', groups: [] });
       if (caller !== null) authenticated(request.socket);
       const client = clientOf(request, clients);

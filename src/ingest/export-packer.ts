@@ -29,7 +29,7 @@ export type PackingFailure =
 /** The result of a `pack` task. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Exports up to this size, inflated, take milliseconds to read: they do not hold a slot of `unpacking`. */
+/** Exports up to this size, inflated, are read in milliseconds and need no slot of `unpacking`. */
 const PLACELESS_BYTES = 524_288;
 const MOST_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */

@@ -21,7 +21,7 @@ const LEAST_CHUNK_BYTES = 16_384;
 const MOST_CHUNK_BYTES = 1_048_576;
 /** zlib needs room beyond the inflated size to see the end of the input. */
 const SPARE_BYTES = 1;
-/** At this level a plain body shrinks to a third, in the time that inflating gzip takes. */
+/** This level compresses a plain body to a third, in the time that inflating gzip takes. */
 const ZSTD_LEVEL = 1;
 const ZSTD_SHRINKS_BY = 3;
 
@@ -89,7 +89,7 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
 
 /** Throws TooLarge beyond the limit. The declared size decides only the chunk size. */
 function inflate(sent: SentExport, mostBytes: number): Uint8Array {
-  // One chunk for all of it: each further chunk is another call of zlib.
+  // One chunk for the whole body: each further chunk is another call of zlib.
   const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
   try {
     return gunzipSync(sent.bytes, { maxOutputLength: mostBytes, chunkSize });

@@ -10,7 +10,7 @@ import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behi
 const BATCH_CALLS = 4_000;
 /** Records that are encoded together, so that code and data stay in the processor's cache. */
 const BATCH_FRESH = 32;
-/** Longest that fewer records wait to be encoded, in ms. */
+/** Maximum time that fewer records wait to be encoded, in ms. */
 const GATHER_MS = 5;
 
 /** Records of calls on their way to the stores. */
@@ -47,7 +47,7 @@ export function createCallRecords({
   readonly stores: readonly [CallStore, ...CallStore[]];
   /** Whether a subscriber follows traces. */
   readonly watched: () => boolean;
-  /** Called after each commit, with what gives the summaries of the traces that it changed. */
+  /** Called after each commit with a function that returns the summaries of the changed traces. */
   readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
   readonly log: Log;
 }): CallRecords {

@@ -30,7 +30,7 @@ export interface ActivityCounterOptions {
   readonly clock: Clock;
   /** Time from the end of a periodic flush to the next one, in ms. */
   readonly everyMs: number;
-  /** Called once a second with what was counted since; not without any count. */
+  /** Called once a second with the counts since the last call, if there are any. */
   readonly moved: (counts: readonly RouteCounts[]) => void;
   /** Called with the failure of a periodic flush. */
   readonly failed: (error: unknown) => void;
@@ -43,7 +43,7 @@ interface Tally {
 
 const DAY_MS = 86_400_000;
 
-/** Interval of reports of what moved, in ms. */
+/** Interval of reports of new counts, in ms. */
 const MOVED_MS = 1_000;
 
 function addTo(tallies: Map<CountedRoute, Tally>, route: CountedRoute, { succeeded, failed }: ActivityCounts): void {

@@ -19,7 +19,7 @@ const REDIS_PACE: SharePace = { tickMs: 100, leastCalls: 0, answerMs: 250 };
 /** A statement takes a millisecond and more: shares have room for some calls. */
 const DATABASE_PACE: SharePace = { tickMs: 500, leastCalls: 8, answerMs: 1_000 };
 
-/** What calls are admitted with. */
+/** Parts of admission. */
 export interface AdmissionParts {
   readonly admission: MemoryAdmission;
   readonly rateLimits: RateLimits;
@@ -30,7 +30,7 @@ export interface AdmissionParts {
 }
 
 interface Place {
-  /** Where processes count together, for the log. */
+  /** Name of the shared ledger, for the log. */
   readonly name: string;
   readonly ledger: Ledger;
   readonly pace: SharePace;

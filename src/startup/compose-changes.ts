@@ -97,7 +97,7 @@ export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: Change
   },
 });
 
-/** What holds rows in memory. The rings are those that do not announce. */
+/** Caches of rows. These rings do not announce changes. */
 interface Caches {
   readonly keyRing: TracingKeyRing;
   readonly catalogKeys: CatalogKeyRing;

@@ -36,7 +36,7 @@ const FIRST_ROUND_MS = 100;
 const CLICKHOUSE_STEP = 5_000;
 /** Spend rows of one step of retention: a busy gateway adds some hundred in a second. */
 const SPEND_STEP = 1_000;
-/** Longest time of a run, in seconds. The rest of a long retention is removed in the next period. */
+/** Deadline of a run, in seconds. The rest of a long retention is removed in the next period. */
 const LONGEST_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
 /** Days for which reviews and answers of lens runs stay cached. */
 const LENS_WORK_DAYS = 30;

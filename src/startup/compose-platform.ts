@@ -36,7 +36,7 @@ import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
-/** Longest that a reader of traces waits for records that are not stored yet, in ms. */
+/** Maximum wait of a reader of traces for records that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
 
 /** Starting a purchase is open to everyone, and each one creates a row and a session at the payment provider. */
@@ -62,7 +62,7 @@ interface PlatformParts
   readonly changes: ChangeAnnouncer;
 }
 
-/** Everything that operations may use. */
+/** The platform: every object that operations use. */
 export function composePlatform(context: StartContext, parts: PlatformParts): Platform {
   const { settings, state } = context;
   const { stores, catalog, gateway, records } = parts;
@@ -155,7 +155,7 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
   return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
 };
 
-/** The stores of what budgets of labels and keys are read from: every change in this process evicts them. */
+/** Stores whose rows decide budgets of labels and keys. Each change in this process evicts the cached budgets. */
 const labelStores = (
   { budgets, customers, tags }: Stores,
   { labelBudgets: { forget }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,

@@ -5,7 +5,7 @@ import type { BudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 
-/** Longest that a service may take to answer a test, in ms. */
+/** Deadline of a test of a service, in ms. */
 const ANSWER_MS = 2_000;
 
 interface Tested extends Pick<AdmissionParts, 'pingRedis'> {

@@ -18,7 +18,7 @@ const digestOf = (text: string): Buffer => createHash('sha256').update(text).dig
 /** Starts of logins of command lines from one network. */
 const LOGIN_PACE = { most: 30, windowMs: 60_000, what: 'logins' };
 
-/** What opens sessions of administrators now. */
+/** Current secrets that open sessions of administrators. */
 export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
   createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
 

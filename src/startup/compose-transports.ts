@@ -26,7 +26,7 @@ import type { ComposedSettings } from './compose-settings.ts';
 import { configSchema } from '../runtime/settings/config-schema.ts';
 import type { StartContext } from './context.ts';
 
-/** How long beyond the grace the end of requests in flight may take, in ms. */
+/** Time beyond the grace for the end of requests in flight, in ms. */
 const DRAIN_MARGIN_MS = 1_000;
 
 /**

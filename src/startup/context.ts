@@ -3,7 +3,7 @@ import type { Log } from '../runtime/telemetry/log.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { ShutdownStack } from './shutdown-stack.ts';
 
-/** What every step of the start uses. */
+/** Objects that every step of the start uses. */
 export interface StartContext {
   readonly settings: Settings;
   readonly log: Log;
@@ -12,7 +12,7 @@ export interface StartContext {
   readonly state: {
     /** Whether the process is shutting down. */
     draining: boolean;
-    /** Where the server listens; empty before it does. */
+    /** Address of the server; empty before it listens. */
     url: string;
     /** Number of requests that are not answered yet. */
     openRequests: () => number;

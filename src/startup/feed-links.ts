@@ -10,8 +10,9 @@ type RunRef = readonly [lensId: string, runId: string, reviewed: readonly string
 type FindingRef = readonly [lensId: string, findingId: string];
 
 /**
- * How live feeds of the graph reach other processes. Changes of the catalog and counts of requests do not: each process
- * refreshes its own catalog and counts for itself. Changes of settings are published where they are read again.
+ * Links that carry live feeds of the graph to other processes. Changes of the catalog and counts of requests do not:
+ * each process refreshes its own catalog and counts for itself. Changes of settings are published where they are read
+ * again.
  */
 export function feedLinks({ codingAgents, jobs, lenses, spend, traces }: Stores): EventLinks {
   async function lensesOf(ids: readonly string[]): Promise<ReadonlyMap<string, LensState>> {
@@ -43,7 +44,7 @@ export function feedLinks({ codingAgents, jobs, lenses, spend, traces }: Stores)
         return refs.map((id) => ({ id, agent: agents.get(id) ?? null }));
       },
     },
-    // Its state when it is read; states in between may be missed.
+    // The state at the time of the read; earlier states may be missed.
     job: {
       refOf: ({ id }) => id,
       read: (refs) => jobs.findMany([...new Set(refs)]),

@@ -1,18 +1,18 @@
 import type { Log } from '../runtime/telemetry/log.ts';
 
-/** Longest that a step may take, in ms, unless it has a deadline of its own. */
+/** Default deadline of a step, in ms. */
 const STEP_MS = 5_000;
 
 /** One step of the shutdown. */
 interface ShutdownStep {
-  /** What it releases, for the log, e.g. `stores`. */
+  /** Name of the released part, for the log, e.g. `stores`. */
   readonly name: string;
   /** `graceMs` is how long requests in flight may take. */
   readonly run: (graceMs: number) => unknown;
   readonly deadlineMs: (graceMs: number) => number;
 }
 
-/** What was opened at start, to be released in reverse order. */
+/** Resources that were opened at start, released in reverse order. */
 export interface ShutdownStack {
   /** Adds a step that runs before all steps added earlier. `deadlineMs` defaults to 5 seconds. */
   add(name: string, run: ShutdownStep['run'], deadlineMs?: (graceMs: number) => number): void;

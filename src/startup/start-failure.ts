@@ -15,7 +15,7 @@ export function explainStart(error: unknown, settings: Settings): string | null 
       return `${host} is no address of this machine. Choose another with --host.`;
     case 'SQLITE_CORRUPT':
     case 'SQLITE_NOTADB':
-      return `${databaseFile(settings)} is damaged or no SQLite database. It was left as it is: restore it, or move it away.`;
+      return `${databaseFile(settings)} is damaged or no SQLite database. It was not changed: restore it, or move it away.`;
     default:
       break;
   }

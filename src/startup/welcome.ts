@@ -11,7 +11,7 @@ export function welcome(url: string, settings: Settings): string {
   const isInFile = settings.masterKeySource === 'generated' || settings.masterKeySource === 'data folder';
   const key = isInFile ? `$(cat ${shellWord(keyFile)})` : '$LITELLM_MASTER_KEY';
   const keySource = {
-    generated: `${settings.masterKey.reveal()}   (made now, kept in ${keyFile})`,
+    generated: `${settings.masterKey.reveal()}   (generated now, stored in ${keyFile})`,
     'data folder': `kept in ${keyFile}`,
     environment: 'taken from LITELLM_MASTER_KEY',
     'config file': 'taken from general_settings.master_key',
@@ -24,7 +24,7 @@ export function welcome(url: string, settings: Settings): string {
     `curl -s ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
     `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
     '',
-    '# the trace it left, from the graph',
+    '# the trace of that call, from the graph',
     `curl -s ${url}/graphql -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
     `  -d '{"query":"{ traces(first: 5) { nodes { traceId name status durationMs llmCalls } } }"}'`,
   ];

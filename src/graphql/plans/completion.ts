@@ -20,7 +20,10 @@ export interface Run {
 }
 
 export type Path = GraphQLResolveInfo['path'] | undefined;
-/** The value of a field as it stands in the answer, or a promise of it. Throws, or rejects, for everything that would be an error of the answer. */
+/**
+ * The value of a field in the answer, or a promise of it. Throws or rejects for everything that would be an error of
+ * the answer.
+ */
 export type Complete = (value: unknown, run: Run, path: Path) => unknown;
 
 /** Counts characters of the answer. Throws when there are too many. */

@@ -1,7 +1,7 @@
 import type { GraphQLLeafType } from 'graphql';
 import { Unplanned } from './unplanned.ts';
 
-/** A leaf value as it stands in the answer. Not null. Throws for a value that its type does not have. */
+/** A leaf value in the form of the answer. Not null. Throws for a value that its type does not have. */
 export type LeafValue = (value: unknown) => string | number | boolean | object;
 
 const isInt = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;

@@ -3,7 +3,7 @@ import { Unplanned } from './unplanned.ts';
 
 type Place = Record<string | number, unknown>;
 
-/** Puts a value in its place when it is there. Null until then, so that the order of names stays. */
+/** Sets a member when its value resolves. It is null until then, so that the order of names stays. */
 export function placed(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
   data[key] = null;
   return value.then((settled) => {

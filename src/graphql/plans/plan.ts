@@ -37,8 +37,8 @@ const FRAME_CHARACTERS = 8;
 export interface Plan {
   readonly operation: OperationDefinitionNode;
   /**
-   * The JSON of `data`. Rejects when the answer would have errors or is too large. `variablesKey` tells sets of variables
-   * apart; null for variables by which no answer is cached.
+   * The JSON of `data`. Rejects when the answer would have errors or is too large. `variablesKey` identifies the
+   * variables; null disables the cache.
    */
   run(context: GraphContext, variables: VariableValues, variablesKey: string | null): Promise<string>;
 }
@@ -104,7 +104,7 @@ class Compiler {
     };
   }
 
-  /** How a root field completes its value where its text can be cached; null elsewhere. */
+  /** Completion of a root field whose text can be cached; null for other fields. */
   #cachedText(type: GraphQLObjectType, nodes: readonly FieldNode[]): ((complete: Complete) => Complete) | null {
     const field = type.getFields()[nodes[0]?.name.value ?? ''];
     const basisOf = field?.extensions['answerBasis'] as ((value: unknown) => object) | undefined;
@@ -127,7 +127,7 @@ class Compiler {
     };
   }
 
-  /** Whether all that is selected below a field depends on the value of the field alone. */
+  /** Whether all selected fields below a field depend on its value alone. */
   #areFromSource(type: GraphQLOutputType, nodes: readonly FieldNode[]): boolean {
     const named = getNamedType(type);
     if (isLeafType(named)) return true;
@@ -289,7 +289,7 @@ class Compiler {
   }
 }
 
-/** What `typeof` says of the values of a type that need no conversion; null for other types. */
+/** Result of `typeof` for values of a type that need no conversion; null for other types. */
 function plainTypeOf(type: GraphQLOutputType): 'string' | 'boolean' | null {
   const { name } = getNamedType(type);
   if (isListType(getNullableType(type))) return null;

@@ -24,7 +24,7 @@ export interface PlannedAnswers {
 
 type Request = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
-/** What is known of one document text: the plan of each operation name. Null for operations without a plan. */
+/** Cache entry of one document text: the plan of each operation name. Null for operations without a plan. */
 type KnownDocument = Map<string, CheckedPlan | null>;
 
 /** A plan with the variables that were coerced and are within the limits, by their JSON. */
@@ -32,7 +32,7 @@ interface CheckedPlan {
   readonly plan: Plan;
   readonly document: DocumentNode;
   readonly variables: Map<string, CheckedVariables>;
-  /** Number of next requests of a caller that Yoga answers, because a run of it failed, by key or address. */
+  /** By key or address: number of next requests that Yoga answers, because a run of the plan failed. */
   readonly pauses: Map<string, number>;
 }
 
@@ -49,7 +49,7 @@ const LONGEST_BODY = 32 * 1024;
 const MOST_VARIABLES = 16;
 /** Operation names of one document text; further ones get no plan. */
 const MOST_OPERATIONS = 8;
-/** Requests of a caller without the plan after a failed run: a request that fails costs twice. */
+/** Number of requests of a caller without the plan after a failed run, because a failing request runs twice. */
 const PAUSE = 16;
 /** Callers with a pause per plan; the one that began first ends. */
 const MOST_PAUSES = 64;
@@ -95,7 +95,7 @@ function operationIn(body: Uint8Array): Operation | null {
   return { query, variables, operationName };
 }
 
-/** Answers queries that came before from compiled plans, without Yoga. See README.md. */
+/** Answers repeated queries from compiled plans, without Yoga. See README.md. */
 export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswers {
   const documents = createDocumentCache<KnownDocument>();
   const texts = new AnswerTexts();

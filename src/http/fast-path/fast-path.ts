@@ -36,7 +36,7 @@ const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const ignore = (): void => {};
 
-/** What a connection uses of its server. */
+/** Parts of the server that a connection uses. */
 interface FastPathServer {
   readonly paths: Pick<ReadonlySet<string>, 'has' | 'size'>;
   readonly timeouts: FastPathTimeouts;

@@ -30,7 +30,10 @@ function assertHeaderText(name: string, value: string): void {
 /** Called when the whole answer is written to the socket. */
 type Ended = () => void;
 
-/** A response on a connection of the fast path: what the transports use of Node's response, in as few writes as possible. */
+/**
+ * A response on a connection of the fast path: the part of Node's response that the transports use, in as few writes as
+ * possible.
+ */
 export class FastResponse extends EventEmitter implements Outgoing {
   readonly req: WholeRequest | ArrivingRequest;
   readonly #socket: Socket;

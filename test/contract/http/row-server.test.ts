@@ -109,7 +109,7 @@ describe('a body that arrives later than the limit of its row', () => {
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '2']);
     expect(JSON.parse(String(await answer.toArray()))).toEqual({
       error: {
-        message: 'The body took too long to come.',
+        message: 'The body took too long to arrive.',
         type: 'service_unavailable',
         param: null,
         code: '503',

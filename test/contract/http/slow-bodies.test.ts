@@ -20,7 +20,7 @@ async function allOf(socket: Socket): Promise<string> {
   return all;
 }
 
-const WORDS = 'The body took too long to come.';
+const WORDS = 'The body took too long to arrive.';
 
 describe('a body without a key that takes too long is answered 503, and its connection closes', () => {
   it.each([

@@ -42,7 +42,7 @@ describe('fallbacks', () => {
     });
   });
 
-  it('may be of another dialect, and asked otherwise', async () => {
+  it('may be of another dialect, with replaced members', async () => {
     setup.plan({ 'one-up': [400] });
     const other = [{ role: 'user', content: 'say it in short' }];
     const answer = await setup.ask({ model: 'one', max_tokens: 9, fallbacks: [{ model: 'claude', messages: other }] });
@@ -179,11 +179,8 @@ describe('fallbacks', () => {
     ['spare', 'an array of at most 20 models'],
     [[3], 'an array of models by name, or of objects with a `model`'],
     [[{ messages: [] }], 'an array of models by name, or of objects with a `model`'],
-    [
-      [{ model: 'spare', api_base: 'http://x' }],
-      "an array of models and what they are asked otherwise, without 'api_base'",
-    ],
-    [[{ model: 'spare', stream: true }], "an array of models and what they are asked otherwise, without 'stream'"],
+    [[{ model: 'spare', api_base: 'http://x' }], "an array of models with replaced members, without 'api_base'"],
+    [[{ model: 'spare', stream: true }], "an array of models with replaced members, without 'stream'"],
     [Array.from({ length: 21 }, () => 'spare'), 'an array of at most 20 models'],
   ])('400: %j', async (fallbacks, wanted) => {
     expect(await setup.ask({ model: 'one', fallbacks })).toEqual(
@@ -211,7 +208,7 @@ describe('fallbacks of a response', () => {
         };
         expect(await setup.ask(body, {}, path)).toEqual(
           refused(400, {
-            message: `/responses: Invalid type for parameter 'fallbacks': it must be an array of models and what they are asked otherwise, without '${member}'.`,
+            message: `/responses: Invalid type for parameter 'fallbacks': it must be an array of models with replaced members, without '${member}'.`,
             type: 'invalid_request_error',
             param: 'fallbacks',
           }),
@@ -240,7 +237,7 @@ describe('context_window_fallback_dict', () => {
     expect(await setup.ask({ model: 'one', context_window_fallback_dict: { one: 3 } })).toEqual(
       refused(400, {
         message:
-          "/chat/completions: Invalid type for parameter 'context_window_fallback_dict': it must be an object of at most 20 models by the models they stand in for.",
+          "/chat/completions: Invalid type for parameter 'context_window_fallback_dict': it must be an object of at most 20 models by the models that they replace.",
         type: 'invalid_request_error',
         param: 'context_window_fallback_dict',
       }),

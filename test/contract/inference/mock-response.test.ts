@@ -154,7 +154,7 @@ describe('mock_response elsewhere', () => {
         400,
         {
           error: {
-            message: `${path.slice(3)}: The parameter 'mock_response' cannot be honoured: what is answered here is no text.`,
+            message: `${path.slice(3)}: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.`,
             type: 'invalid_request_error',
             param: 'mock_response',
             code: '400',

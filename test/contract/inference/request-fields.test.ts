@@ -243,7 +243,7 @@ describe('mock_response', () => {
     );
     expect(await setup.ask({ model: 'one', input: 'x', ...mock }, {}, '/v1/embeddings')).toEqual(
       refused(400, {
-        message: "/embeddings: The parameter 'mock_response' cannot be honoured: what is answered here is no text.",
+        message: "/embeddings: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.",
         type: 'invalid_request_error',
         param: 'mock_response',
       }),

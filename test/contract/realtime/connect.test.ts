@@ -138,7 +138,7 @@ describe('realtime.connect 400', () => {
     [
       'a model of too long a name',
       `/v1/realtime?model=${'m'.repeat(513)}`,
-      invalid("/realtime: A model's name has at most 512 characters.", 'model'),
+      invalid('/realtime: The name of a model has at most 512 characters.', 'model'),
     ],
     [
       'an unknown intent',

@@ -95,7 +95,10 @@ describe('going on from a translated response', () => {
     await client.call('DELETE', `/v1/responses/${first.id}`);
     const calls = client.upstream.received.length;
     expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: second.id })).toEqual(
-      invalid('previous_response_id', `The response with id '${second.id}' goes on from one that is no longer kept.`),
+      invalid(
+        'previous_response_id',
+        `The response with id '${second.id}' continues a response that is no longer stored.`,
+      ),
     );
     expect(client.upstream.received.length).toBe(calls);
     // What it said itself is still there.
