@@ -34,11 +34,11 @@ export interface Topics {
   budgetAlert: BudgetAlert;
 }
 
-/** How the events of a topic reach other processes: as short texts, by which those read the data. */
+/** Link that carries events of a topic to other processes: as short refs, by which they read the data. */
 export interface EventLink<Event> {
   /** At most a few hundred bytes. It has no content of calls. */
   refOf(event: Event): string;
-  /** The events of these refs as they are stored now; those that are gone are left out. */
+  /** The events of these refs, from the store; removed ones are left out. */
   read(refs: readonly string[]): Promise<readonly Event[]>;
 }
 
@@ -73,7 +73,7 @@ export interface Delivery<Event> {
 export interface Bus {
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;
   /**
-   * Removes matching events from all queues and from the kept events, so that they are neither delivered nor replayed.
+   * Removes matching events from all queues and from the replay buffer, so that they are neither delivered nor replayed.
    * `refs` are the link refs of the events, for other processes.
    */
   withdraw<Topic extends keyof Topics>(
@@ -82,9 +82,8 @@ export interface Bus {
     refs: readonly string[],
   ): void;
   /**
-   * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first
-   * delivers the events after it. Throws Conflict when that event is not kept any more: a topic keeps its latest few
-   * hundred events, in this process.
+   * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first delivers the
+   * events after it. Throws Conflict when that event was evicted: a topic keeps its latest few hundred events, in this process.
    */
   subscribe<Topic extends keyof Topics>(
     topic: Topic,

@@ -26,13 +26,13 @@ export type ChangedRows = ReadonlyMap<ChangeKind, ReadonlySet<string> | null>;
 /** Every row of every kind. */
 export const EVERYTHING: ChangedRows = new Map(CHANGE_KINDS.map((kind) => [kind, null]));
 
-/** Tells other processes of the same database what a committed change made stale. Never waits and never throws. */
+/** Announces to other processes of the same database which rows a committed change made stale. Never waits and never throws. */
 export interface ChangeAnnouncer {
   /** `ids` null: every row of the kind. */
   announce(kind: ChangeKind, ids: readonly string[] | null): void;
 }
 
-/** What a key ring needs to evict a key: hashes, no secrets. */
+/** Hashes by which a key ring evicts a key. No secrets. */
 export interface KeyHashes {
   readonly hash: string;
   readonly secretHash: string;

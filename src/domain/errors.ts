@@ -90,7 +90,7 @@ export type CredentialFault = 'missing' | 'malformed' | 'unknown' | 'expired' | 
 export class Unauthenticated extends Refusal {
   readonly code = 'UNAUTHENTICATED';
   readonly fault: CredentialFault;
-  /** What the key is called, where it is known: the end of its hash. */
+  /** Display name of the key: the end of its hash. Null when unknown. */
   readonly keyName: string | null;
   constructor(message: string, fault: CredentialFault, options: ErrorOptions & { readonly keyName?: string } = {}) {
     super(message, options);
@@ -126,7 +126,7 @@ export class NotFound extends DomainError {
 
 /** No deployment has the name of a model. */
 export class UnknownModel extends NotFound {
-  /** What names it: the model of a request, also for images or a transcript, or one of its fallbacks. */
+  /** Part of the request that names it: the model, also for images or a transcript, or one of its fallbacks. */
   readonly as: 'model' | 'image' | 'transcript' | 'fallback';
   constructor(model: string, message: string, as: UnknownModel['as'] = 'model') {
     super('model', model, message);
@@ -196,7 +196,7 @@ export class RateLimited extends LimitExceeded {
   }
 }
 
-/** Every deployment of a model is left out for a while after failures. */
+/** Every deployment of a model cools down after failures. */
 export class AllCoolingDown extends LimitExceeded {
   constructor(message: string, retryAfterSeconds: number) {
     super(message, 'requests', retryAfterSeconds);
@@ -240,7 +240,7 @@ interface UsedUpBudget {
 export class Rejected extends Refusal {
   readonly code = 'REJECTED';
   readonly guardrail: string;
-  /** What the guardrail says about it, with the message as `error`; null where it says the message only. */
+  /** Details of the guardrail, with the message as `error`; null where it gives the message only. */
   readonly detail: Readonly<Record<string, unknown>> | null;
   constructor(
     message: string,

@@ -83,7 +83,7 @@ export class AddressRefused extends HttpFailure {
   }
 }
 
-/** The reader of an answer stayed paused beyond the limit, so its call was ended. Not the upstream's fault. */
+/** The reader of an answer stayed paused beyond the limit, so its call was ended. This is no failure of the upstream. */
 export class ReaderStalled extends Error {
   constructor() {
     super('The reader of the answer took nothing for too long.');

@@ -17,7 +17,7 @@ export interface ConnectionCounts {
   readonly refused: Readonly<Record<RefusedFor, number>>;
 }
 
-/** What the process is working on. */
+/** Work in progress of the process. */
 export interface ProcessLoad {
   /** Requests that are not answered yet. */
   readonly openRequests: number;

@@ -25,7 +25,7 @@ interface SealedFilter {
   readonly ids: readonly string[] | null;
 }
 
-/** Rows with an encrypted part, and a text that is another one after every change of any of them. */
+/** Rows with an encrypted part, and a version text that differs after every change of any of them. */
 export interface SealedStore<Row extends SealedRow> extends RowStore<Row, SealedFilter> {
   fingerprint(): Promise<string>;
 }

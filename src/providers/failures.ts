@@ -122,7 +122,7 @@ const KINDS: Readonly<Record<HttpFault, string>> = {
   misused: 'APIConnectionError',
 };
 
-/** One text for every refusal of an address: it must not say what is at the address, or that a name is known here. */
+/** One text for every refusal of an address, so that it reveals neither what is at the address nor whether a name resolves. */
 function addressRefused(): InvalidInput {
   const message = "The parameter 'api_base' cannot be honoured: the gateway does not call this address.";
   return new InvalidInput(message, [{ path: ['body', 'api_base'], rule: 'unsupported', message }]);

@@ -153,7 +153,7 @@ function encoded(origin: string, changed: ChangedRows, mostBytes: number): strin
   }
 }
 
-/** What a message says; null for one of this process, and for one that is no message of this kind. */
+/** Content of a message; null for one of this process, and for one of another kind. */
 function decoded(text: string, origin: string): ChangedRows | null {
   let message: unknown;
   try {

@@ -4,7 +4,7 @@ import type { ProcessMessages } from '../domain/process-messages.ts';
 
 /** Time in which events are gathered, and least time between two messages, in ms: 20 a second at most. */
 const GAP_MS = 50;
-/** Interval at which a process with subscribers says so, in ms, and how long that holds. */
+/** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
 const FOLLOW_MS = 2_000;
 const FOLLOWED_MS = 6_000;
 /** Most events that wait to be sent, or to be read. The oldest are dropped beyond it. */
@@ -17,7 +17,7 @@ const READ_BATCH = 20;
 /** A topic and the link ref of an event. */
 type Named = readonly [topic: string, ref: string];
 
-/** What processes tell each other. */
+/** Message between processes. */
 interface FeedMessage {
   readonly origin: string;
   /** Whether the sender has subscribers. */

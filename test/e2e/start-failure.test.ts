@@ -74,7 +74,7 @@ describe('a start that fails', () => {
     writeFileSync(file, 'not a database, but still needed');
     expect(await refusalOf(['--port', '0'], { LENSGATE_SQLITE_DRIVER: driver })).toEqual([
       1,
-      `Lensgate cannot start: ${file} is damaged or no SQLite database. It was left as it is: restore it, or move it away.\n`,
+      `Lensgate cannot start: ${file} is damaged or no SQLite database. It was not changed: restore it, or move it away.\n`,
     ]);
     expect(readFileSync(file, 'utf8')).toBe('not a database, but still needed');
   });

@@ -76,10 +76,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await ingest(traces, aSpan())).length).toBe(1);
   });
 
-  it('is not opened when the server does not let us in', async () => {
+  it('is not opened when the server refuses the user', async () => {
     scratch.proxy.answer(EVERY_REQUEST, refusal(516, 'AUTHENTICATION_FAILED'));
     const refused = await scratch.open().catch((error: unknown) => error);
-    expect(refused).toEqual(new Unavailable('The trace store does not let us in.', null));
+    expect(refused).toEqual(new Unavailable('The trace store refused the user or its rights.', null));
     expect(causeOf(refused)).toBe('ClickHouse: AUTHENTICATION_FAILED (516)');
   });
 

@@ -14,7 +14,10 @@ export interface LedgerBase {
   readonly version: number;
 }
 
-/** State of one counter in this process, and what it asks for. Every amount is absolute, so that a repeated ask changes nothing. */
+/**
+ * Request for one counter: its state in this process, and the needed amount. Every amount is absolute, so that a repeated request
+ * changes nothing.
+ */
 export interface Ask {
   readonly counter: string;
   readonly kind: LedgerKind;
@@ -31,29 +34,31 @@ export interface Ask {
   readonly spare: bigint;
   /** Part of the use of this process that the stored total includes. For budgets only. */
   readonly stored: bigint;
-  /** For budgets only; null when it was not read since the last ask. */
+  /** For budgets only; null when it was not read since the last request. */
   readonly base: LedgerBase | null;
-  /** Whether this counter is new in this process: what the ledger has of it belongs to an evicted one. */
+  /** Whether this counter is new in this process. State that the ledger has for it belongs to an evicted counter. */
   readonly joins: boolean;
   /** Start of the window that `held` belongs to, by the ledger's clock; null when no window is known. */
   readonly window: number | null;
 }
 
-/** Answer to an ask. */
+/** Answer to a request. */
 export interface Share {
-  /** False: the ledger has lost the counter, or this process is no member of it. Ask again with a fresh base from the store. */
+  /**
+   * False: the ledger has lost the counter, or this process is no member of it. Repeat the request with a fresh base from the store.
+   */
   readonly known: boolean;
   /** Further amount that this process may use. */
   readonly granted: bigint;
   /** What was left of the limit before the grant: the limit without `held`, the base and the parts of other processes. */
   readonly left: bigint;
-  /** Start of the window by the ledger's clock. Where it is not the window of the ask, `held` counts in no window any more. */
+  /** Start of the window by the ledger's clock. When it differs from the window of the request, `held` counts in no window any more. */
   readonly window: number;
   readonly windowLeftMs: number;
 }
 
 export interface LedgerAnswer {
-  /** Answers in the order of the asks. */
+  /** Answers in the order of the requests. */
   readonly shares: readonly Share[];
   /** Whether the process had no lease: it is new, its lease had ended, or the ledger has lost its data. */
   readonly isNew: boolean;
@@ -68,14 +73,16 @@ export interface LedgerSnapshot {
 }
 
 /**
- * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without
- * asking. All parts together never exceed the limit, except by one call of a budget.
+ * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without asking. All
+ * parts together never exceed the limit, except by one call of a budget.
  *
- * A share of a process that has not asked for the length of its lease is void: its slots are free, and of its budgets only
- * what it has stored stays counted. What it has used of a window stays counted until the window ends.
+ * When a process sends no request for the length of its lease, its shares expire: its slots are free, and of its budgets only its
+ * stored use stays counted. Its use of a window stays counted until the window ends.
  */
 export interface Ledger {
-  /** Answers asks in their order, in one round trip, and renews the lease of the process. Rejects when the ledger does not answer. */
+  /**
+   * Answers requests in their order, in one round trip, and renews the lease of the process. Rejects when the ledger does not answer.
+   */
   ask(process: string, asks: readonly Ask[]): Promise<LedgerAnswer>;
   /** Snapshots of spend counters, in their order. */
   snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]>;

@@ -4,7 +4,7 @@ import { type Authored, newStamps, type RowStore, type Stamps } from '../row-sto
 import type { TraceKey } from '../traces/store.ts';
 import { textOrNull } from '../optional-text.ts';
 
-/** Who judges: a person, a program, or a model. */
+/** Kind of author: a person, a program, or a model. */
 export type AnnotatorKind = 'human' | 'code' | 'llm';
 
 /** Longest texts, in characters. */
@@ -17,9 +17,8 @@ const MOST_SCORE = 1e15;
 export const MOST_ANNOTATIONS = 1_000;
 
 /**
- * A label, score or note that an author gives to a trace or to one of its spans. An author has one annotation of a name
- * for each of them: the author is `createdBy`. `updatedBy` is the user or key that sent it, which may name another author of
- * feedback.
+ * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation of a name on each
+ * trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent it, which may name another author of feedback.
  */
 export interface Annotation extends Stamps {
   readonly id: string;
@@ -40,7 +39,7 @@ export interface Annotation extends Stamps {
   readonly note: string | null;
 }
 
-/** What an author says. */
+/** Content of an annotation. */
 export interface Judgement {
   readonly name: string;
   readonly annotator: AnnotatorKind;
@@ -132,7 +131,7 @@ export const newAnnotation = (
   };
 };
 
-/** An annotation after its author judged again. */
+/** An annotation with a new judgement of its author. */
 export const rejudged = (annotation: Annotation, judgement: Judgement, { now, by }: Authored): Annotation => ({
   ...annotation,
   ...judgement,

@@ -34,7 +34,7 @@ export type AuditedRow = Readonly<Record<string, unknown>>;
 
 /** Who changes rows, and when. */
 export interface ChangeAuthor {
-  /** Id of the user, or of whom the caller acts for. */
+  /** Id of the user, or of the user that the caller acts for. */
   readonly by: string;
   /** Id of the user of the credential, else the hash of its key. */
   readonly actor: string;
@@ -48,7 +48,7 @@ export interface AuditEntry {
   readonly id: string;
   readonly createdAt: Date;
   readonly changedBy: string;
-  /** User or key of the credential, whatever the caller named; null for entries of earlier versions. */
+  /** User or key of the credential, also where the caller named another user; null for entries of earlier versions. */
   readonly actor: string | null;
   /** Hash of the virtual key that made the change; null for the admin key. */
   readonly changedByKey: string | null;
@@ -135,14 +135,14 @@ function auditedRow(row: object): AuditedRow {
   );
 }
 
-/** The part of a row that decides how its change is called. */
+/** Members of a row that decide the action of its change. */
 interface ChangedMembers {
   readonly blocked?: boolean;
   readonly secretHash?: string;
   readonly deletedAt?: Date | null;
 }
 
-/** What happened to a row. */
+/** Action of a change. */
 function auditAction(before: ChangedMembers | null, after: ChangedMembers | null): AuditAction {
   if (before === null) return 'created';
   if (after === null || (after.deletedAt ?? null) !== null) return 'deleted';

@@ -16,7 +16,7 @@ export interface BudgetWindow {
   readonly name: string;
   /** Its end, Unix ms; 0 for a budget that is never reset. */
   readonly endMs: number;
-  /** What a call counts in it, where that is not its cost. */
+  /** Amount that a call adds; its cost when absent. */
   readonly amount?: bigint;
 }
 

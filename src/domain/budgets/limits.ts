@@ -20,9 +20,9 @@ export interface Limits {
   readonly maxParallelRequests: number | null;
 }
 
-/** Limits of a budget row, as they hold for one of those that refer to it. */
+/** Limits of a budget row, for one of the rows that refer to it. */
 export interface CountedLimits extends Limits {
-  /** What its counter had spent in all at the start of the budget window; null in the first window, where all spend counts. */
+  /** Total spend of its counter at the start of the budget window; null in the first window, where all spend counts. */
   readonly spentBefore: Usd | null;
 }
 

@@ -32,7 +32,7 @@ export function readRouteBudget(value: unknown): RouteBudget | null {
   return { limit, duration: typeof period === 'string' && isDuration(period) ? period : null };
 }
 
-/** Budgets of providers from a setting. What is no budget is left out. */
+/** Budgets of providers from a setting. Values that are no budgets are left out. */
 export function readProviderBudgets(value: unknown): ProviderBudgets {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NO_PROVIDER_BUDGETS;
   return new Map(

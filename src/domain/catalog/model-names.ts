@@ -51,7 +51,7 @@ const MAKER =
 
 /** Applied in order to the naming part, in lower case. */
 const RULES: readonly Rule[] = [
-  // Bedrock: `us.deepseek.r1-v1:0`; its maker is part of the name, or `v3.2` would be left.
+  // Bedrock: `us.deepseek.r1-v1:0`. The vendor is part of the name; without it only `v3.2` would remain.
   { needs: 'deepseek.', pattern: new RegExp(`^(?:${REGION}\\.)?deepseek\\.`), to: 'deepseek-' },
   // Bedrock, OCI: `eu.anthropic.claude-...`, `xai.grok-4`.
   { needs: '.', pattern: new RegExp(`^(?:${REGION}\\.)?${MAKER}\\.`), to: '' },
@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
   { needs: 'zai-', pattern: /^zai-(?=glm-)/, to: '' },
   { needs: 'cohere-', pattern: /^cohere-(?=command|embed|rerank|parse)/, to: '' },
   { needs: 'meta-', pattern: /^meta-(?=llama-)/, to: '' },
-  // OpenRouter: how it is routed, `:free`, `:exacto`.
+  // OpenRouter: routing variants, `:free`, `:exacto`.
   { needs: ':', pattern: /:(?:beta|exacto|extended|floor|free|nitro|online)$/, to: '' },
   // Ollama: `gpt-oss:120b-cloud`.
   { needs: ':', pattern: /:(\d+b)(?:-cloud)?$/, to: '-$1' },
@@ -75,7 +75,7 @@ const RULES: readonly Rule[] = [
   { needs: ':', pattern: /-v(\d+)-(\d+):0$/, to: '-v$1.$2' },
   { needs: ':', pattern: /-v(\d+):(\d+)$/, to: '-v$1.$2' },
   { needs: '-v1', pattern: /^(claude-(?:fable|haiku|opus|sonnet)-[\d-]+)-v1$/, to: '$1' },
-  // Vertex: `@20250929` is the dated snapshot, `@default` is none, `-maas` is how it is sold.
+  // Vertex: `@20250929` is a dated snapshot, `@default` is none, `-maas` is a service type.
   { needs: '@', pattern: /@default$/, to: '' },
   { needs: '@', pattern: /@/, to: '-' },
   { needs: '-maas', pattern: /-maas$/, to: '' },

@@ -43,7 +43,7 @@ export interface ModelRequest {
   readonly labels?: CallLabels;
   /** The caller's `User-Agent` header; absent when it sent none. */
   readonly userAgent?: string;
-  /** The span keeps neither prompt nor answer. */
+  /** The span stores neither prompt nor answer. */
   readonly unkept?: true;
   /** Names of guardrails that the caller asks for, beside those of its key and those that run on every call. */
   readonly guardrails?: readonly string[];

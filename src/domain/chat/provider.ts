@@ -47,7 +47,7 @@ export interface Deployment {
   readonly decisionVotes?: number;
   /** Headers that decisions send besides their own; none when absent. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What its decision model takes besides text, where configured; the provider's default when absent. */
+  /** Configured input types of its decision model besides text; the provider's default when absent. */
   readonly decides?: ConfiguredAbilities;
   /** Whether members that the upstream's dialect cannot express are dropped instead of refused. */
   readonly dropParams: boolean;
@@ -65,7 +65,7 @@ export interface Deployment {
   readonly baseModel: string | null;
   /** Stored credential with the parameters that the deployment lacks; none when absent. */
   readonly credentialName?: string;
-  /** Why it cannot be called; absent where it can. Its calls are refused, and others of its group take its turns. */
+  /** Why it cannot be called; absent where it can. Its calls are refused, and the round robin of its group skips it. */
   readonly misconfigured?: string;
   /** Names of the guardrails of its calls; none when absent. */
   readonly guardrails?: readonly string[];

@@ -1,4 +1,4 @@
-/** What a poll of an agent found. */
+/** Result of a poll of an agent. */
 export type PollResult = 'changed' | 'same' | 'ended';
 
 /** Polls of agents. Followers of one agent in this process share one poll. */

@@ -2,7 +2,7 @@ import type { Owner, Visibility } from '../caller.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** What the upstream says of an agent. Unknown members are ignored. */
+/** State of an agent at the upstream. Unknown members are ignored. */
 export interface AgentState {
   readonly name: string | null;
   /** An open list: `CREATING`, `RUNNING`, `FINISHED`, `ERROR`, `EXPIRED` and others. */
@@ -125,8 +125,8 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
 }
 
 /**
- * Whether a message may replace the stored state: a deleted agent keeps it, and one that has ended leaves it only by a message
- * that was sent after the state was stored.
+ * Whether a message may replace the stored state: the state of a deleted agent is final, and one that has ended changes only by a
+ * message that was sent after the state was stored.
  */
 export function mayFollow(
   { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,

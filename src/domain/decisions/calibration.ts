@@ -16,7 +16,7 @@ export interface CalibrationGroup {
 /** Scope of outcomes of administrators: they calibrate the answers to all callers without a fit of their own. */
 export const PLATFORM_SCOPE = 'platform';
 
-/** Whose outcomes share a fit: `platform`, `team:` and an id, or `key:` and a hash. */
+/** Scope whose outcomes share a fit: `platform`, `team:` and an id, or `key:` and a hash. */
 export function outcomeScopeOf(visibility: Visibility): string {
   switch (visibility.kind) {
     case 'all':
@@ -28,7 +28,7 @@ export function outcomeScopeOf(visibility: Visibility): string {
   }
 }
 
-/** What a model said, and which label was right. */
+/** Probabilities of an answer, and the index of the right label. */
 export interface JudgedAnswer {
   /** Probabilities of the labels before calibration, in the order of the labels. */
   readonly probabilities: readonly number[];

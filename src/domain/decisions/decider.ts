@@ -16,7 +16,7 @@ export interface ImageRules {
   readonly inline: boolean;
 }
 
-/** What a decider takes besides text and the common kinds of questions. */
+/** Input that a decider supports besides text and the common kinds of questions. */
 export interface Abilities {
   readonly safetyIdentifier: boolean;
   /** Images inside messages; null takes none. */

@@ -27,7 +27,7 @@ export interface Item {
   readonly member: 'content' | 'output' | 'arguments' | 'input';
 }
 
-/** What the questions are about: one text or JSON value, or a conversation. */
+/** Input of the questions: one text or JSON value, or a conversation. */
 export type DecisionInput = Content | { readonly items: readonly Item[] };
 
 /** Instructions of a question: text, JSON, or parts of the standard format. */

@@ -62,7 +62,7 @@ function labelsOf(question: LabelledQuestion): readonly string[] {
 }
 
 /**
- * What a model said about a question, and the index of the right label: a boolean for a predicate, an option for a choice,
+ * Probabilities of an answer, and the index of the right label: a boolean for a predicate, an option for a choice,
  * the index of a level for a score. Throws InvalidInput for another outcome, and for a question without probabilities.
  */
 export function judged(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {

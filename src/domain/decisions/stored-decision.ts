@@ -3,7 +3,7 @@ import type { Usage } from '../chat/usage.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
 import type { Answer, MadeDecision, Question } from './decision.ts';
 
-/** What of a decision is stored: nothing, its answers without texts of the caller, or everything. */
+/** Storage level of a decision: nothing, its answers without texts of the caller, or everything. */
 export const STORAGE_LEVELS = ['none', 'redacted', 'full'] as const;
 export type StorageLevel = (typeof STORAGE_LEVELS)[number];
 
@@ -65,7 +65,7 @@ export interface DecisionKeeper {
 
 const isLevel = (value: unknown): value is StorageLevel => STORAGE_LEVELS.some((level) => level === value);
 
-/** What is stored of the decisions of a key: `store_decisions` of its metadata, else the setting. */
+/** Storage level of the decisions of a key: `store_decisions` of its metadata, else the setting. */
 export function storageLevelOf(
   setting: StorageLevel,
   key: { readonly metadata: Readonly<Record<string, unknown>> } | null,

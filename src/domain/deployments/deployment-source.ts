@@ -9,7 +9,7 @@ export interface DeploymentSource {
   current(): readonly Deployment[];
   /** Whether a model of all, or one of the team, has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
-  /** Takes over changes by other processes. Returns whether anything changed. Callers within a moment share one read. */
+  /** Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. */
   lookAgain(): Promise<boolean>;
 }
 
@@ -24,7 +24,7 @@ export interface KnownDeployment {
 export interface BrokenDeployment extends Pick<Deployment, 'id' | 'modelGroup'> {
   /** Null for one of the configuration. */
   readonly stored: StoredDeployment | null;
-  /** What is wrong. */
+  /** Why it cannot be called. */
   readonly fault: string;
 }
 
@@ -45,7 +45,7 @@ export interface DeploymentRegistry extends DeploymentSource {
   reload(): Promise<void>;
 }
 
-/** Makes a deployment of what was sent or stored. */
+/** Makes a deployment from a request or a stored row. */
 export interface DeploymentReader {
   /** Throws InvalidInput with every fault, in the order of the members. */
   read(stored: Pick<StoredDeployment, 'id' | 'modelGroup' | 'params' | 'secrets' | 'info'>): Deployment;

@@ -36,7 +36,7 @@ interface StoredDeploymentFilter {
 
 /** Persistent deployments. */
 export interface DeploymentStore extends RowStore<StoredDeployment, StoredDeploymentFilter> {
-  /** A text that is another one after every change of any row, also by another process. */
+  /** Version text. It differs after every change of any row, also by another process. */
   fingerprint(): Promise<string>;
 }
 

@@ -28,7 +28,7 @@ interface FallbackFilter {
 
 /** Persistent fallbacks. */
 export interface FallbackStore extends RowStore<ModelFallback, FallbackFilter> {
-  /** A text that is another one after every change of any row, also by another process. */
+  /** Version text. It differs after every change of any row, also by another process. */
   fingerprint(): Promise<string>;
 }
 

@@ -100,8 +100,8 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
 const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
 
 /**
- * What a request counts as, by its method and path; null when it is not counted. Nothing that a caller sends adds a
- * route: the set is fixed.
+ * Category and route of a request, by its method and path; null when it is not counted. The set of routes is fixed, so that callers
+ * cannot add any.
  */
 export function countedRouteOf(method: string, target: string): CountedRoute | null {
   const usual = method === 'POST' ? EXACT.get(target) : undefined;

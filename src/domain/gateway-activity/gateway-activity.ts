@@ -1,7 +1,7 @@
 /** Kinds of inbound calls that are counted. */
 export type ActivityCategory = 'llm' | 'mcp' | 'a2a';
 
-/** What a request counts as. */
+/** Category and route that a request is counted under. */
 export interface CountedRoute {
   readonly category: ActivityCategory;
   /** Normalized path, e.g. `/chat/completions` for every path that ends so. */
@@ -10,7 +10,7 @@ export interface CountedRoute {
 
 /** Counts requests at the edge. */
 export interface RequestCounter {
-  /** What a request counts as; null when it is not counted. */
+  /** Category and route that a request is counted under; null when it is not counted. */
   routeOf(method: string, target: string): CountedRoute | null;
   /** Counts a request whose answer has ended. `status` is 0 when no answer began. Never throws, writes nothing. */
   count(route: CountedRoute, status: number): void;
@@ -20,7 +20,7 @@ export interface RequestCounter {
 export interface ActivityCounts {
   /** Status 200 to 299. */
   readonly succeeded: number;
-  /** Every other status, and no answer at all. */
+  /** Answered with another status, or not answered. */
   readonly failed: number;
 }
 
@@ -66,7 +66,7 @@ export interface ActivityGroup extends ActivityCounts {
   readonly of: Readonly<Partial<Pick<ActivityRow, ActivityField>>>;
 }
 
-/** Where counts of requests are kept. */
+/** Store of counts of requests. */
 export interface GatewayActivityStore {
   /**
    * Adds the counts of a batch in one commit. A batch that was committed before adds nothing, so that a batch whose commit

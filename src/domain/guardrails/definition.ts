@@ -1,4 +1,4 @@
-/** When a guardrail runs: before the call, beside it, on its answer, or on what is recorded of it. */
+/** When a guardrail runs: before the call, during it, on its answer, or on the record of it. */
 export const GUARDRAIL_MODES = ['pre_call', 'during_call', 'post_call', 'logging_only'] as const;
 export type GuardrailMode = (typeof GUARDRAIL_MODES)[number];
 
@@ -10,11 +10,11 @@ export interface GuardrailDefinition {
   /** Type of the check, such as `litellm_content_filter`. */
   readonly kind: string;
   readonly modes: readonly GuardrailMode[];
-  /** Runs on every call, whether it is named or not. */
+  /** Runs on every call, also without being selected. */
   readonly defaultOn: boolean;
   /** All of `litellm_params`, as configured. A secret stands as `os.environ/NAME` or is encrypted at rest. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** Text for people, as configured. */
+  /** Descriptive data, as configured. */
   readonly info: Readonly<Record<string, unknown>> | null;
   /** Whether the configuration file has it. Such a guardrail cannot be changed at run time. */
   readonly isFromConfig: boolean;

@@ -3,7 +3,7 @@ import type { ActiveGuardrail, GuardrailReport, Verdict } from './guardrail.ts';
 
 type GuardrailStatus = 'success' | 'guardrail_flagged' | 'guardrail_intervened' | 'guardrail_failed_to_respond';
 
-/** One run of a guardrail, as it is recorded. What was matched is left out. */
+/** One run of a guardrail, as it is recorded, without the matched texts. */
 export interface GuardrailEntry {
   readonly guardrail_name: string;
   readonly guardrail_id: string;

@@ -18,7 +18,7 @@ const sentIn = ({ metadata = {}, metadataMembers = {} }: MetadataPatch): Metadat
   ...metadataMembers,
 });
 
-/** Values that say nothing about guardrails are equal. False says something only where true is the default. */
+/** Values without effect on guardrails are equal. False has an effect only where true is the default. */
 const plain = (name: string, value: unknown): unknown =>
   (value === false && name !== 'guardrails_modify') ||
   (typeof value === 'object' && value !== null && Object.keys(value).length === 0)

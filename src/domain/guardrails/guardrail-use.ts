@@ -32,7 +32,7 @@ export interface GuardrailDay extends Pick<GuardrailRun, 'guardrailId' | 'name' 
   readonly latencyMs: number;
 }
 
-/** What is committed together. */
+/** Counts and runs of one commit. */
 export interface GuardrailUseBatch {
   /** Id of the process that counted. */
   readonly process: string;
@@ -57,7 +57,7 @@ export interface GuardrailRunPage extends GuardrailUseQuery {
   readonly offset: number;
 }
 
-/** Where the use of guardrails is kept. */
+/** Store of the use of guardrails. */
 export interface GuardrailUseStore {
   /** Adds a batch in one commit. A batch that was committed before adds nothing. Runs older than `keptFrom` are deleted. */
   add(batch: GuardrailUseBatch, now: Date, keptFrom: Date): Promise<void>;
@@ -79,7 +79,7 @@ const MS_PER_SECOND = 1_000;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
 
-/** The part of a recorded call that tells which guardrails ran. */
+/** Members of a recorded call with the guardrails that ran. */
 interface RanGuardrails {
   readonly spend: Pick<SpendRow, 'id' | 'modelGroup' | 'callId' | 'traceId' | 'keyHash' | 'teamId'> & {
     /** One entry for each run, in their order; absent where none ran. */

@@ -28,7 +28,7 @@ export interface Inspection {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a guardrail found, as it is recorded and shown on request. */
+/** Findings of a guardrail, for the record and for callers that request them. */
 export type GuardrailReport = string | Members | readonly unknown[];
 
 interface Reported {
@@ -38,7 +38,7 @@ interface Reported {
 /** Result of a guardrail. */
 export type Verdict =
   | ({ readonly kind: 'passed' } & Reported)
-  /** As many texts as there were, in their order, and the number of masked places by kind. */
+  /** One text for each checked text, in order, and the number of masked places by kind. */
   | ({
       readonly kind: 'edited';
       readonly texts: readonly string[];
@@ -46,7 +46,7 @@ export type Verdict =
     } & Reported)
   /** `detail` is the text of the error, or an object with that text as `error`. */
   | ({ readonly kind: 'blocked'; readonly detail: string | Members } & Reported)
-  /** Something was found that stops nothing. */
+  /** Something was found, and the call continues. */
   | ({ readonly kind: 'flagged' } & Reported);
 
 /** A check of texts. Throws GuardrailFailed, and Unavailable when it cannot run with its settings. */

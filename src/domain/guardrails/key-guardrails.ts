@@ -3,7 +3,7 @@ import type { VirtualKey } from '../keys/virtual-key.ts';
 
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** What a key, its team and its project say about guardrails. */
+/** Guardrail settings of a key, its team and its project. */
 export interface CallerGuardrails {
   /** Names of guardrails that run besides those that run on every call, each once. */
   readonly named: readonly string[];
@@ -26,7 +26,7 @@ const unionOf = (metadata: readonly Metadata[], member: string): readonly string
   ...new Set(metadata.flatMap((one) => namesIn(one[member]))),
 ];
 
-/** What a key, its team and its project say together. A project adds guardrails and switches none off. */
+/** Combined guardrail settings of a key, its team and its project. A project adds guardrails and switches none off. */
 export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   if (key === null) return NONE;
   const { team, project } = key.owners ?? {};

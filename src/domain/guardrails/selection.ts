@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
 import type { CallerGuardrails } from './key-guardrails.ts';
 
-/** Whether a key, its team or its project names guardrails. Allocates nothing: it is asked for every call. */
+/** Whether a key, its team or its project names guardrails. Allocates nothing, because it runs for every call. */
 export const namesGuardrails = (key: VirtualKey | null): boolean =>
   key !== null &&
   (isNamed(key.metadata['guardrails']) ||
@@ -18,7 +18,7 @@ export function selectedGuardrails(
   all: readonly ActiveGuardrail[],
   by: {
     readonly from: Caller;
-    /** What its key, team and project say. */
+    /** Settings of its key, team and project. */
     readonly caller: CallerGuardrails;
     /** Names in the request. */
     readonly request: readonly string[];
@@ -34,7 +34,7 @@ export function selectedGuardrails(
   if (unknown !== undefined) throw unknownGuardrail(unknown);
   const required = [...caller.named, ...configured];
   const missing = required.find((name) => !all.some(({ definition }) => definition.name === name));
-  // A key or a model that names a guardrail looks protected.
+  // Refused: a key or a model that names a guardrail looks protected.
   if (missing !== undefined)
     throw new GuardrailMissing(`The guardrail '${missing}' of this call is not configured, so the call is refused.`);
   return all.filter((one) => {

@@ -4,7 +4,7 @@ import { emailKeyOf } from '../users/user.ts';
 import type { TokenRole, TokenRules } from './token-rules.ts';
 import type { VerifiedToken } from './token-verifier.ts';
 
-/** What a token says about its bearer, before rows are looked up. */
+/** Claims of a token about its bearer, before rows are looked up. */
 export interface TokenIdentity {
   readonly issuer: string | null;
   readonly subject: string | null;
@@ -88,7 +88,7 @@ function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[]
   return role === 'team' ? rules.teamRoutes : rules.userRoutes;
 }
 
-/** What the scopes of a token map to. */
+/** Models and routes of the scopes of a token. */
 function mappedBy(claims: Claims, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
   const scopes = scopesOf(claims);
   const mapped = scopeMappings.filter(({ scope }) => scopes.includes(scope));

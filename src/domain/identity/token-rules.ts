@@ -3,7 +3,7 @@ import type { Role } from '../role.ts';
 /** A role of a token: a role of the product, or `team` for a token that stands for a team and no user. */
 export type TokenRole = Role | 'team';
 
-/** What a value of the role claim gives. */
+/** Role of a value of the role claim. */
 export interface RoleMapping {
   /** Value of the claim. */
   readonly claim: string;
@@ -41,7 +41,7 @@ export interface TokenRules {
   readonly emailDomain: string | null;
   /** Scope that makes a token one of an administrator; null for none. */
   readonly adminScope: string | null;
-  /** What the scopes of a token allow, where `enforcesScopes`. */
+  /** Models and routes by scope, where `enforcesScopes`. */
   readonly scopeMappings: readonly ScopeMapping[];
   /** A token may call the models of its scopes alone. */
   readonly enforcesScopes: boolean;

@@ -58,10 +58,10 @@ export function usageOfCut(
   };
 }
 
-/** Most tokens of one call that are believed, of input and of output: more is a fault of the upstream. */
+/** Maximum plausible tokens of one call, of input and of output each. A larger count is an error of the upstream. */
 const MOST_TOKENS = 1_000_000_000;
 
-/** Usage as the upstream reports it; null for counts that no call can have. */
+/** Reported usage of the upstream; null for implausible counts. */
 export const believedUsage = (usage: Usage | null): Usage | null =>
   usage === null || Math.max(usage.inputTokens, usage.outputTokens, usage.cacheReadTokens) > MOST_TOKENS ? null : usage;
 

@@ -5,7 +5,7 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 /** Background work that survives a process: one worker at a time holds it under a lease. */
 export interface Job {
   readonly id: string;
-  /** What it is about, e.g. `lens-run`; workers claim by kind. */
+  /** Kind of its work, e.g. `lens-run`. Workers claim by kind. */
   readonly kind: string;
   /** Id of the object that it works on. */
   readonly subject: string;
@@ -90,7 +90,7 @@ export interface JobStore {
   retry(claim: JobClaim, delayed: Delayed, now: Date): Promise<Job | null>;
   /** Cancels a job that has not ended. Null when there is none. */
   cancel(id: string, now: Date): Promise<Job | null>;
-  /** Running jobs without further attempts whose lease has ended, the oldest first. They are to be buried. */
+  /** Running jobs without further attempts whose lease has ended, the oldest first. `bury` marks them dead. */
   exhausted(kind: string, now: Date, most: number): Promise<readonly Job[]>;
   /** Marks such a job dead. False when it was claimed or ended since. */
   bury(claim: JobClaim, error: string, now: Date): Promise<boolean>;

@@ -17,14 +17,14 @@ export interface KeyCaps {
   readonly maxParallelRequests?: number;
 }
 
-/** What new keys get where a request leaves it out. */
+/** Defaults of new keys for settings that a request leaves out. */
 export interface KeyDefaults extends KeyCaps {
   readonly models?: readonly string[];
   readonly teamId?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Who may make keys, and what their requests must name. */
+/** Roles that may make keys, and required members of their requests. */
 export interface KeyMakers {
   /** Roles of users, or of members of a team; null for every role. */
   readonly roles: readonly string[] | null;
@@ -115,7 +115,7 @@ export function assertAlias(alias: string | null | undefined, { checksAliases }:
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What a draft says, by the names of the members on the wire. */
+/** Members of a draft, by their names on the wire. */
 function sentMembers({
   alias,
   settings = {},
@@ -133,7 +133,7 @@ function sentMembers({
 const isAbsent = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Who asks for a new key. */
+/** Caller that requests a new key. */
 interface Asker {
   readonly caller: Caller;
   /** Role of the caller in the team of the key; null for no member. */

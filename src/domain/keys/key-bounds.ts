@@ -39,7 +39,7 @@ const covers = (shared: number | bigint | null | undefined, own: number | bigint
 function isBounded(key: VirtualKey, teamId: string | null): boolean {
   const shared = sharedLimits(key, teamId);
   if (key.teamId !== null && key.teamId !== teamId) return true;
-  // The expiry of a signed token is one of the proof, not of the bearer.
+  // The expiry of a signed token bounds the token, not its bearer.
   if (key.expiresAt !== null && key.token === undefined) return true;
   if (METADATA_MEMBERS.some((member) => Object.hasOwn(key.metadata, member))) return true;
   if (key.maxBudget !== null) {
@@ -114,7 +114,7 @@ export function boundedDraft(maker: Maker, draft: KeyDraft): KeyDraft {
   };
 }
 
-/** Refuses a change of what only proxy administrators change. Throws Forbidden. */
+/** Refuses a change of members that only proxy administrators change. Throws Forbidden. */
 function assertKept(before: VirtualKey, patch: KeyPatch): void {
   const wanted = { role: patch.role, user_id: patch.userId, team_id: patch.teamId };
   const stored = { role: before.role, user_id: before.userId, team_id: before.teamId };

@@ -26,7 +26,7 @@ export interface KeyPatch {
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   readonly budgetLimits?: readonly WantedWindow[] | null;
   readonly budgetDuration?: string | null;
-  /** What it has spent in its current budget window. */
+  /** Spend in its current budget window. */
   readonly spend?: Usd;
   readonly blocked?: boolean;
 }

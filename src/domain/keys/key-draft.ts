@@ -25,11 +25,11 @@ export interface KeyDraft {
   /** Members of the metadata that were sent beside it. */
   readonly metadataMembers?: Readonly<Record<string, unknown>>;
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
-  /** Budgets of windows, in force beside the budget. */
+  /** Budgets of windows. The budget of the key applies, too. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
   /** Reset interval of the spend that the budget limits, as a duration such as `1d`; null for never. */
   readonly budgetDuration?: string | null;
-  /** What it has spent before its first call. */
+  /** Spend before its first call. */
   readonly spend?: Usd | null;
   readonly blocked?: boolean | null;
 }

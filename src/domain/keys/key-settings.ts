@@ -1,10 +1,10 @@
-/** What a key may be used for; decides its `allowedRoutes` when it is made. */
+/** Purpose of a key. Decides its `allowedRoutes` at its creation. */
 export const KEY_TYPES = ['llm_api', 'management', 'read_only', 'default'] as const;
 type KeyType = (typeof KEY_TYPES)[number];
 
 type Named<Value> = Readonly<Record<string, Value>>;
 
-/** A budget of a window, in force beside the budget of the key. */
+/** A budget of a window. The budget of the key applies, too. */
 export interface BudgetWindow {
   readonly budgetDuration: string;
   /** Decimal text, USD. */
@@ -27,7 +27,7 @@ export interface ModelBudget {
   readonly tpmLimit?: number;
 }
 
-/** What a session depends on beside its own row. Stored in the settings of its key; no request can set it. */
+/** Facts that a session depends on, besides its own row. Stored in the settings of its key; no request can set it. */
 export interface SessionFacts {
   /** Secret that opened it: `admin:<hash>` for a password of the administrator, else `key:<identity>:<hash of the secret>`. */
   readonly openedBy: string;
@@ -74,7 +74,7 @@ export interface KeySettings {
   readonly budgetFallbacks?: Named<readonly string[]>;
   readonly autoRotate?: boolean;
   readonly rotationInterval?: string;
-  /** What the key depends on, where it is a session. No request sets it. */
+  /** Facts that a session depends on; absent for other keys. No request sets them. */
   readonly session?: SessionFacts;
 }
 

@@ -10,7 +10,7 @@ export type RouteGroup =
   | 'management_routes'
   | 'info_routes';
 
-/** A route as a key asks for it. */
+/** A requested route. */
 export interface AskedRoute {
   /** Path as it was sent, without the query. */
   readonly path: string;

@@ -62,7 +62,7 @@ export interface VirtualKey {
   readonly token?: TokenFacts;
 }
 
-/** What a signed token adds to a key. */
+/** Facts that a signed token adds to a key. */
 interface TokenFacts {
   /** Customer on whose behalf the bearer calls. */
   readonly endUserId: string | null;

@@ -91,9 +91,9 @@ export function isQuoteOf({ input, output, error }: Pick<Span, 'input' | 'output
   return [...piecesOf(input), ...piecesOf(output), error ?? ''].some((piece) => piece.includes(quote));
 }
 
-/** What `spanText` puts around the texts of a span. */
+/** Headings that `spanText` adds to the texts of a span. */
 const FRAME = /^(?:Input|Output|Error):$|^\[(?:system|user|assistant|tool)\] |^\[tool call\] \S* /m;
 
-/** Whether a quote is literally in what a reviewer saw of a span. Headings of the text do not count. */
+/** Whether a quote is literally in the shown text of a span. Headings of the text do not count. */
 export const isQuoteOfPart = ({ content }: Pick<ContentPart, 'content'>, quote: string): boolean =>
   quote.trim() !== '' && content.split(FRAME).some((piece) => piece.trim().includes(quote));

@@ -12,7 +12,7 @@ interface CaseMessage {
   readonly toolCalls: readonly CaseToolCall[];
 }
 
-/** What a case was made of; ids are empty where they do not apply. */
+/** Source of a case. Ids are empty where they do not apply. */
 export interface CaseSource {
   readonly traceId: string;
   readonly traceRef: string;
@@ -21,7 +21,7 @@ export interface CaseSource {
   readonly lensId: string;
 }
 
-/** What a case asks, and what was answered. It decides the id. */
+/** Question and answer of a case. It decides the id. */
 export interface CaseContent {
   readonly messages: readonly CaseMessage[];
   readonly reply: string;

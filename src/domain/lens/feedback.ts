@@ -15,7 +15,7 @@ export const FEEDBACK_FILTER = {
   maxScore: FEEDBACK_LIMITS.score,
 } as const;
 
-/** What a person says about a trace as a whole. Each author has one feedback per trace. */
+/** Feedback of a person about a trace as a whole. Each author has one feedback per trace. */
 export interface Feedback {
   readonly traceId: string;
   readonly traceRef: string;

@@ -22,7 +22,7 @@ interface Brief {
   readonly testCases: readonly { readonly input: string; readonly expected: string }[];
 }
 
-/** What a run found, before it is merged with earlier findings. */
+/** Finding of a run, before it is merged with earlier findings. */
 export interface FindingDraft {
   readonly title: string;
   readonly description: string;

@@ -50,7 +50,7 @@ export interface Review {
   readonly partial: boolean;
 }
 
-/** What a run concludes about one execution. */
+/** Conclusion of a run about one execution. */
 export interface Assessment {
   readonly executionId: string;
   readonly issueChecks: readonly string[];

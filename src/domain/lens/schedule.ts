@@ -16,7 +16,7 @@ export const READING = 'Reading executions';
 export const GROUPING = 'Grouping observations';
 export const CHECKING = 'Checking original evidence';
 
-/** A run that a caller asks for; the members of the saved settings where it says nothing. */
+/** Request for a run. Absent members are those of the saved settings. */
 export interface RunRequest {
   readonly settings: LensSettings | null;
   readonly lookbackHours: number | null;
@@ -42,7 +42,7 @@ function windowOf(lens: Lens, asked: RunRequest, now: Date): { readonly start: D
   return { start: start < end ? start : end, end };
 }
 
-/** What a new run needs beside its lens. */
+/** Input of a new run, besides its lens. */
 export interface Queueing {
   readonly id: string;
   readonly now: Date;
@@ -144,7 +144,7 @@ const withStep = <Run extends RunHead>(run: Run, step: RunStep): Run => ({
 export const inStage = <Run extends RunHead>(run: Run, stage: string, now: Date): Run =>
   stage === run.stage ? run : withStep({ ...run, stage }, stageStep(stage, now));
 
-/** The claimed run. Its sample stays; what its last worker was doing does not. */
+/** The claimed run. Its sample stays; the activity of its last worker is cleared. */
 export function claimed(
   { lens, run, findings }: LensState,
   held: { readonly attempts: number; readonly workerId: string; readonly leaseUntil: Date },

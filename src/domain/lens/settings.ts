@@ -13,7 +13,7 @@ interface AttributeFilter {
   readonly value: string;
 }
 
-/** Which executions a lens looks at. */
+/** Selection of the executions of a lens. */
 export interface Selection {
   readonly source: 'traces';
   /** Empty for every service; the same for the agent and the team. */
@@ -138,7 +138,7 @@ export function enabledChecks({ context, checks }: Pick<LensSettings, 'context' 
 }
 
 /**
- * What a cached review depends on besides its trace: expected behaviour, checks and model, as text in one spelling. Order of
+ * Canonical text of the criteria of a cached review: expected behaviour, checks and model. Order of
  * checks and outer blanks do not count. `version` is that of the prompts.
  */
 export function criteriaOf({ context, checks, model }: LensSettings, version: number): string {

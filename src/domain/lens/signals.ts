@@ -8,7 +8,7 @@ export interface Signal {
   readonly question: string;
 }
 
-/** Which questions are asked, and of which model. No model or no signal: none are asked. */
+/** Questions, and the model that answers them. Without a model or a signal, none is asked. */
 export interface SignalConfig {
   readonly model: string;
   /** Lowest probability of a yes that is flagged, 0.05 to 0.95. */
@@ -64,7 +64,7 @@ export interface TraceSignals extends Stamps {
   readonly scores: readonly { readonly signalId: string; readonly score: number }[];
   /** Start of the trace, in Unix ms. */
   readonly traceStartMs: number;
-  /** When it was asked last, in Unix ms. */
+  /** Time of the last attempt, Unix ms. */
   readonly askedMs: number;
 }
 
@@ -96,14 +96,14 @@ export const flagsOf = ({ scores }: Pick<TraceSignals, 'scores'>, config: Signal
     )
     .toSorted((left, right) => right.score - left.score);
 
-/** What the answers depend on: the model and the questions. Names and the threshold do not change them. */
+/** Settings that the answers depend on: the model and the questions. Names and the threshold do not change them. */
 export const askedOf = ({ model, signals }: SignalConfig): string =>
   JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
 
 /** Time after which an unanswered trace is asked again, in ms: after new spans, after a failure, and after a lost process. */
 const AGAIN_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;
 
-/** Whether a trace is to be asked about. */
+/** Whether the questions about a trace are due. */
 export function isWanted(
   trace: { readonly spanCount: number },
   row: TraceSignals | undefined,

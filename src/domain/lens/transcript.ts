@@ -12,7 +12,7 @@ interface Step {
   readonly content: string;
 }
 
-/** What a run was asked and what it did, in a bounded text. */
+/** Task and steps of a run, in a bounded text. */
 interface Transcript {
   readonly task: string;
   readonly steps: readonly Step[];

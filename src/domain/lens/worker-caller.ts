@@ -4,7 +4,7 @@ import type { LensWorker } from './worker.ts';
 /** A worker of lens runs. No key identifies as one, and it has no right of a key. */
 export class LensWorkerCaller implements Caller {
   readonly role = 'internal_user_viewer';
-  /** Stands in the place of a key hash. */
+  /** Used in place of a key hash. */
   readonly keyHash: string;
   readonly key = null;
   readonly teamId = null;

@@ -37,7 +37,7 @@ export interface RunClaim {
   readonly attempt: number;
 }
 
-/** Claimed runs in memory, once their sample is chosen: what workers ask of them does not change any more. */
+/** Claimed runs in memory, once their sample is chosen. The facts that workers read from them do not change any more. */
 export interface HeldRuns {
   find(claim: RunClaim): LensRun | null;
   keep(claim: RunClaim, run: LensRun): void;
@@ -74,7 +74,7 @@ export interface AnalysisAnswer {
   readonly finishReason: string;
 }
 
-/** What a worker reports while it works. Absent members are not changed. */
+/** Progress report of a worker. Absent members are not changed. */
 export interface RunProgress {
   readonly stage?: string;
   readonly coverage?: Coverage;
@@ -94,7 +94,7 @@ export interface RunResult {
 }
 
 /**
- * What a worker needs of a server: in this process, or over HTTP. Each call extends the lease of its claim. Throws
+ * Operations of a server that a worker uses: in this process, or over HTTP. Each call extends the lease of its claim. Throws
  * OwnershipLost when the claim no longer holds; then the worker must stop.
  */
 export interface LensBackend {

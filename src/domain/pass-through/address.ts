@@ -20,7 +20,7 @@ export function addressBelow(target: string, subpath: string | null): URL {
   const start = base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`;
   const url = new URL(base);
   url.pathname = start + subpath;
-  // The parser normalises paths: what it made of this one is compared with what was meant.
+  // The parser normalises paths, so its result is compared with the intended path.
   if (url.origin !== base.origin || url.pathname !== start + subpath) throw refused();
   return url;
 }

@@ -55,7 +55,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   /** Model in the spend row: that of the body, or the name of an operation. */
   readonly model: string;
   readonly provider: string;
-  /** Stands for a deployment's id in rows. */
+  /** Used in place of a deployment's id in rows. */
   readonly deploymentId: string;
   /** Cost of an answered call; null prices its usage by the catalog. */
   readonly cost: Usd | null;

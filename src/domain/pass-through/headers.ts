@@ -123,7 +123,7 @@ const SHOWN = new Set([
   'openai-beta',
   'user-agent',
 ]);
-/** Stands for a value that is not shown. */
+/** Mask of a hidden value. */
 const MASK = '*****';
 
 /** Headers as administrators see them: values that may be credentials are masked. */

@@ -32,7 +32,7 @@ export interface ForwardedProvider {
   readonly cloud?: CloudIdentity['kind'];
   /** Service of Amazon: the name in its host, and the prefix of `X-Amz-Target` where operations are not paths. */
   readonly aws?: { readonly host: string; readonly service: string; readonly target?: string };
-  /** Where access tokens are got for its key, in place of a header with the key; absent where the key is sent. */
+  /** Issuer of access tokens for its key, in place of a header with the key; absent where the key is sent. */
   readonly tokens?: TokenIssuer;
   /** Environment variables with a token that was issued elsewhere, sent as it is. */
   readonly tokenVariables?: readonly string[];
@@ -50,7 +50,7 @@ export interface ForwardedProvider {
   readonly only?: { readonly path: string; readonly models: readonly string[] };
 }
 
-/** Where access tokens are got for a key. */
+/** Issuer of access tokens for a key. */
 interface TokenIssuer {
   /** Address that issues tokens, and environment variables with another one. */
   readonly url: string;

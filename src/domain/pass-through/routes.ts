@@ -1,6 +1,6 @@
 import { type PassThroughEndpoint, servedPath } from './endpoint.ts';
 
-/** What entries have for a path and a method. */
+/** Result of the look-up of a path and a method. */
 export type FoundEndpoint =
   | { readonly kind: 'none' }
   /** The path is served for these methods only. */

@@ -12,7 +12,7 @@ export interface FailureCounts {
   readonly recentOfClass: number;
 }
 
-/** Share of failures in a minute above which a deployment cools down, and the calls that it takes to know it. */
+/** Share of failures in a minute above which a deployment cools down, and the minimum number of calls. */
 const FAILING_SHARE = 0.5;
 const ENOUGH_CALLS = 5;
 /** Calls of a minute that must all have failed before the only deployment of a group cools down. */

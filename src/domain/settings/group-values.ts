@@ -20,7 +20,7 @@ const EXPECTED: Readonly<Record<ValueKind, readonly [rule: string, message: stri
 const isMap = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a group has set: by the file where it declares the setting, else in the database. Empty without either. */
+/** Settings of a group: from the file where it declares them, else from the database. Empty without either. */
 export function valuesOfGroup(group: SettingGroup, config: DeclaredConfig, stored: StoredSections): Content {
   if (group.member === null) return withoutNulls(stored.get(group.section) ?? {});
   const { effectiveValue } = viewOf(config, stored, group.section, group.member);

@@ -16,7 +16,7 @@ export interface DeclaredConfig {
   placeOf(section: string, name: string): { readonly source: string; readonly line: number | null };
 }
 
-/** Where the value of a setting comes from. `unset`: from nowhere; `default`: it is built in. */
+/** Source of the value of a setting. `unset`: no source; `default`: built in. */
 type SettingSource = 'config' | 'db' | 'default' | 'unset';
 
 /** A setting of the file or the database. */
@@ -28,7 +28,7 @@ export interface SettingView {
   readonly editable: boolean;
   /** As the file declares it, references not resolved; undefined when it does not. */
   readonly declaredValue: unknown;
-  /** What holds; null for nothing. */
+  /** Value in force; null for none. */
   readonly effectiveValue: unknown;
   /** A stored value that the file overrides, and that differs from it; undefined without one. */
   readonly ignoredStoredValue: unknown;

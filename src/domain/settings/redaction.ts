@@ -1,4 +1,4 @@
-/** What is shown in place of a secret. */
+/** Text in place of a secret. */
 export const REDACTED = 'REDACTED';
 
 /** Nesting beyond which a value is shown as a whole as redacted. */
@@ -23,7 +23,7 @@ export const isSecretMap = (name: string): boolean => SECRET_MAP.test(name);
 /** An address with a password, as `redis://user:password@host`. */
 const WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s]+@/i;
 
-/** Who reads a value. */
+/** Reader of a value. */
 export type Reader = 'admin' | 'viewer';
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';

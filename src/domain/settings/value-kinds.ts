@@ -1,4 +1,4 @@
-/** What a setting accepts. A null is accepted by every kind: it clears the setting. */
+/** Kinds of values of settings. Every kind accepts null, which clears the setting. */
 export type ValueKind = 'integer' | 'number' | 'flag' | 'text' | 'list' | 'map' | 'objects' | 'any';
 
 const WHOLE = /^[+-]?\d{1,15}$/;

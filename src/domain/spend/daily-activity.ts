@@ -31,7 +31,7 @@ export const sumOf = (all: Iterable<SpendSums>): SpendSums => [...all].reduce(ad
 export const ACTIVITY_FIELDS = ['model', 'modelGroup', 'provider', 'callType'] as const;
 type ActivityField = (typeof ACTIVITY_FIELDS)[number];
 
-/** What an activity is about: its own field is a breakdown, too. */
+/** Entity of an activity. Its own field is a breakdown, too. */
 export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'organization' | 'agent' | 'tag' | 'endUser'>;
 
 /** Sums of one value of a field, and of its calls by key. */

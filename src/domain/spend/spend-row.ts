@@ -61,7 +61,7 @@ export type OwnerKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
 export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
 
-/** Where spend is kept. */
+/** Store of spend. */
 export interface SpendStore {
   /** Appends rows in one commit. A row whose id is already stored is left as it is. */
   append(rows: readonly SpendRow[]): Promise<void>;
@@ -84,9 +84,9 @@ export interface SpendStore {
   /** Total spend of each of these keys, exact; keys without any spend are absent. */
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * What the keys of each of these owners, or the calls with each of these labels, have spent together, exact; deleted keys count, so that deleting a key does not
-   * refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`.
-   * A window has the calls that name it.
+   * Exact total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so that
+   * deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`. A window has
+   * the calls that name it.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
 }

@@ -9,7 +9,7 @@ const NS_PER_MS = 1_000_000;
 export const msBetween = (startNs: bigint, endNs: bigint): number => Number(endNs - startNs) / NS_PER_MS;
 
 /**
- * A trace from the summaries it was found under and their spans. Several owners' traces of one id become one,
+ * A trace from its summaries and their spans. Several owners' traces of one id become one,
  * with an empty ref; of spans that share an id the earliest is kept. Null when there is no summary.
  */
 export function assembleTrace(
@@ -49,7 +49,7 @@ function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
   return inOrder.filter(({ spanId }) => !seen.has(spanId) && seen.add(spanId));
 }
 
-/** Whether the root of a trace has not arrived, or never will. */
+/** Whether the root of a trace is not stored. */
 export const isRootless = (spans: readonly SpanHead[]): boolean =>
   spans.every(({ parentSpanId }) => parentSpanId !== null);
 

@@ -3,7 +3,7 @@ import { truncateText } from './truncate.ts';
 
 /**
  * An attribute value as text: strings as they are, bytes read as UTF-8, everything else as compact JSON, an
- * absent value as `null`. Numbers JSON has no words for are written as JavaScript writes them.
+ * absent value as `null`. Numbers that JSON cannot express are written as in JavaScript.
  */
 export function attributeText(value: AttributeValue): string {
   if (typeof value === 'string') return value;

@@ -14,7 +14,7 @@ import type { CountedOnce } from './recount.ts';
 
 /** Kinds of notes. */
 export type NoteKind =
-  /** A span, stored or not, with a known call below it and only steps between; or any model call; or one with usage. */
+  /** A span, stored or not, that has a known call, any model call, or one with usage below it, with only steps between. */
   | 'above call'
   | 'above any call'
   | 'above usage'
@@ -149,7 +149,7 @@ interface Growth {
   readonly answered: Keys;
   /** Answers for which another estimate may count now. */
   readonly touched: Keys;
-  /** Whether an added span describes a known call, any call, or one with usage, again. */
+  /** Whether an added span repeats a known call, any call, or one with usage. */
   isTold(span: CallCount): boolean;
   isAboveCall(span: CallCount): boolean;
   isAboveUsage(span: CallCount): boolean;

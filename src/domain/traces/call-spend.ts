@@ -8,9 +8,9 @@ import type { TraceSummary } from './trace.ts';
 /** The spend of a model call, from the spend rows of the gateway. */
 export interface CallSpend {
   /**
-   * `matched`: one row. `no_call_id`: nothing on the span leads to one. `no_spend_log`: it names an answer that no row
-   * of its trace has. `ambiguous`: more than one could be it. `incomplete_evidence`: it names an answer that was not looked
-   * for in other traces, because too many calls of its trace do.
+   * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row of its trace has the answer that it names.
+   * `ambiguous`: several rows match. `incomplete_evidence`: other traces were not searched for the answer that it names, because too
+   * many calls of its trace name one.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
   /** Of a matched call only. */
@@ -123,8 +123,8 @@ const withoutLog = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallS
 export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
 
 /**
- * The spend of a summary with the rows of other traces in place of what was estimated: the list has it as it was stored,
- * where the spend of a call counts for the trace that the gateway recorded it in.
+ * The spend of a summary with the rows of other traces in place of estimates. Lists show the stored spend, in which a call counts for
+ * the trace that the gateway recorded it in.
  */
 export function spendWithElsewhere(
   summary: TraceSummary,

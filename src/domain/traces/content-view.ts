@@ -4,9 +4,9 @@ import { asText, isJson, listOf, parseStructure } from './conventions/conversati
 export interface ShownMessage {
   readonly role: ShownRole;
   readonly content: string;
-  /** Of a tool, only. */
+  /** For tools only. */
   readonly name: string | null;
-  /** What the model asked to be called; arguments are JSON as text. */
+  /** Tool calls that the model requests; arguments are JSON as text. */
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
 }
 
@@ -16,7 +16,7 @@ type ShownRole = (typeof SHOWN_ROLES)[number];
 /** Roles that are shown as another. */
 const ALIASES: Readonly<Record<string, ShownRole>> = { developer: 'system', function: 'tool' };
 
-/** What went into a span or came out of it, in the form it is best shown in. */
+/** Input or output of a span, in a form for display. */
 export type ContentView =
   | { readonly kind: 'messages'; readonly messages: readonly ShownMessage[] }
   | { readonly kind: 'fields'; readonly fields: readonly { readonly key: string; readonly value: string }[] }
@@ -34,7 +34,7 @@ export function contentViewOf(text: string): ContentView {
   }
   const entries = listOf(parsed);
   const messages = entries.flatMap((entry) => shownMessage(entry) ?? []);
-  // One entry that is no message, and it is a list of something else.
+  // A list with one entry that is no message is no conversation.
   if (messages.length === 0 || messages.length < entries.length) return { kind: 'text', text };
   return { kind: 'messages', messages };
 }

@@ -2,11 +2,11 @@ import { InvalidInput } from '../errors.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 
 const MS = 1_000_000n;
-/** A list's refs are printable text without spaces; anything else never came from us. */
+/** Refs of a list are printable text without spaces. Other text is no cursor of this server. */
 const REF = /^[\x21-\x7e]{1,256}$/;
 
 /**
- * The cursor that continues below this row of this window: opaque, URL-safe. The window is frozen inside, so
+ * The cursor after this row of this window: opaque, URL-safe. The window is frozen inside, so
  * that paging through "the last 24 hours" does not drift while the clock moves on.
  */
 export function cursorAfter(window: Pick<TraceWindow, 'startMs' | 'endMs'>, row: TraceSummary): string {
@@ -14,7 +14,7 @@ export function cursorAfter(window: Pick<TraceWindow, 'startMs' | 'endMs'>, row:
   return new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
 }
 
-/** The window and position inside a cursor. Throws InvalidInput when it is not one of ours. */
+/** The window and position of a cursor. Throws InvalidInput for a malformed cursor. */
 export function readCursor(cursor: string): TraceWindow {
   const state = parseState(cursor);
   if (!Array.isArray(state) || state.length !== 4) throw invalidCursor();

@@ -13,7 +13,7 @@ export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
 /** Whether spans above this one do not describe calls below it. */
 export const isBoundary = ({ type }: Pick<CallLink, 'type'>): boolean => BOUNDARIES.includes(type);
 
-/** Whether a span is a known call: estimates of spans above it describe it again, and do not count. */
+/** Whether a span is a known call. Estimates of spans above it repeat it, and do not count. */
 export const isKnownCall = ({ gateway, estimate }: CallLink): boolean => gateway || estimate !== null;
 
 /** Whether the estimate of a span may count. */
@@ -118,7 +118,7 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
   };
 }
 
-/** The model calls that describe one of these calls below them again. */
+/** The model calls that repeat one of these calls below them. */
 function tellingAgain<Span extends CallLink>(
   spans: readonly Span[],
   isReplacing: (span: Span) => boolean,

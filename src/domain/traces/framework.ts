@@ -3,7 +3,7 @@ import type { RawSpan } from './span.ts';
 
 const INTEGRATION_KEYS = ['langsmith.metadata.ls_integration', 'traceloop.association.properties.ls_integration'];
 
-/** Instrumentation scopes that are named after something else than what they watch, by how they begin. */
+/** Instrumentation scopes whose names differ from the instrumented library, by prefix. */
 const SCOPES: readonly (readonly [beginning: string, framework: string])[] = [
   ['com.anthropic.claude_code.', 'claude-code'],
   ['strands.', 'strands'],
@@ -12,13 +12,13 @@ const SCOPES: readonly (readonly [beginning: string, framework: string])[] = [
   ['pydantic-ai', 'pydantic-ai'],
 ];
 const EXACT_SCOPES: Readonly<Record<string, string>> = { gen_ai: 'vercel-ai-sdk', ai: 'vercel-ai-sdk' };
-/** Instrumentations of one thing each: what follows is its name, a version perhaps behind it. */
+/** Instrumentations of one library: the rest is its name, with an optional version. */
 const INSTRUMENTATION =
   /^(?:openinference\.instrumentation\.|@arizeai\/openinference-instrumentation-|opentelemetry\.instrumentation\.|@opentelemetry\/instrumentation-|@traceloop\/instrumentation-)([\w-]+)/;
 const HTTP_CLIENTS = new Set(['http', 'undici', 'fetch', 'requests', 'httpx', 'urllib', 'urllib3', 'aiohttp-client']);
 
 /**
- * What made a span: the integration it names, else what its instrumentation scope is for. Empty when neither tells.
+ * Framework of a span: the integration that it names, else the library of its instrumentation scope. Empty when unknown.
  */
 export function frameworkOf({ attributes, instrumentationScope }: RawSpan): string {
   const named = firstValue(attributes, INTEGRATION_KEYS);
@@ -30,7 +30,7 @@ export function frameworkOf({ attributes, instrumentationScope }: RawSpan): stri
   return framework;
 }
 
-/** One scope is that of many spans. */
+/** Many spans share one scope. */
 const byScope = new WeakMap<RawSpan['instrumentationScope'], string>();
 
 function frameworkOfScope(name: string): string {

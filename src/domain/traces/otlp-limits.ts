@@ -5,8 +5,7 @@ export interface OtlpLimits {
   /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
   readonly depth: number;
   /**
-   * Protobuf fields, or JSON keys and values, beside what its spans may have for themselves: each brings room for a
-   * sixty-fourth as many (ADR 0024).
+   * Protobuf fields, or JSON keys and values, besides those of spans. Each span adds a sixty-fourth of this limit (ADR 0024).
    */
   readonly nodes: number;
   readonly spans: number;
@@ -17,8 +16,8 @@ export interface OtlpLimits {
   /** Links of one span. */
   readonly links: number;
   /**
-   * What decoding may make of the body: bytes of every text and binary value, plus 16 for every value and
-   * 128 for every span, event, link, resource and instrumentation scope. What spans share counts once.
+   * Size of the decoded body: bytes of every text and binary value, plus 16 for every value and 128 for every span, event, link,
+   * resource and instrumentation scope. Shared values count once.
    */
   readonly decodedBytes: number;
   /** Bytes stored of one attribute, input or output; longer values are cut, not refused. */
@@ -44,7 +43,7 @@ export const DEFAULT_CONCURRENT_INGESTS = 2;
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**
- * The same where there is one core: another thread takes nothing off it, and costs the way there and back. Reading so much
- * takes some milliseconds, which is as long as the kernel would let that thread run in a row.
+ * The same on one core, where another thread saves nothing and costs the transfer. Reading this size takes some milliseconds, about one
+ * time slice of the kernel.
  */
 export const ONE_CORE_OFFLOAD_BYTES = 524_288;

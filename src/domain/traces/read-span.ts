@@ -20,7 +20,7 @@ import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './
 /** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */
 const LABEL_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
-/** LangSmith's first: it puts its own name where others name who answered. */
+/** LangSmith's key first: it has its own name in the key that others use for the provider. */
 const PROVIDER_KEYS = [
   'langsmith.metadata.ls_provider',
   GEN_AI.providerName,
@@ -34,8 +34,7 @@ const CALL_ID_KEYS = ['litellm.call_id'];
 const NOTHING: Lifted = { said: '', preview: '', keys: [] };
 
 /**
- * A span with its meaning read out of its attributes, without its payload. Never fails: what is invalid in a span
- * stays among its attributes and counts as absent.
+ * The interpreted head of a span, without its payload. Never fails: invalid values stay among the attributes and count as absent.
  */
 export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHead {
   const { attributes } = span;
@@ -79,7 +78,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   };
 }
 
-/** What a span carries, its values cut to `maxValueBytes`. `owner` is who sent it. Never fails, as `readHead`. */
+/** The payload of a span, with values cut to `maxValueBytes`. `owner` is its sender. Never fails, as `readHead`. */
 export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VALUE_BYTES): SpanPayload {
   const convention = conventionOf(span);
   const type = convention.type(span);
@@ -105,7 +104,7 @@ export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VAL
   };
 }
 
-/** Whose rows these are is the credential's to say: what a payload claims is replaced. */
+/** The credential decides the owner of a span; owner attributes in a payload are replaced. */
 function stampedWith(owner: Owner, attributes: Attributes): Attributes {
   const stamps = { 'litellm.team_id': owner.teamId ?? '', 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
   const claimed = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
@@ -115,7 +114,7 @@ function stampedWith(owner: Owner, attributes: Attributes): Attributes {
 function agentOf(span: RawSpan, type: SpanType, convention: Convention): string {
   const { attributes, resource, instrumentationScope } = span;
   const declared = convention.agent(span);
-  // That SDK's own agent spans carry this word where a name belongs.
+  // Agent spans of that SDK have this word as their name.
   const isPlaceholder =
     type === 'agent' && declared === 'Agent' && instrumentationScope.name.endsWith('.claude_agent_sdk');
   const keys = isPlaceholder ? [GEN_AI.agentName] : AGENT_KEYS;
@@ -126,7 +125,7 @@ function agentOf(span: RawSpan, type: SpanType, convention: Convention): string 
   return label(name) ?? '';
 }
 
-/** The status message, else what the first exception says. */
+/** The status message, else the message of the first exception. */
 function errorOf({ statusMessage, events }: RawSpan, cut: (text: string) => string): string | null {
   if (statusMessage !== '') return cut(statusMessage);
   const exception = events.find((event) => event.name === 'exception')?.attributes;

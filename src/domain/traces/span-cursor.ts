@@ -12,15 +12,15 @@ const DIGITS = /^\d{1,19}$/;
 const MAX_NS = 2n ** 63n - 1n;
 const SPAN_ID = /^[0-9a-f]{1,64}$/;
 
-/** The cursor behind a span of a trace that has so many. */
+/** The cursor after a span of a trace with a number of spans. */
 export const spanCursorAt = ({ startNs, spanId }: SpanPosition, spanCount: number): string =>
   new TextEncoder()
     .encode(JSON.stringify([spanCount, String(startNs), spanId]))
     .toBase64({ alphabet: 'base64url', omitPadding: true });
 
 /**
- * The span that a cursor stands behind. Throws InvalidInput when it is none of ours, and Conflict when the trace has
- * changed since: its spans would be repeated or skipped.
+ * The span before a cursor. Throws InvalidInput for a malformed cursor, and Conflict when the trace has changed since, because spans
+ * would be repeated or skipped.
  */
 export function readSpanCursor(cursor: string, spanCount: number): SpanPosition {
   const { spanCount: counted, ...position } = stateOf(cursor);

@@ -1,18 +1,18 @@
 import { Conflict, InvalidInput } from '../errors.ts';
 
-/** A part of what a span says went wrong. */
+/** A part of the error text of a span. */
 export interface SpanErrorPage {
   readonly message: string;
-  /** Of the whole, in characters, never halves of one. */
+  /** Length of the whole text, in characters. */
   readonly totalCharacters: number;
-  /** Where the part ended; null when it was the last. */
+  /** Cursor of the next part; null for the last part. */
   readonly nextCursor: string | null;
 }
 
 /** Characters of one part. */
 const PAGE_CHARACTERS = 16_384;
 
-/** The part behind a cursor, the first without one. Throws InvalidInput, and Conflict when the text is another by now. */
+/** The part after a cursor; the first part without one. Throws InvalidInput, and Conflict when the text has changed. */
 export function spanErrorPage(error: string, cursor: string | null): SpanErrorPage {
   const characters = Array.from(error);
   const totalCharacters = characters.length;

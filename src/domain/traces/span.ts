@@ -93,7 +93,7 @@ export interface SpanHead {
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly status: SpanStatus;
-  /** The status message, else what the first exception event says; null when neither. */
+  /** The status message, else the message of the first exception event; null without both. */
   readonly error: string | null;
   readonly model: string | null;
   /** The provider in one spelling, e.g. `openai`: see `providerLabel`. Null when unknown, and for spans without a model. */
@@ -110,9 +110,9 @@ export interface SpanHead {
   readonly callId: string | null;
   /** Whether the gateway made the call; it has a spend row then. */
   readonly gateway: boolean;
-  /** True for a client's call that does not tell its cached tokens: its estimate has the full price of input. */
+  /** True for a client's call without a count of cached tokens: its estimate has the full price of input. */
   readonly cacheUnknown?: boolean;
-  /** What the gateway charged for this call; null for spans the gateway did not make or could not price. */
+  /** Charge of the gateway for this call; null for spans that the gateway did not make or could not price. */
   readonly cost: Usd | null;
   /**
    * Cost by the catalog when the span was stored; null when the gateway has a record, or when no price is certain. Not every

@@ -55,7 +55,7 @@ export interface TraceStore {
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]>;
   /**
    * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their number.
-   * Nothing of them is left, in bodies neither.
+   * Removes them from bodies, too.
    */
   forget(beforeMs: number, most: number): Promise<number>;
   /** Removes these traces in the same way; resolves to their number. Callers pass traces they may remove. */

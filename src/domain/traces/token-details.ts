@@ -4,28 +4,28 @@ import { isJson, parseStructure } from './conventions/conversation.ts';
 import { CONVENTIONS } from './conventions/precedence.ts';
 import type { Attributes } from './span.ts';
 
-/** Parts of a span's token counts; null where it does not tell them. */
+/** Parts of the token counts of a span; null where unknown. */
 export interface TokenDetails {
-  /** Of the input, what a cache had. */
+  /** Input tokens read from a cache. */
   readonly cacheRead: number | null;
-  /** Of the input, what a cache took in. */
+  /** Input tokens written to a cache. */
   readonly cacheWrite: number | null;
-  /** Of the output, what was only thought. */
+  /** Reasoning tokens of the output. */
   readonly reasoning: number | null;
 }
 
-// No two conventions share a key, so what a span speaks need not be known.
+// No two conventions share a key, so the convention of a span need not be known.
 const CACHE_READ = CONVENTIONS.flatMap((convention) => convention.cacheReadTokenKeys);
 const CACHE_WRITE = CONVENTIONS.flatMap((convention) => convention.cacheWriteTokenKeys);
 const REASONING = CONVENTIONS.flatMap((convention) => convention.reasoningTokenKeys);
 
-/** Where LangSmith keeps what LangChain knows of a call's usage, as JSON. */
+/** Attribute of LangSmith with LangChain's usage of a call, as JSON. */
 const LANGCHAIN_USAGE = 'langsmith.metadata.usage_metadata';
 
-/** Every attribute that tells such a part. */
+/** Every attribute with such a part. */
 export const TOKEN_DETAIL_KEYS: readonly string[] = [...CACHE_READ, ...CACHE_WRITE, ...REASONING, LANGCHAIN_USAGE];
 
-/** What a span tells that has none of them. */
+/** Details of a span without such attributes. */
 export const NO_TOKEN_DETAILS: TokenDetails = { cacheRead: null, cacheWrite: null, reasoning: null };
 
 /** Parts of the token counts in a span's attributes, received or stored. */
@@ -40,7 +40,7 @@ export function tokenDetailsOf(attributes: Attributes): TokenDetails {
   };
 }
 
-/** Of what a cache took in, what it keeps for an hour; null where a span does not tell. Only LangChain does. */
+/** Cache writes with a lifetime of an hour; null where unknown. Only LangChain reports them. */
 export function longCacheWriteOf(attributes: Attributes): number | null {
   const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));
   return countIn(isJson(usage) ? usage['input_token_details'] : null, 'ephemeral_1h_input_tokens');

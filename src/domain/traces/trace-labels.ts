@@ -110,7 +110,7 @@ export function labelsWith(
 
 export const NO_LABELS: StatedLabels = { sessionId: null, userId: null, tags: [], rootLabels: 0 };
 
-/** What one span states, as part of its trace. */
+/** Labels of one span, as part of its trace. */
 export const statedBy = (labels: TraceLabels, isRoot: boolean): StatedLabels => ({
   ...labels,
   rootLabels: isRoot

@@ -78,7 +78,7 @@ export function columnsOfRows(rows: readonly QueryRow[]): readonly AnswerColumn[
   }));
 }
 
-/** Who queries. */
+/** Caller of a query. */
 interface QueryReader {
   readonly visibility: Visibility;
   /** Opaque id: queries of one owner run one after another. */

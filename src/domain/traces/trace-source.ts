@@ -6,7 +6,7 @@ const PREFIX = 'litellm.source.';
 const MOST_BYTES = 2_048;
 
 /**
- * Where the run of a root was asked for, by its own attributes or those of its resource; null for other spans, for an
+ * Source of the run of a root, by its own attributes or those of its resource; null for other spans, for an
  * unknown type, and for an address that is none or not `https`.
  */
 export function sourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {

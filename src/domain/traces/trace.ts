@@ -50,7 +50,7 @@ export interface TraceSummary extends StatedLabels {
   /** Of the spend, what is estimated from the catalog, and of how many of the priced calls; null when of none. */
   readonly estimate: Usd | null;
   readonly estimatedCalls: number;
-  /** Where its run was requested; null when its root does not say. */
+  /** Source of its run; null when its root has none. */
   readonly source: TraceSource | null;
   /** Time of redaction; null when it is not redacted. */
   readonly redactedAt: Date | null;

@@ -38,8 +38,8 @@ export function startOf(text: string, length: number): string {
 }
 
 /**
- * A conversation that is too long keeps its first message and as many of its newest as fit; a system message
- * between them says how many are gone. Anything else is cut as text. A conversation stays valid JSON.
+ * A conversation that is too long keeps its first message and as many of its newest as fit; a system message between them gives the
+ * number of removed messages. Anything else is cut as text. A conversation stays valid JSON.
  */
 export function truncateConversation(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;

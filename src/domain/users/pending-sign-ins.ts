@@ -2,7 +2,7 @@
 export interface PendingSignIn {
   readonly id: string;
   readonly kind: 'login' | 'code';
-  /** What is known so far, as the caller of the store wrote it. */
+  /** Content, as the caller of the store wrote it. */
   readonly content: string;
   /** When it ends, in ms since 1970. */
   readonly untilMs: number;

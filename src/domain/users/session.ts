@@ -2,7 +2,7 @@ import type { SessionFacts } from '../keys/key-settings.ts';
 import type { KeyGenerator, VirtualKey } from '../keys/virtual-key.ts';
 import type { Role } from '../role.ts';
 
-/** Who signed in. */
+/** The user that signed in. */
 export interface SignedIn {
   readonly userId: string;
   readonly role: Role;
@@ -33,7 +33,7 @@ export interface Session {
 /** Secret that opened a session of an administrator without a key. */
 type AdminSecret = 'password' | 'admin_key';
 
-/** What opens sessions of administrators now. A changed name, password or admin key ends the sessions. */
+/** Current secrets that open sessions of administrators. A changed name, password or admin key ends the sessions. */
 export interface SessionOpeners {
   of(secret: AdminSecret): string;
   /** Whether a text still opens sessions. */

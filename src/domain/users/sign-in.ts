@@ -17,7 +17,7 @@ export class SignInThrottled extends LimitExceeded {
   }
 }
 
-/** How many sign-ins may fail. */
+/** Limits of failed sign-ins. */
 export interface SignInLimits {
   /** Failures of one source in a window; half as many for one name from one source. 0 sets no limit. */
   readonly perSource: number;

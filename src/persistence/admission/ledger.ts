@@ -81,7 +81,7 @@ export function createDatabaseLedger({ orm, flavour, inFlight }: Database): Ledg
   };
 }
 
-/** Amounts are texts: a number of JSON may be rounded on its way. */
+/** Amounts are texts, because JSON numbers may be rounded. */
 const encoded = (ask: Ask, position: number) => ({
   position: `${position}`,
   counter: ask.counter,
@@ -100,7 +100,7 @@ const encoded = (ask: Ask, position: number) => ({
 });
 
 function shareOf(answer: Answer | undefined): Share {
-  if (answer === undefined) throw new Error('The database answered fewer asks than were sent.');
+  if (answer === undefined) throw new Error('The database answered fewer requests than were sent.');
   const [known, granted, left, window, windowLeftMs] = answer;
   return { known, granted: BigInt(granted), left: BigInt(left), window, windowLeftMs };
 }

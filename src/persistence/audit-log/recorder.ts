@@ -26,7 +26,7 @@ export function createAuditRecorder(): AuditRecorder {
       const author = authors.getStore();
       if (noun === undefined || author === undefined) return recordNothing;
       return (em, change) => {
-        // Another process had made the change.
+        // Another process made the change first.
         if (change.before === change.after) return;
         em.create(AuditEntryEntity, auditEntry({ noun, ...change }, { id: randomUUID(), author }));
       };

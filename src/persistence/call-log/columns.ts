@@ -73,7 +73,7 @@ export interface CallTables {
   readonly span: SpanRow;
 }
 
-/** The source of every column that unfolding writes. The compiler asks for a new column here. */
+/** The source of every column that unfolding writes. The compiler reports a missing column. */
 const CALL_COLUMNS: {
   readonly [Table in keyof CallTables]: Readonly<Record<keyof CallTables[Table], Source>>;
 } = {

@@ -41,7 +41,7 @@ export interface EncodedCall {
 /** Per member: `own` is encoded per call; a function compares a member that the profile holds. */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
-/** A new member must be declared here: the compiler asks for it. */
+/** The compiler reports a missing member. */
 const SPEND_MEMBERS: Sharing<SpendRow> = {
   id: 'own',
   callId: 'own',
@@ -97,7 +97,7 @@ const SPAN_MEMBERS: Sharing<SpanHead> = {
   labels: 'own',
 };
 
-// Functions and not names: V8 reads a member that is written in the source many times as fast.
+// Functions instead of names: V8 reads a member with a constant name many times as fast.
 const SHARED_SPEND = Object.values(SPEND_MEMBERS).filter((sharing) => sharing !== 'own');
 const SHARED_SPAN = Object.values(SPAN_MEMBERS).filter((sharing) => sharing !== 'own');
 
@@ -123,8 +123,8 @@ const MOST_MS = 9_000_000_000_000;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Encodes calls. The text has all of a `CallRecord`, with what calls share once per profile: a spend row, a summary and a
- * span for each call cost several times as much.
+ * Encodes calls. The text has all of a `CallRecord`, with shared values once per profile. A spend row, a summary and a span for each
+ * call cost several times as much.
  */
 export function createCallEncoder(): (call: CallRecord, traceRef: string) => EncodedCall | null {
   const profiles = new Map<string, Sample[]>();
@@ -143,7 +143,7 @@ export function createCallEncoder(): (call: CallRecord, traceRef: string) => Enc
       ...profileTexts(call, traceRef, extras),
       extras,
       spend: call.spend,
-      // A profile is cached for long: it must not keep a prompt.
+      // A profile is cached for long, so it must not contain a prompt.
       span: { ...call.span, input: '', output: '' },
     };
     if (ofKey === undefined || ofKey.length >= MOST_OF_KEY) profiles.set(keyHash, [sample]);

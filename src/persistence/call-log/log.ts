@@ -170,7 +170,7 @@ export function createCallLog(
     const number = Number(segment.body_no);
     const unfolded = await unfoldedOneByOne(segment.body_no, segment.bytes);
     if (unfolded === null) {
-      // Kept: a store that refuses every call may itself be at fault.
+      // The segment stays: a store that refuses every call may itself be faulty.
       await sql`update call_segment set set_aside = 1 where body_no = ${number}`.execute(db);
       return number;
     }

@@ -7,7 +7,7 @@ import { reachingClickHouse } from './faults.ts';
 /** Parameters of a statement, `{name:Type}`. 64-bit numbers are text: JavaScript numbers are doubles. */
 export type Params = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** The operations of a ClickHouse server that the trace store needs. All throw Unavailable while it cannot be used. */
+/** Operations of a ClickHouse server. All throw Unavailable while it cannot be used. */
 export interface ClickHouse {
   /** The rows of a query; 64-bit numbers are text. */
   rows<Row>(query: string, params?: Params): Promise<readonly Row[]>;

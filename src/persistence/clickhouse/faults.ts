@@ -49,7 +49,7 @@ export async function reachingClickHouse<Result>(work: () => Promise<Result>): P
     if (error instanceof DomainError || error instanceof TypeError || error instanceof RangeError) throw error;
     if (!isServerError(error)) throw away(error);
     if (REFUSING.has(error.code))
-      throw new Unavailable('The trace store does not let us in.', null, { cause: withoutValues(error) });
+      throw new Unavailable('The trace store refused the user or its rights.', null, { cause: withoutValues(error) });
     throw AWAY.has(error.code) || ALSO_AWAY.has(error.code) ? away(withoutValues(error)) : withoutValues(error);
   }
 }

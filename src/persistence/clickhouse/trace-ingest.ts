@@ -135,7 +135,7 @@ export function createClickHouseIngest(
     };
   }
 
-  /** The body without traces of which it has nothing new: a removal of such a trace would not find this body. */
+  /** The body without traces of which it has no new spans, because a removal of such a trace would not find this body. */
   async function onlyNew(
     sent: readonly IngestPart[],
     body: ExportBody,

@@ -11,7 +11,7 @@ import { type OpenSqlite, openReady, type SqliteHandle, type SqliteRole } from '
 import { createLease, type Lease, settleConnection } from '../sqlite/lease.ts';
 import { createTurns } from '../sqlite/turns.ts';
 
-/** Longest wait for the connection. Each user before may wait for the lock timeout of its own. */
+/** Maximum wait for the connection, in ms. Each earlier user may wait for its own lock timeout. */
 const TURN_WAIT_MS = 15_000;
 
 /** A database file, and how it is opened. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Reads a text about a table of managed entities that is another one after every change of any row. */
+/** Reads the version text of a table of managed entities. It differs after every change of any row. */
 export const fingerprintOf =
   ({ orm, inFlight }: Pick<Database, 'orm' | 'inFlight'>, table: string): (() => Promise<string>) =>
   () =>

@@ -10,19 +10,19 @@ const SQLITE_BUSY = 5;
 
 /** Exclusive use of a SQLite file by this process. The operating system ends it with the process, also after a kill -9. */
 export interface ProcessLock {
-  /** Lets another process in; calling it again does nothing. */
+  /** Releases the lock; calling it again does nothing. */
   release(): void;
 }
 
 const NO_LOCK: ProcessLock = { release() {} };
 
 /**
- * Locks the SQLite file that the options name, for the process and not for a store: migrations and imports may open the
- * file beside a running server. PostgreSQL serves several processes and is not locked. Throws Conflict, with the id of the
- * holder, when another process holds the lock. Where the file system has no locks it warns and goes on.
+ * Locks the SQLite file that the options name, for the process and not for a store: migrations and imports may open the file beside a
+ * running server. PostgreSQL serves several processes and is not locked. Throws Conflict, with the id of the holder, when another
+ * process holds the lock. Where the file system has no locks it warns and goes on.
  *
- * The lock is an exclusive transaction on an empty database beside the file. Who holds it stands in a second file: reading
- * the first one by other means than SQLite would release its lock.
+ * The lock is an exclusive transaction on an empty database beside the file. A second file names the holder, because reading the first
+ * one by other means than SQLite would release its lock.
  */
 export async function lockDatabase({
   databaseUrl,
@@ -60,7 +60,7 @@ function noteHolder(file: string, log: StoresOptions['log']): void {
   try {
     writeFileSync(file, `pid ${process.pid} on host ${hostname()}, since ${new Date().toISOString()}`);
   } catch (error) {
-    log.warn({ err: error }, 'The holder of the database lock could not be noted; the lock holds.');
+    log.warn({ err: error }, 'The holder of the database lock could not be written; the lock is in force.');
   }
 }
 
@@ -69,7 +69,7 @@ const refusal = (holder: string | null): string =>
   'Stop that process, or give this one a folder of its own with LENSGATE_DATA_DIR. ' +
   'Several processes can share a PostgreSQL database (DATABASE_URL).';
 
-/** Null in the moment between the lock and the note of a process that starts. */
+/** Null between the lock and the write of the second file at a start. */
 function holderOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim() || null;

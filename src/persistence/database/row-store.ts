@@ -25,11 +25,11 @@ interface StoredRow {
 
 type Where = Readonly<Record<string, unknown>>;
 
-/** What a store of one noun adds to the common parts. */
+/** Parts of a store of one noun. */
 export interface RowStoreOptions<Row, Filter, Sort extends string> {
   /** Its properties are the members of a row, and `revision`. */
   readonly entity: EntityClass<object>;
-  /** What errors call a row. */
+  /** Name of a row in errors. */
   readonly noun: string;
   /** Name of the rows in the audit log; absent where their changes are not recorded. */
   readonly audited?: AuditNoun;

@@ -1,6 +1,6 @@
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 
-/** Longest that `check` waits for a probe, and shortest time from the end of a probe to the next, in ms. */
+/** Maximum wait of `check` for a probe, and minimum time from the end of a probe to the next, in ms. */
 const WAIT_MS = 1_000;
 const PAUSE_MS = 1_000;
 
@@ -22,7 +22,7 @@ export interface WriteHealth {
  * that failed. `probe` makes a small write and rejects when that fails; it has a deadline of its own.
  */
 export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
-  // Nothing is known before the first write.
+  // Unknown before the first write.
   let state: 'working' | 'unknown' | 'failing' = 'unknown';
   let failures = 0;
   let lastError: unknown = null;
@@ -57,7 +57,7 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
         failures += 1;
         fail(error);
       } else if (!(error instanceof DomainError)) {
-        // Refused data, or a fault of the database: the next check finds out which.
+        // Refused data, or a failure of the database: the next check decides which.
         failures += 1;
         if (state === 'working') state = 'unknown';
       }

@@ -34,7 +34,7 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
     em.create(LensRunEntity, runRow(run) as RequiredEntityData<LensRunEntity>);
   }
 
-  /** Writes what differs between two states of a lens; unchanged objects are the same ones. */
+  /** Writes the differences between two states of a lens. Unchanged objects are identical. */
   async function write(
     em: SqlEntityManager,
     stored: LensEntity,

@@ -56,7 +56,7 @@ export function withoutPlaces(heads: Uint8Array, places: readonly Pick<BlockPlac
 /** Spans by the name of the table that has their rows. */
 export type SpanSource = AliasedRawBuilder<SpanRow, 'span'>;
 
-/** The two places of spans. A read needs both. */
+/** The two sources of spans. A read needs both. */
 export interface SpanSources {
   readonly rows: SpanSource;
   /** Spans in blocks, as a subquery with the columns of `span`. */

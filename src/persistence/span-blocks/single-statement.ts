@@ -29,7 +29,7 @@ export interface WholeExports {
   among(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
   store(db: Kysely<Tables>, exports: readonly WholeExport[]): Promise<ReadonlyMap<string, TraceSummary>>;
-  /** Called with every stored trace: later pieces of it do not try this way again. */
+  /** Called with every stored trace, so that later pieces of it skip this path. */
   remember(traceRefs: Iterable<string>): void;
 }
 

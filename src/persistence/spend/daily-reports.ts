@@ -25,19 +25,19 @@ const FIELDS: ReadonlySet<SpendField> = new Set([
 /** A relation `spend_row` that has the sums of whole days, and the calls of the days that a period cuts. */
 export interface DailyRelation {
   readonly relation: Sql;
-  /** What is left to match on the relation. */
+  /** Conditions that the relation does not cover. */
   readonly filter: SpendFilter;
   /** Column of the tag. */
   readonly tag: Sql;
   readonly sums: Sql;
 }
 
-/** Which calls the sums are of: all, those with tags, or those of a tag or an end user. */
+/** Calls that the sums cover: all, those with tags, or those of a tag or an end user. */
 type Labelled = 'all' | 'tagged' | 'tag' | 'end_user';
 
 const isShort = (value: string): boolean => value.length <= MOST_KEY_CHARACTERS;
 
-/** Whose sums answer a grouping; null where only the calls themselves do. */
+/** Sums that answer a grouping; null where only the calls do. */
 function labelledOf({ by, filter }: SpendGrouping): Labelled | null {
   const { any, none = {}, some = [] } = filter;
   const tags = any.tag;

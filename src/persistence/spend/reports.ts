@@ -165,7 +165,7 @@ const SUMS = sql`
 const bucketOf = ({ ms, offsetMs }: NonNullable<SpendGrouping['bucket']>): Sql =>
   sql`((spend_row.started_at + ${sql.lit(offsetMs)}) / ${sql.lit(ms)}) * ${sql.lit(ms)} - ${sql.lit(offsetMs)}`;
 
-/** What groups are made of. */
+/** Relation that is grouped. */
 interface GroupedRelation {
   readonly relation: Sql;
   readonly tag: Sql;

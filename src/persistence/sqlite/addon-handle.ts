@@ -22,9 +22,9 @@ const startRun: Start<{ readonly changes: number; readonly lastRowId: number }> 
   });
 
 /**
- * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active, and while it does
- * SQLite commits no statement that runs outside a transaction: its changes are visible to this connection only, and the
- * next rollback takes them away. A failed statement is therefore finalized before its failure is reported (ADR 0053).
+ * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active, and while it does SQLite commits no
+ * statement that runs outside a transaction: its changes are visible to this connection only, and the next rollback removes them. A
+ * failed statement is therefore finalized before its failure is reported (ADR 0053).
  */
 function handleOver(database: Database): SqliteHandle {
   const statements = createStatementCache<Statement>((statement) => statement.finalize());

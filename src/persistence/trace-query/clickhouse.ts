@@ -146,7 +146,7 @@ function valueOf(value: unknown, type: string): unknown {
   return isInteger && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
-/** What a failure of the server means to the caller. */
+/** A failure of the server as an error of the caller. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   if (!isServerError(error)) return queryExceeded(error);

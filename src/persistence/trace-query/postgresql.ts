@@ -71,7 +71,7 @@ export function runOnPostgres(
   });
 }
 
-/** What a failure of PostgreSQL means to the caller. */
+/** A failure of PostgreSQL as an error of the caller. */
 function refusalOf(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;

@@ -162,7 +162,7 @@ export function createTraceIngest(
     return new Map([...known].map(([traceRef, { traceNo }]) => [traceRef, stored.get(traceNo) ?? new Set<string>()]));
   }
 
-  /** The body without traces of which it has nothing new: a removal of such a trace would not find this body. */
+  /** The body without traces of which it has no new spans, because a removal of such a trace would not find this body. */
   async function onlyNew({ parts }: IngestJob, body: ExportBody, fresh: readonly IngestPart[]): Promise<ExportBody> {
     const held = new Set(fresh.map(({ identity }) => identity.traceId));
     const known = parts.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));

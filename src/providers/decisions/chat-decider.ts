@@ -39,9 +39,9 @@ interface Calls {
 }
 
 /**
- * Decides with any chat model. Log probabilities of one token are used where the upstream reports them: one call for each
- * question. Other questions are put to the vote where the deployment is configured so: the same call several times. The
- * rest is asked together for weights, which are marked as self-reported. A question that no way answers is a refusal.
+ * Decides with any chat model. Log probabilities of one token are used where the upstream reports them: one call for each question.
+ * Other questions are voted on where the deployment is configured so: the same call several times. For the rest, one call returns
+ * weights, which are marked as self-reported. A question that no way answers is a refusal.
  */
 export function createChatDecider(chat: Provider, clock: Clock): Decider {
   /** Deployments without log probabilities, and until when, in ms of the monotonic clock. */

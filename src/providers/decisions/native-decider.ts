@@ -25,7 +25,7 @@ import type { DecisionVendor } from './vendors.ts';
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Calls of one decision at the same time. */
 const CONCURRENCY = 8;
-/** A key of self-hosted servers that stands for none. */
+/** Placeholder key of self-hosted servers without a key. */
 const NO_KEY = 'fake-api-key';
 /** Headers that neither a deployment nor a caller sets: those of the gateway, and those of the connection. */
 const OWN_HEADERS =

@@ -18,7 +18,7 @@ export interface DecisionVendor {
   readonly model?: (deployment: Deployment) => string | null;
   /** Abilities besides the common ones. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
-  /** How images of messages are sent, in the named-map format. */
+  /** Form of images in messages, in the named-map format. */
   readonly images?: (urls: readonly string[]) => ImagesInState | Promise<ImagesInState>;
   /** The answer in the format, out of the vendor's own envelope. */
   readonly unwrapped?: (answer: unknown, deployment: Deployment) => unknown;

@@ -58,7 +58,7 @@ export class RateShare implements Holder {
     return this.#limit;
   }
 
-  /** A lower limit holds at once: unused room that was granted under the higher one is given back with the next ask. */
+  /** A lower limit applies immediately: unused room that was granted under the higher one is returned with the next request. */
   set limit(limit: number) {
     if (limit === this.#limit) return;
     this.#left += limit - this.#limit;
@@ -129,7 +129,7 @@ export class RateShare implements Holder {
     const target = this.#target();
     const isNeeded = this.#waiting > 0;
     const held = this.used + (isNeeded || this.#isOver() ? 0 : Math.min(room, target));
-    // What is given back is left for everyone.
+    // Returned room is free for every process.
     if (held < this.#ceiling) this.#left += this.#ceiling - held;
     this.#ceiling = held;
     return {
@@ -150,7 +150,7 @@ export class RateShare implements Holder {
 
   answer({ granted, left, window, windowLeftMs }: Share, asked: Ask, sentMs: number): void {
     this.#joins = false;
-    // What was granted before the limit was lowered is given back with the next ask.
+    // Room that was granted before the limit was lowered is returned with the next request.
     const lowered = Math.max(0, Number(asked.limit) - this.#limit);
     const further = lowered > 0 ? 0 : Number(granted);
     this.#left = Number(left) - further - lowered;

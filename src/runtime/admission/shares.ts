@@ -17,13 +17,13 @@ export interface Holder {
   /** The ask to send now. From here until the answer, calls are admitted from the amount held in it. */
   ask(): Ask;
   answer(share: Share, asked: Ask, sentMs: number): void;
-  /** What to do at a tick: send an ask, visit again, or neither. */
+  /** Action at a tick: send a request, visit again, or neither. */
   tick(): 'ask' | 'stay' | 'drop';
 }
 
-/** How much a ledger is asked in advance. */
+/** How much room is requested in advance. */
 export interface SharePace {
-  /** Time between two looks at the counters in use, in ms. Unused shares are given back. */
+  /** Time between two checks of the counters in use, in ms. Unused shares are returned. */
   readonly tickMs: number;
   /** Calls that a share has room for at least, where the limit is far. Zero asks for each call. */
   readonly leastCalls: number;
@@ -99,7 +99,7 @@ export function createShares({
     if (!state.isStopped) changed(failure);
   }
 
-  /** A ledger that does not know this process any more has lost its shares. */
+  /** When the ledger does not know this process any more, its shares are lost. */
   function met(isNew: boolean): void {
     if (isNew && state.hasMet) state.epoch += 1;
     state.hasMet = true;

@@ -7,7 +7,7 @@ const IDLE_TICKS = 4;
 /** A change of less than this part of the remaining amount is reported later. */
 const SMALL_PART = 16n;
 
-/** What a share reads of its counter. */
+/** Parts of a counter that a share reads. */
 interface SharedCounter {
   readonly name: string;
   /** Whole use of this process, with reserved amounts. */
@@ -37,13 +37,13 @@ export class SpendShare implements Holder {
   readonly #reread: () => void;
   #limit = 0n;
   #ceiling = 0n;
-  /** What is left of the limit beyond the ceiling, as the ledger last said. */
+  /** Rest of the limit beyond the ceiling, by the last answer of the ledger. */
   #left = 0n;
   #epoch = 0;
   #joins = true;
   #isKnown = true;
   #base: LedgerBase | null = null;
-  /** What the ledger knows as stored. */
+  /** Stored use that was reported to the ledger. */
   #reported = 0n;
   #waiting = 0n;
   #largest = 0n;
@@ -85,7 +85,7 @@ export class SpendShare implements Holder {
     return isLeft && this.#counter.held + amount <= this.#ceiling - larger(0n, this.#limit - limit);
   }
 
-  /** What is left of a limit, as far as this process knows. */
+  /** Rest of a limit, as far as this process knows. */
   leftOf(limit: bigint): bigint {
     return this.#left + this.#ceiling - this.#counter.held + limit - this.#limit;
   }
@@ -143,7 +143,7 @@ export class SpendShare implements Holder {
       joins: this.#joins,
       window: null,
     };
-    // What is given back is left for everyone.
+    // Returned room is free for every process.
     if (held < this.#ceiling) this.#left += this.#ceiling - held;
     this.#ceiling = held;
     this.#largest = 0n;

@@ -8,7 +8,7 @@ const DEADLINE_MS = 10_000;
 /** Most alerts that are being sent. Further ones are dropped. */
 const MOST_OPEN = 50;
 
-/** Names of the events and of the scopes that receivers of the reference know. */
+/** Names of the events and of the scopes, as in the reference. */
 const EVENTS = { refused: 'budget_crossed', soft_budget: 'soft_budget_crossed' } as const;
 const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
   key: 'key',

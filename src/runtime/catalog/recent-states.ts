@@ -1,7 +1,7 @@
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../domain/clock.ts';
 
-/** How long a replaced state is kept: enough to page through all of it. */
+/** How long a replaced state stays available, in ms, so that clients can page through all of it. */
 const KEPT_MS = 10 * 60_000;
 /** Most kept states, and most entries that only they contain, which bounds memory when every swap replaces much. */
 const MOST_STATES = 16;

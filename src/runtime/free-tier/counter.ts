@@ -6,7 +6,7 @@ import {
   type FreeTierUsage,
 } from '../../domain/free-tier/free-tier.ts';
 
-/** How long a client that has used up its day is refused without a store query: another process may give calls back. */
+/** How long a client that has used up its day is refused without a store query, in ms. Another process may return calls. */
 const FULL_MS = 10_000;
 /** Delay of the next advance reservation after a failure, in ms. */
 const RETRY_MS = 1_000;

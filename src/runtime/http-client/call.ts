@@ -33,8 +33,8 @@ export interface CallTerms {
 }
 
 /**
- * One call: receives data from its carrier, and is the byte stream of the answer's body. Settles exactly once, whatever
- * its carrier, its reader and its signal do, and always has a deadline while it holds or waits for a connection.
+ * One call: receives data from its carrier, and is the byte stream of the answer's body. Settles exactly once, and has a deadline while
+ * it holds or waits for a connection.
  */
 export class Call implements ByteStream, Watched {
   deadlineMs: number;

@@ -209,7 +209,7 @@ function carried(
   return { headers: { ...headers, 'content-length': String(length) }, body: Readable.from(body) };
 }
 
-/** What undici reports, as the native client would. */
+/** An error of undici as an error of the native client. */
 function knownError(error: Error, headCame: boolean): Error {
   if (error.name === 'HTTPParserError')
     return new MalformedResponse(error.message.includes('EOF') ? 'CLOSED_EARLY' : 'PARSER');

@@ -17,7 +17,7 @@ const READ_MS = 5_000;
 const MOST_BYTES = 1024 * 1024;
 /** Most keys of a set. */
 const MOST_KEYS = 200;
-/** Least time between two reads of an address, in ms: tokens with unknown key ids cause no more. */
+/** Minimum time between two reads of an address, in ms, also for tokens with unknown key ids. */
 export const LEAST_READ_MS = 10_000;
 /** Time after the last successful read in which keys are used although the address does not answer, in ms. */
 export const OUTAGE_MS = 3_600_000;
@@ -93,7 +93,7 @@ export function createKeySets(options: {
     for (const source of sources) {
       if (source.resolve === null || ageOf(source) > OUTAGE_MS) continue;
       try {
-        // oxlint-disable-next-line no-await-in-loop -- the sources are asked in their order
+        // oxlint-disable-next-line no-await-in-loop -- the sources are tried in their order
         return await source.resolve(header, token);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;

@@ -23,7 +23,7 @@ const MODEL_MS = 330_000;
 const ATTEMPTS = 5;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 60_000;
-/** Stands in the place of a status when no answer came. */
+/** Status of a call without an answer. */
 const NO_ANSWER = 503;
 /** Statuses that may pass. */
 const PASSING = new Set([429, 502, NO_ANSWER, 504]);

@@ -94,7 +94,7 @@ export function createPeerNetworks(trustedProxies: readonly string[]): (peer: st
   };
 }
 
-/** What identifies a client, by the peer of its connection and `X-Forwarded-For`. */
+/** Id of a client, from the peer of its connection and `X-Forwarded-For`. */
 type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**

@@ -224,7 +224,7 @@ function sectionsOf(document: Document, file: string, lines: LineCounter): Reado
   return content as Readonly<Record<string, unknown>>;
 }
 
-/** What is expected of aliases. */
+/** Rule for aliases, as error text. */
 const ALIASES = `Aliases may stand for at most ${MOST_ALIASED} values in all.`;
 
 /** Place of the first alias without an anchor, or of the last alias. */

@@ -18,7 +18,7 @@ const BOUNDED = /^(whole number|number) from ([\d.]+)(?: to ([\d.]+))?$/;
 const isMap = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a setting accepts in the file; an empty schema where its kind has no simple form. */
+/** Schema of a setting in the file; empty where its kind has no simple form. */
 function valueSchema({ kind: { form }, default: otherwise }: Setting): JsonSchema {
   if (form === 'true or false') return { anyOf: [{ type: 'boolean' }, REFERENCE, NULL] };
   const [, number, least, most] = BOUNDED.exec(form) ?? [];

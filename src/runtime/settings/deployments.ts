@@ -127,7 +127,7 @@ export function toDeployment(
   const { model_name: modelName, litellm_params: params, model_info: info } = entry;
   const teamId = teamOfInfo(info ?? {});
   const credentialName = params.litellm_credential_name;
-  // What the entry lacks comes from its credential, and not from the environment.
+  // Missing parameters of the entry come from its credential, and not from the environment.
   const env = credentialName === undefined ? about.env : {};
   const { provider, model: named } = providerOf(params.model);
   const [, api, model = ''] = API_PREFIX.exec(named) ?? [];
@@ -190,7 +190,7 @@ export function toDeployment(
   };
 }
 
-/** A deployment with the parameters of its credential that it has not got itself. */
+/** A deployment, completed with the parameters of its credential. */
 export function withCredential(deployment: Deployment, credential: Parameters): Deployment {
   const values = Object.entries(revealedParameters(credential)).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',

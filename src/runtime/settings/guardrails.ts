@@ -8,7 +8,7 @@ import type { ConfigFault } from './config-fault.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { nearestOf } from './nearest-name.ts';
 
-/** Where the guardrails are in the file. */
+/** Section of the guardrails in the file. */
 const SECTION = 'guardrails';
 
 const anyMap = z.record(z.string(), z.unknown());
@@ -108,7 +108,7 @@ function unknownMember(name: string, params: Entry['litellm_params']): string {
   return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;
 }
 
-/** False, null, and empty texts and maps stand for no guardrail. */
+/** False, null, and empty texts and maps mean no guardrail. */
 const isOff = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -116,7 +116,7 @@ const isOff = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The same for every start and every process. `before`: guardrails of the same kind and name that come before. */
+/** Stable id, equal in every start and every process. `before`: number of earlier guardrails of the same kind and name. */
 const idOf = (alike: string, before: number): string =>
   createHash('sha256')
     .update(JSON.stringify([alike, before]))

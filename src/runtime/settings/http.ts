@@ -1,6 +1,6 @@
 import type { SettingValues } from './table.ts';
 
-/** How HTTP requests are served. */
+/** Settings of the HTTP server. */
 export interface HttpSettings {
   /** Origins whose browsers may call the server, or `*` for every origin; empty turns CORS off. */
   readonly corsOrigins: readonly string[];

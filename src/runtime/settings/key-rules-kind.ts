@@ -64,7 +64,7 @@ function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
 export const keyDefaults = (): Kind<KeyDefaults> => mapOf<KeyDefaults>('map of parameters of keys', DEFAULTS);
 export const keyCaps = (): Kind<KeyCaps> => mapOf<KeyCaps>('map of limits of keys', CAPS);
 
-/** Who may make keys, of teams and without one. */
+/** Rules about who may make keys, for keys of teams and others. */
 export interface KeyMakersSetting {
   readonly team?: KeyMakers;
   readonly personal?: KeyMakers;

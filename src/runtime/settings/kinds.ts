@@ -16,7 +16,7 @@ type Parsed<Value> = { readonly value: Value } | { readonly refusals: readonly R
 
 /** A type of setting: what it accepts. `raw` is a text from an argument or variable, or any value of the file. */
 export interface Kind<Value> {
-  /** What is accepted, for help and documentation; empty for any text. */
+  /** Accepted values, for help and documentation; empty for any text. */
   readonly form: string;
   /** Messages must not repeat the value. */
   readonly isSecret: boolean;

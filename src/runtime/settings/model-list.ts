@@ -9,7 +9,7 @@ import { addressFault, modelEntry, keyWarningOf, toDeployment } from './deployme
 
 const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
 
-/** How models of the file are read, and how what is wrong with them is reported. */
+/** Readers of models of the file, and receivers of their faults. */
 interface ModelReading {
   readonly dropParams: boolean;
   /** Callers may send keys and addresses of their own. */

@@ -7,7 +7,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 
-/** Where the entries are in the file. */
+/** Path of the entries in the file. */
 const PLACE = ['general_settings', 'pass_through_endpoints'] as const;
 const MOST_SECONDS = 86_400;
 
@@ -101,7 +101,7 @@ function endpointOf(one: Entry, headers: Readonly<Record<string, string>>): Pass
   };
 }
 
-/** The same for every start and every process. */
+/** Stable id, equal in every start and every process. */
 const idOf = (path: string, methods: readonly string[] | null, target: string): string =>
   createHash('sha256')
     .update(JSON.stringify([path, methods, target]))

@@ -40,9 +40,8 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ]);
 
 /**
- * Reads the subset of YAML that most configuration files have: block maps and lists of plain or simply quoted scalars on
- * one line each. Twenty times as fast as the library. Null for a text that has anything else, also a fault: the library
- * reads it, or says what is wrong.
+ * Reads the subset of YAML that most configuration files have: block maps and lists of plain or simply quoted scalars on one line each.
+ * Twenty times as fast as the library. Null for any other text, also for an invalid one: the library reads it, or reports the fault.
  */
 export function readPlainYaml(text: string): PlainDocument | null {
   try {

@@ -10,7 +10,7 @@ import {
 import { Secret } from '../../domain/secret.ts';
 import type { ConfigFault } from './config-fault.ts';
 
-/** What the environment says of a provider. */
+/** Account of a provider in the environment. */
 export interface EnvironmentAccount {
   readonly base: string | null;
   readonly key: Secret | null;

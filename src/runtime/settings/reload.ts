@@ -10,7 +10,7 @@ import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import { revived } from './carried.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 
-/** What a running process takes over from a new configuration file. */
+/** Parts of a new configuration file that a running process applies. */
 export interface Reloaded {
   readonly config: DeclaredConfig;
   readonly deployments: readonly Deployment[];

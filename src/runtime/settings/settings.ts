@@ -108,7 +108,7 @@ export interface Settings {
   readonly endUserBudgetId: string | null;
   /** Webhook of budget alerts; it may contain a secret. Null for none. */
   readonly budgetAlertUrl: string | null;
-  /** How an exhausted budget is reported. */
+  /** Error kind of an exhausted budget. */
   readonly budgetErrorKind: BudgetErrorKind;
   /** Header that carries the key, in lower case; null for `Authorization`. */
   readonly keyHeader: string | null;
@@ -135,7 +135,7 @@ export interface Settings {
   readonly batchPollingSeconds: number;
   /** Seconds between commits of the counts of requests. */
   readonly activityWriteSeconds: number;
-  /** Worker of lens runs in this process: runs at once (0: none), and seconds between looks for work and for new traces. */
+  /** Worker of lens runs in this process: concurrent runs (0: none), and seconds between checks for work and for new traces. */
   readonly lens: LensWorkSettings;
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
@@ -168,7 +168,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** Reads the configuration again, on a thread. Throws ConfigError. */
   readonly configReader: ConfigReader;
-  /** Seconds between looks for changed files of the configuration; 0 never looks. */
+  /** Seconds between checks for changed files of the configuration; 0: no checks. */
   readonly configWatchSeconds: number;
   /** The configuration file, which owns the settings that it declares. */
   readonly config: DeclaredConfig;

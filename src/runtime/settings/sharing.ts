@@ -1,7 +1,7 @@
 import { Secret } from '../../domain/secret.ts';
 import type { SettingValues } from './table.ts';
 
-/** How processes count budgets and limits together. */
+/** Settings of shared budgets and limits. */
 export interface SharingSettings {
   /** False: each process counts alone. */
   readonly isOn: boolean;

@@ -5,7 +5,7 @@ import type { Refusal } from './kinds.ts';
 import type { Setting } from './setting.ts';
 import { type SettingName, SETTINGS, type SettingValues } from './table.ts';
 
-/** Where the value of a setting comes from. */
+/** Source of the value of a setting. */
 interface Origin {
   readonly from: 'arguments' | 'environment' | 'config file' | 'default';
   /** Argument, variable or dotted path. */

@@ -29,7 +29,7 @@ async function stateOf(file: string): Promise<string> {
   }
 }
 
-/** `files` names the files of the moment; `everyMs` is the time between two looks. */
+/** `files` returns the current files; `everyMs` is the time between two checks. */
 export function watchFiles(files: () => readonly string[], everyMs: number, changed: () => void): FileWatch {
   let known: string | null = null;
   let last: string | null = null;
@@ -44,7 +44,7 @@ export function watchFiles(files: () => readonly string[], everyMs: number, chan
     try {
       const now = await read();
       known ??= now;
-      // A file that is being written changes between two looks.
+      // A file that is being written changes between two checks.
       const isQuiet = now === last;
       last = now;
       if (now === known || !isQuiet) return;

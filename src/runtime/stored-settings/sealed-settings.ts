@@ -2,7 +2,7 @@ import { isSecretMap, isSecretText } from '../../domain/settings/redaction.ts';
 import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import { cipherFor, type Secrets } from '../credentials/encryption.ts';
 
-/** Section whose values are secrets whatever their names are. */
+/** Section whose values are all secrets. */
 const ALL_SECRET = 'environment_variables';
 /** The only member of an encrypted value. */
 const SEALED = '$sealed';

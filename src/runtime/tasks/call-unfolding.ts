@@ -4,7 +4,7 @@ import type { Log } from '../telemetry/log.ts';
 
 /** Capacity of the log in calls: the next read waits about a second for as many. */
 const MOST_WAITING = 65_536;
-/** A commit of fewer calls means low load: they are unfolded at once. */
+/** Commits of fewer calls, under low load, are unfolded immediately. */
 const CALM_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;

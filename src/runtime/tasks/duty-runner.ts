@@ -19,7 +19,7 @@ interface DutyRunnerOptions {
   readonly anchor: Date;
   /** Longest time of a run, in ms. A longer one is aborted, and the next period runs again. */
   readonly deadlineMs: number;
-  /** Delay of the first look after the start. */
+  /** Delay of the first check after the start. */
   readonly firstLookMs: number;
   /** Rejects with the signal's reason when it stops before its end. */
   readonly work: (signal: AbortSignal) => Promise<void>;

@@ -71,7 +71,7 @@ export function createWriteBehind<Item>({
   let timer: NodeJS.Timeout | null = null;
   let committed = 0;
   let droppedCount = 0;
-  /** Settles when all commits and reads so far have ended. */
+  /** Settles when all commits and reads up to now have ended. */
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Commits and reads run one after another. */

@@ -3,7 +3,7 @@ import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts
 /** Capacity: calls of all cached outlines. An outline larger than that is cached alone. */
 const MOST_CALLS = 100_000;
 
-/** LRU cache of outlines. The latest is admitted whatever its size: else every page of its trace would read the whole trace. */
+/** LRU cache of outlines. The latest one is admitted with any size; otherwise every page of its trace would read the whole trace. */
 export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;

@@ -62,7 +62,7 @@ export const plainUsage = (inputTokens: number, outputTokens: number): Usage => 
 });
 
 /**
- * Members that tell where a probability comes from; none for a decision model whose probabilities are as it gave them.
+ * Members with the source of a probability; none for a decision model with unchanged probabilities.
  */
 export function evidenceMembers(answer: Exclude<Answer, { kind: 'refusal' }>): Members {
   const { evidence, calibration, model } = answer;

@@ -118,7 +118,7 @@ function readLevels(value: unknown, where: string): ScoreQuestion['levels'] {
   return value.map((one: unknown, index) => ({ label: readContent(one, `${where}.${index}`), description: null }));
 }
 
-/** How a decider of this format takes images that are inside messages. */
+/** Form of images inside messages for a decider of this format. */
 export interface ImagesInState {
   /** Text that stands for an image in the state; null leaves it out. */
   readonly textOf: (url: string) => string | null;

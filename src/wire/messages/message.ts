@@ -8,7 +8,7 @@ export const messageIdOf = ({ fallbackId }: AnswerContext): string => `msg_${fal
 /** `usage` of a message before anything is counted. Clients require the numbers. */
 export const NO_USAGE: Fields = { input_tokens: 0, output_tokens: 0 };
 
-/** How an answer ended, from its steps. */
+/** End of an answer, from its steps. */
 export interface AnswerEnd {
   readonly finishReason: string | null;
   readonly stopSequence: string | null;

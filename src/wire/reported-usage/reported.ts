@@ -2,7 +2,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { count, type Fields, isObject, list, number, object, text } from '../json/fields.ts';
 
-/** What an answer, or one event of a stream, reports of its use. Null and undefined where it reports nothing. */
+/** Reported usage of an answer, or of one event of a stream. Null and undefined where it reports none. */
 export interface Reported {
   readonly usage: Usage | null;
   readonly measured: Measured | undefined;
@@ -169,7 +169,7 @@ export function orderedVideo(answer: unknown): Measured | undefined {
 
 const isPicture = (value: unknown): boolean => text(object(value)['mimeType'])?.startsWith('image/') === true;
 
-/** What an answer in an unknown JSON format reports of its use, in the members of any known vendor. */
+/** Reported usage of an answer in an unknown JSON format, in the members of any known vendor. */
 export function reportedIn(value: unknown): Reported | null {
   if (!isObject(value)) return null;
   let usage: Usage | null = null;

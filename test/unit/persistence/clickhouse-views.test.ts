@@ -3,7 +3,7 @@ import { Unavailable } from '../../../src/domain/errors.ts';
 import { createViews } from '../../../src/persistence/clickhouse/views.ts';
 
 it('warns, and goes on, where the user may not create views', async () => {
-  const refused = new Unavailable('The trace store does not let us in.', null);
+  const refused = new Unavailable('The trace store refused the user or its rights.', null);
   const warned: unknown[] = [];
   const log = { warn: (facts: object, event: string) => void warned.push([facts, event]) };
   await createViews({ run: () => Promise.reject(refused) }, log);

@@ -3,7 +3,7 @@ import type { Finder, Span } from './content-filter.ts';
 /** A pattern that needs no configuration. Each has bounded repetitions, so that its run time is linear in the text. */
 interface Prebuilt {
   readonly expression: RegExp;
-  /** Whether a match is what it looks like, by its check digits. */
+  /** Whether the check digits of a match are right. */
   readonly holds?: (match: string) => boolean;
 }
 
@@ -20,7 +20,7 @@ function hasLuhn(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Check digits of an IBAN: the rest by 97 is 1. */
+/** Check digits of an IBAN: the number modulo 97 is 1. */
 function isIban(text: string): boolean {
   const compact = text.replaceAll(/[\s-]/g, '').toUpperCase();
   if (compact.length < 15 || compact.length > 34) return false;

@@ -17,7 +17,7 @@ type Path = EventText['path'];
 
 /** Collects the texts of one event. */
 interface Reading {
-  /** A text, or what is none. */
+  /** A text. Other values are ignored. */
   text(channel: string, path: Path): void;
   /** The texts of a content. The channel is named by the place below the path, unless a function names it. */
   content(channel: string | ((below: Path) => string), path: Path, kind?: EventText['kind']): void;

@@ -2,7 +2,7 @@ import { editedJson } from './answer-texts.ts';
 import { type EventText, eventTexts } from './event-texts.ts';
 import { setAt } from './walk.ts';
 
-/** An event of a stream, or what stands in its place. */
+/** An event of a stream, or its replacement. */
 export interface StreamEvent {
   /** All of its characters, with the empty line at its end. */
   readonly raw: string;
@@ -15,7 +15,7 @@ export interface StreamEvent {
 export interface EventReader {
   /** The events that end in the next characters. */
   read(text: string): readonly StreamEvent[];
-  /** What has no empty line at the end of the stream. */
+  /** The rest of the stream, without a final empty line. */
   end(): readonly StreamEvent[];
   /** Characters of the event that has not ended yet. */
   readonly open: number;
@@ -104,7 +104,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The values in the lines of an event, and what is none. */
+/** The values in the lines of an event, and the plain texts. */
 function contentOf(lines: readonly Line[]): { readonly values: readonly Value[]; readonly plain: readonly Plain[] } {
   const data = [...lines.entries()].flatMap(([at, { text }]) => {
     const start = DATA.exec(text)?.[0].length;
@@ -130,7 +130,7 @@ function contentOf(lines: readonly Line[]): { readonly values: readonly Value[];
   };
 }
 
-/** The texts of what is no data of JSON, which cannot be edited. */
+/** The texts of lines that are not JSON. They cannot be edited. */
 function plainTexts({ channel, text }: Plain, count: number): readonly EventText[] {
   if (text === '') return [];
   const value = parsed(text);

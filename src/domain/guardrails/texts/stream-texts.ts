@@ -4,7 +4,7 @@ import { withoutEscapes } from './walk.ts';
 
 type TextKind = EventText['kind'];
 
-/** The text of a stream by channel: what was released, and what waits for a check. */
+/** The text of a stream by channel: the released part, and the part that waits for a check. */
 export interface StreamTexts {
   /** Takes the next text of a channel; as a text that can be edited, unless its kind says otherwise. */
   hear(channel: string, text: string, kind?: TextKind): void;
@@ -13,8 +13,7 @@ export interface StreamTexts {
   /** Whether a text was left out because another one is the same, so that an edit would leave a copy of it. */
   readonly hasCopies: boolean;
   /**
-   * The texts to check, without escapes of JSON: the waiting part of each with some of what was released before it; all
-   * of it at the end.
+   * The texts to check, without escapes of JSON: the waiting part of each with some released text before it; the whole text at the end.
    */
   texts(isLast: boolean): readonly string[];
   /**

@@ -163,7 +163,7 @@ async function reconciled(registry: readonly Registry[], analyst: Analyst): Prom
   return [...sets.flatMap(joined), ...left.values()];
 }
 
-/** Groups of all sightings, and how far the grouping came. */
+/** Groups of all sightings, and the progress of the grouping. */
 export interface Grouping {
   readonly candidates: readonly Candidate[];
   readonly batches: number;

@@ -3,7 +3,7 @@ import { NO_COVERAGE } from '../lens.ts';
 import type { Review } from '../review.ts';
 import type { LensBackend, RunClaim, RunProgress } from '../worker.ts';
 
-/** Least time between two reports, in ms. Reports that come in between are sent together. */
+/** Minimum time between two reports, in ms. Reports in between are sent together. */
 const REPORT_MS = 500;
 
 /** Reports of a run to its server. */

@@ -38,7 +38,7 @@ const REVIEW_ANSWER = objectOf({
   reasoning: textUpTo(REVIEW_LIMITS.reasoning),
 });
 
-/** What a review is made of. */
+/** Input of a review. */
 export interface Reviewed {
   readonly execution: Execution;
   readonly parts: readonly ContentPart[];

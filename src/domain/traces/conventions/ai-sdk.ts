@@ -22,8 +22,8 @@ const TEXT = 'ai.response.text';
 const TOOL_CALLS = 'ai.response.toolCalls';
 
 /**
- * What an operation is. Those that end in `.do…` ask a model once; those around them run until no tool is called
- * any more, which the SDK itself calls invoking an agent from version 7 on.
+ * Span type of each operation. Those that end in `.do…` are one model call. Those around them run until no tool is called any more;
+ * from version 7 on the SDK names them agent invocations.
  */
 const OPERATIONS: Readonly<Record<string, SpanType>> = {
   'ai.generateText': 'agent',
@@ -64,7 +64,7 @@ export const aiSdk: Convention = {
   cacheReadTokenKeys: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
   cacheWriteTokenKeys: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
   reasoningTokenKeys: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
-  // Traceloop's SDK has translated these two; the rest is as the AI SDK left it.
+  // Traceloop's SDK translates these two; the other attributes are those of the AI SDK.
   input: (span, type) => genAi.input(span, type) ?? promptOf(span.attributes) ?? firstPlain(span.attributes, INPUTS),
   output: (span, type) => genAi.output(span, type) ?? answerOf(span.attributes) ?? firstPlain(span.attributes, OUTPUTS),
 };
@@ -74,13 +74,13 @@ const INPUT_TOKENS = [...GEN_AI_INPUT_TOKENS, 'ai.usage.inputTokens', 'ai.usage.
 const INPUTS = ['ai.toolCall.args', 'ai.value', 'ai.values', 'ai.documents'];
 const OUTPUTS = ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings', 'ai.ranking'];
 
-/** The calls inside an embedding tell its tokens a second time; they are counted there. */
+/** The tokens of an embedding are counted at the calls inside it, which repeat them. */
 function embeddedTokens(attributes: Attributes): number {
   const repeated = !textAt(attributes, OPERATION).includes('.do');
   return repeated ? 0 : (tokenCount(attributes, ['ai.usage.tokens']) ?? 0);
 }
 
-/** The messages of one call, or the prompt a run was begun with. */
+/** The messages of one call, or the prompt of a run. */
 function promptOf(attributes: Attributes): Lifted | null {
   const messages = textAt(attributes, MESSAGES);
   const key = messages === '' ? PROMPT : MESSAGES;
@@ -103,7 +103,7 @@ function begunWith(parsed: Readonly<Record<string, unknown>>): unknown {
   ];
 }
 
-/** What the model said and called, as one message. */
+/** The answer of the model with its tool calls, as one message. */
 function answerOf(attributes: Attributes): Lifted | null {
   const text = textAt(attributes, TEXT);
   const calls = textAt(attributes, TOOL_CALLS);

@@ -14,7 +14,7 @@ import {
 import { isJson, type Message, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 
-/** The scope of its spans, and what it was called before. */
+/** Names of the scope of its spans, with the former one. */
 const SCOPES = new Set(['com.anthropic.claude_code.tracing', 'com.anthropic.claude_code.traces']);
 const NAME = 'claude-code';
 const PREFIX = 'claude_code.';
@@ -51,7 +51,7 @@ export const claudeCode: Convention = {
   agent: ({ attributes }) => subagentIn(textAt(attributes, 'query_source')) ?? NAME,
   modelKeys: ['model', ...genAi.modelKeys],
   responseIdKeys: [...genAi.responseIdKeys, 'request_id'],
-  // Counted without what the cache had or took; everywhere else input includes both.
+  // Without cache reads and writes; other conventions include both in the input.
   inputTokens: (attributes) =>
     tokensIn(['input_tokens', CACHE_READ, CACHE_WRITE].reduce((sum, key) => sum + counted(key)(attributes), 0)),
   outputTokens: counted('output_tokens'),
@@ -95,7 +95,7 @@ function asked(attributes: Attributes): Lifted | null {
   return messages.length === 0 ? null : conversation(messages, context === '' ? [] : [CONTEXT]);
 }
 
-/** `[USER]`, `[ASSISTANT]` or `[TOOL RESULT: id]` on a line of its own says whose the rest is. */
+/** `[USER]`, `[ASSISTANT]` or `[TOOL RESULT: id]` on a line of its own gives the role of the following text. */
 function contextMessage(context: string): Message {
   const { header, body } = headed(context);
   if (header === 'USER' || header === 'USER PROMPT') return { role: 'user', content: body };
@@ -122,7 +122,7 @@ function toolInput(attributes: Attributes): Lifted | null {
 function toolOutput({ attributes, events }: RawSpan): Lifted | null {
   for (const event of events) {
     const output = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
-    // It stays an event: its time is its own.
+    // It stays an event, which has its own time.
     if (output !== null) return plain(textOf(output), []);
   }
   const { header, body } = headed(textAt(attributes, CONTEXT));

@@ -6,34 +6,34 @@ import { latestUserTextIn } from './plain-messages.ts';
 
 type Said = string | readonly Message[];
 
-/** What a span's input or output was found to be, and the attributes it was found in. */
+/** Input or output of a span, and the attributes that it comes from. */
 export interface Lifted {
-  /** Text as it stands, or messages in the common form, perhaps still to be made; `textOf` gives any as text. */
+  /** Plain text, or messages in the common form, or a function that makes them. `textOf` returns any of them as text. */
   readonly said: Said | (() => Said);
-  /** What a person would want to see first of it, and more than `PREVIEW_LENGTH` of it where there is more. */
+  /** Beginning of the preview; longer than `PREVIEW_LENGTH` where the text is. */
   readonly preview: string;
-  /** Attributes that need not be kept a second time. */
+  /** Attributes that are not stored again. */
   readonly keys: readonly string[];
 }
 
-/** One way of saying what a span means. A new one is a new file with one of these. */
+/** A semantic convention of spans. A new convention is a new file with one such object. */
 export interface Convention {
   readonly name: string;
-  /** Whether a span speaks it; of several the first listed is taken. */
+  /** Whether a span follows it. The first convention in the list that matches applies. */
   recognises(span: RawSpan): boolean;
   type(span: RawSpan): SpanType;
-  /** The agent this convention names; what any convention may call it is asked after. Null when it names none. */
+  /** Agent name by this convention, before the common agent attributes. Null when it names none. */
   agent(span: RawSpan): string | null;
-  /** Where each fact stands; the first that is present counts. */
+  /** Attribute keys of each fact; the first one that is present counts. */
   readonly modelKeys: readonly string[];
-  /** The model where none of these keys has it. */
+  /** The model, where no key has it. */
   model?(attributes: Attributes): string | null;
   readonly responseIdKeys: readonly string[];
-  /** The answer's id where none of these keys has it. */
+  /** The id of the answer, where no key has it. */
   responseId?(attributes: Attributes): string | null;
   inputTokens(attributes: Attributes): number;
   outputTokens(attributes: Attributes): number;
-  /** Parts of the counts above, by what became of them. */
+  /** Parts of the counts above. */
   readonly cacheReadTokenKeys: readonly string[];
   readonly cacheWriteTokenKeys: readonly string[];
   readonly reasoningTokenKeys: readonly string[];
@@ -41,12 +41,12 @@ export interface Convention {
   output(span: RawSpan, type: SpanType): Lifted | null;
 }
 
-/** UTF-16 units of an input that are kept to be shown. */
+/** Length of a preview, in UTF-16 units. */
 export const PREVIEW_LENGTH = 240;
 
 const MAX_TOKENS = 2 ** 32 - 1;
 
-/** Attributes that name the agent of a span, whatever its convention. */
+/** Attributes that name the agent of a span, in any convention. */
 export const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
 
 /**
@@ -59,7 +59,7 @@ export function undeclaredType({ parentSpanId, attributes, resource }: RawSpan, 
   return named === null ? 'chain' : 'agent';
 }
 
-/** Text as it stands. */
+/** Plain text. */
 export function plain(text: string, keys: readonly string[]): Lifted {
   return { said: text, preview: text, keys };
 }
@@ -69,19 +69,19 @@ export function conversation(messages: readonly Message[], keys: readonly string
   return { said: messages, preview: latestUserText(messages) ?? JSON.stringify(messages), keys };
 }
 
-/** What was said as it is stored. Made apart from the rest: of what comes in, only the preview is looked at. */
+/** Content as stored text. Made separately, because ingest needs the preview only. */
 export function textOf({ said: found }: Lifted): string {
   const said = typeof found === 'function' ? found() : found;
   return typeof said === 'string' ? said : JSON.stringify(said);
 }
 
-/** The first text that is not empty: in the common form where it is a conversation, else as it stands. */
+/** The first text that is not empty: in the common form where it is a conversation, else unchanged. */
 export function firstConversation(attributes: Attributes, keys: readonly string[]): Lifted | null {
   const found = firstText(attributes, keys);
   if (found === null) return null;
   const { text, key } = found;
   const parsed = (): readonly Message[] | null => conversationOf(parseStructure(text));
-  // One more, so that who cuts it sees whether that is in the middle of a character.
+  // One unit more, so that the caller sees whether the cut splits a character.
   const preview = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   if (preview !== null) return { said: () => parsed() ?? text, preview, keys: [key] };
   const messages = parsed();
@@ -89,9 +89,8 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 }
 
 /**
- * The first text that is not empty, also when its messages are packed into an object: `{ "messages": [...] }`, in
- * one conversation or as a batch of them, and that perhaps in `inputs` or `outputs`. Where an object says more than
- * its messages do, its attribute is kept.
+ * The first text that is not empty, also when its messages are in an object: `{ "messages": [...] }`, as one conversation or a batch of
+ * them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): Lifted | null {
   const found = firstText(attributes, keys);
@@ -112,13 +111,13 @@ function unpacked(value: unknown): { readonly messages: unknown; readonly whole:
   return { messages: isBatch ? messages[0] : messages, whole };
 }
 
-/** The first text that is not empty, as it stands. */
+/** The first text that is not empty, unchanged. */
 export function firstPlain(attributes: Attributes, keys: readonly string[]): Lifted | null {
   const found = firstText(attributes, keys);
   return found === null ? null : plain(found.text, [found.key]);
 }
 
-/** The first of these that says something; null when none does. */
+/** The first of these values that is not empty; null when all are. */
 export function firstValue(attributes: Attributes, keys: readonly string[]): string | null {
   for (const key of keys) {
     const text = textAt(attributes, key).trim();
@@ -136,8 +135,8 @@ export function tokenCount(attributes: Attributes, keys: readonly string[]): num
 }
 
 /**
- * A token count. One that is no whole number between 0 and 2^32-1 counts as 0 and stays among the attributes
- * as it was sent: a span is worth more than its count.
+ * A token count. A value that is no whole number between 0 and 2^32-1 counts as 0 and stays among the attributes: an invalid count does
+ * not refuse the span.
  */
 export const tokensIn = (count: number): number =>
   Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS ? count : 0;
@@ -148,7 +147,7 @@ export const counted =
   (attributes: Attributes): number =>
     tokenCount(attributes, keys) ?? 0;
 
-/** Names the agent by the first of these keys that says something. */
+/** Names the agent by the first of these keys that is not empty. */
 export const named =
   (...keys: readonly string[]) =>
   ({ attributes }: RawSpan): string | null =>

@@ -1,9 +1,9 @@
-/** One message in the form every convention is brought into. */
+/** One message in the common form of all conventions. */
 export interface Message {
   readonly role: string;
   readonly content: string;
   readonly tool_calls?: readonly ToolCall[];
-  /** Of a tool, only. */
+  /** For tools only. */
   readonly name?: string;
 }
 
@@ -19,11 +19,11 @@ interface Json {
 }
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant', model: 'assistant' };
-/** LangChain says whose a message is by its type instead of a role. */
+/** LangChain has a message type instead of a role. */
 const MESSAGE_TYPES = new Set(['human', 'ai', 'system', 'tool', 'function', 'developer']);
 const TOOL_CALL_PARTS = new Set(['function_call', 'tool_use', 'tool_call', 'tool-call']);
 const TOOL_RESULT_PARTS = new Set(['tool_result', 'tool_call_response', 'tool-result']);
-/** Parts that are not what was said. */
+/** Parts without text of the message. */
 const SILENT_PARTS = new Set(['reasoning', 'thinking', 'redacted_thinking', ...TOOL_CALL_PARTS]);
 const PARAGRAPH = '\n\n';
 
@@ -38,7 +38,7 @@ export function parseStructure(text: string): unknown {
   }
 }
 
-/** A list of messages of any known making; null when even one entry is something else. */
+/** A list of messages of any known format; null when one entry is something else. */
 export function conversationOf(value: unknown): readonly Message[] | null {
   if (isJson(value)) {
     const message = messageOf(value);
@@ -54,7 +54,7 @@ export function conversationOf(value: unknown): readonly Message[] | null {
   return messages;
 }
 
-/** One message of any known making; null when it is something else. */
+/** One message of any known format; null for anything else. */
 export function messageOf(value: unknown): Message | null {
   if (!isJson(value)) return null;
   const fields = unwrapped(value);
@@ -67,7 +67,7 @@ export function messageOf(value: unknown): Message | null {
   const calls = [...listOf(fields['tool_calls']), ...listOf(parts).filter(isPartOf(TOOL_CALL_PARTS))].flatMap(
     toolCallOf,
   );
-  // Some providers have a tool's result sent in the name of the user.
+  // Some providers send the result of a tool with the role of the user.
   const speaker = role === 'user' && holdsOnlyResults(parts) ? 'tool' : role;
   const name = fields['name'] ?? toolNameIn(parts);
   return {
@@ -111,7 +111,7 @@ function roleOf({ role, type, id }: Json): string | null {
   return match?.[1] ? commonRole(match[1]) : null;
 }
 
-/** The shown text of a content; null when it is of no known making. */
+/** The text of a content for display; null for an unknown format. */
 function contentText(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (content === undefined || content === null) return '';
@@ -139,7 +139,7 @@ function typedPart(part: unknown): unknown {
   return isJson(toolResult) ? { type: 'tool_result', content: contentText(toolResult['content']) ?? toolResult } : part;
 }
 
-/** The AI SDK says beside a result whether it is text, JSON or an error. */
+/** The AI SDK marks a result as text, JSON or an error. */
 const toolOutput = (output: unknown): unknown => (isJson(output) && 'value' in output ? output['value'] : output);
 
 const isPartOf =
@@ -150,7 +150,7 @@ const isPartOf =
 const holdsOnlyResults = (parts: unknown): boolean =>
   Array.isArray(parts) && parts.length > 0 && parts.every(isPartOf(TOOL_RESULT_PARTS));
 
-/** Which tool gave the results in these parts, where they are of one. */
+/** The tool of the results in these parts, where all are of one tool. */
 function toolNameIn(parts: unknown): unknown {
   const [only, ...others] = listOf(parts);
   return isJson(only) && others.length === 0 ? (only['name'] ?? only['toolName']) : undefined;

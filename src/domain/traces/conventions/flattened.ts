@@ -3,10 +3,10 @@ import type { Attributes } from '../span.ts';
 import { commonRole, type Message, type ToolCall } from './conversation.ts';
 import { conversation, type Lifted } from './convention.ts';
 
-/** How a convention spreads a list of messages over attributes `<prefix>.<index>.<rest>`. */
+/** Form in which a convention flattens a list of messages into attributes `<prefix>.<index>.<rest>`. */
 export interface FlattenedForm {
   readonly prefix: string;
-  /** Whose a message is that does not say so. */
+  /** Role of a message without one. */
   readonly speaker: string;
   readonly role: string;
   readonly content: string;
@@ -28,11 +28,11 @@ interface Draft {
 const MAX_INDEX = 10_000;
 
 export interface SpreadConversation extends Lifted {
-  /** Whether its messages came without anything that was said or called. */
+  /** Whether its messages have neither text nor tool calls. */
   readonly silent: boolean;
 }
 
-/** The messages spread over a span's attributes, or null when there are none. */
+/** The messages in the flattened attributes of a span; null when there are none. */
 export function flattenedConversation(attributes: Attributes, form: FlattenedForm): SpreadConversation | null {
   const start = `${form.prefix}.`;
   const drafts = new Map<number, Draft>();
@@ -54,7 +54,7 @@ export function flattenedConversation(attributes: Attributes, form: FlattenedFor
   return { ...conversation(messages, keys), silent };
 }
 
-/** Puts one attribute where it belongs; false when this form does not know it. */
+/** Adds one attribute to the draft; false when this form does not have it. */
 function read(draft: Draft, rest: string, text: string, form: FlattenedForm): boolean {
   if (rest === form.role) draft.role = text;
   else if (rest === form.content) draft.content = text;

@@ -9,7 +9,7 @@ export const GEN_AI = {
   finishReasons: 'gen_ai.response.finish_reasons',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
-  /** Of these, sound; the conventions do not name it. */
+  /** Audio tokens of these; not part of the conventions. */
   inputAudioTokens: 'gen_ai.usage.input_audio_tokens',
   outputAudioTokens: 'gen_ai.usage.output_audio_tokens',
   agentName: 'gen_ai.agent.name',
@@ -28,11 +28,11 @@ export const GEN_AI = {
   eventContent: 'gen_ai.event.content',
 } as const;
 
-/** The counts of a call, the present name first. */
+/** The counts of a call, the current name first. */
 export const GEN_AI_INPUT_TOKENS = [GEN_AI.inputTokens, GEN_AI.promptTokens] as const;
 export const GEN_AI_OUTPUT_TOKENS = [GEN_AI.outputTokens, GEN_AI.completionTokens] as const;
 
-/** Tokens by what became of them, as instrumentations of this family name them, the agreed name first. */
+/** Parts of token counts, as instrumentations of this family name them, the standard name first. */
 export const GEN_AI_TOKEN_PARTS = {
   cacheRead: [
     'gen_ai.usage.cache_read.input_tokens',
@@ -52,7 +52,7 @@ export const GEN_AI_TOKEN_PARTS = {
   ],
 } as const;
 
-/** What each value of the operation name is in a trace. */
+/** Span type of each operation name. */
 export const GEN_AI_OPERATIONS = {
   invoke_agent: 'agent',
   create_agent: 'framework',
@@ -72,7 +72,7 @@ export const GEN_AI_OPERATIONS = {
   decide: 'llm',
 } as const;
 
-/** Events that carry a message: whose it is, and on which side of the call it stands. */
+/** Events with a message: its role, and whether it is input or output. */
 export const GEN_AI_EVENTS = {
   'gen_ai.system.message': { role: 'system', side: 'input' },
   'gen_ai.user.message': { role: 'user', side: 'input' },

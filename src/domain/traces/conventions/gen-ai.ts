@@ -21,14 +21,14 @@ import {
   GEN_AI_TOKEN_PARTS,
 } from './gen-ai-attributes.ts';
 
-/** How GenAI conventions spread messages: `<prefix>.<index>.<field>`. */
+/** Flattened form of messages in GenAI conventions: `<prefix>.<index>.<field>`. */
 export const indexed = (prefix: string, speaker: string): FlattenedForm => ({
   prefix,
   speaker,
   role: 'role',
   content: 'content',
   name: 'name',
-  // Contents are never spread further here.
+  // Contents are not flattened further.
   part: /^$/,
   toolCall: /^tool_calls\.(\d+)\.(id|name|arguments)$/,
 });
@@ -45,7 +45,7 @@ export const genAi: Convention = {
   type(span): SpanType {
     const operation = textAt(span.attributes, GEN_AI.operationName);
     if (isOperation(operation)) return GEN_AI_OPERATIONS[operation];
-    // Older instrumentations name only the model they ask.
+    // Older instrumentations name only the model.
     return operation === '' && textAt(span.attributes, GEN_AI.requestModel) !== '' ? 'llm' : undeclaredType(span, null);
   },
   agent: () => null,
@@ -70,7 +70,7 @@ export const genAi: Convention = {
     (type === 'tool' ? toolEvent(events, 'gen_ai.choice') : fromEvents(events, 'output')),
 };
 
-/** The messages among a span's events. They stay events too: their times are theirs alone. */
+/** The messages among the events of a span. They stay events, which have their own times. */
 function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): Lifted | null {
   const messages = events.flatMap((event): readonly Message[] => {
     if (!isMessageEvent(event.name)) return [];
@@ -80,13 +80,13 @@ function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): Lifted
   return messages.length === 0 ? null : conversation(messages, []);
 }
 
-/** Around a tool the same events carry what it was given and what it gave. */
+/** On spans of tools the same events have input and output of the tool. */
 function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): Lifted | null {
   const found = events.find((event) => event.name === name);
   return found === undefined ? null : plain(eventMessage(found.attributes, 'tool').content, []);
 }
 
-/** An event's body is JSON in one attribute, or spread over several. */
+/** The body of an event is JSON in one attribute, or flattened into several. */
 function eventMessage(attributes: RawSpan['attributes'], role: string): Message {
   const packed = textAt(attributes, GEN_AI.eventContent);
   const parsed = parseStructure(packed);
@@ -99,7 +99,7 @@ function eventMessage(attributes: RawSpan['attributes'], role: string): Message 
     textAt(attributes, GEN_AI.prompt) ||
     textAt(attributes, GEN_AI.completion);
   const speaker = textAt(attributes, 'role') || role;
-  // A list of parts comes as text as well.
+  // A list of parts is JSON text, too.
   return messageOf({ role: speaker, content: listIn(text) }) ?? { role: speaker, content: text };
 }
 

@@ -7,7 +7,7 @@ import { GEN_AI } from './gen-ai-attributes.ts';
 
 const KIND = 'langsmith.span.kind';
 const AGENT_NAME = 'langsmith.metadata.lc_agent_name';
-/** Steps LangChain's agents put around every model and tool. */
+/** Steps of LangChain's agents around every model and tool. */
 const MIDDLEWARE = /\.(?:wrap_model_call|wrap_tool_call|before_agent|after_agent|before_model|after_model)$/;
 
 /** LangSmith's OpenTelemetry export, which puts LangChain's own JSON into the prompt and completion. */
@@ -26,7 +26,7 @@ export const langSmith: Convention = {
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
   outputTokens: genAi.outputTokens,
-  // Told by the GenAI names.
+  // Read by the GenAI names.
   cacheReadTokenKeys: [],
   cacheWriteTokenKeys: [],
   reasoningTokenKeys: [],
@@ -38,7 +38,7 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | nu
   const raw = firstPlain(attributes, [GEN_AI.prompt]);
   if (type !== 'llm' && type !== 'agent') return raw;
   const messages = messagesIn(parseStructure(raw === null ? '' : textOf(raw)));
-  // A model is asked in batches of conversations; an agent has one.
+  // A model call has a batch of conversations; an agent has one.
   const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
   const common = conversationOf(wanted);
   if (common !== null) return conversation(common, [GEN_AI.prompt]);
@@ -63,7 +63,7 @@ function firstGeneration(value: unknown): unknown {
   return isJson(generation) ? generation['message'] : undefined;
 }
 
-/** What a tool gave back; of a LangGraph command, the last thing said in its update. */
+/** Result of a tool; for a LangGraph command the last message of its update. */
 function toolOutput(value: unknown): Lifted | null {
   if (!isJson(value) || value['output'] === undefined) return null;
   const { output } = value;

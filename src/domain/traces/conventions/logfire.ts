@@ -6,11 +6,11 @@ import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 
 const SPAN_TYPE = 'logfire.span_type';
-/** Whole conversations, question and answer together, as versions of Pydantic AI have named them. */
+/** Attributes with whole conversations, by the names of Pydantic AI's versions. */
 const RECORDS = ['pydantic_ai.all_messages', 'all_messages_events', 'events'];
 const SIGNS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
 
-/** Logfire's SDK, and Pydantic AI's agents, which Logfire was made to show. */
+/** Logfire's SDK, and Pydantic AI's agents. */
 export const logfire: Convention = {
   name: 'logfire',
   recognises: ({ attributes, instrumentationScope: { name } }) =>
@@ -22,7 +22,7 @@ export const logfire: Convention = {
     // Earlier agents name themselves, and their tools, instead of the operation.
     if (firstText(attributes, RECORDS.slice(0, 2)) !== null) return 'agent';
     if (textAt(attributes, GEN_AI_TOOL_NAME) !== '') return 'tool';
-    // A line of a log is no run of anything, also where it stands alone.
+    // A log line is no run, also without a parent.
     return textAt(attributes, SPAN_TYPE) === 'log' ? 'chain' : genAi.type(span);
   },
   agent: named(GEN_AI.agentName, 'agent_name'),
@@ -30,7 +30,7 @@ export const logfire: Convention = {
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
   outputTokens: genAi.outputTokens,
-  // Told by the GenAI names.
+  // Read by the GenAI names.
   cacheReadTokenKeys: [],
   cacheWriteTokenKeys: [],
   reasoningTokenKeys: [],
@@ -46,7 +46,7 @@ export const logfire: Convention = {
 
 const GEN_AI_TOOL_NAME = 'gen_ai.tool.name';
 
-/** One side of a whole conversation: what was answered in the end, or all that came before it. */
+/** One side of a whole conversation: the last answer, or all messages before it. */
 function recorded(attributes: Attributes, side: 'input' | 'output'): Lifted | null {
   const record = firstText(attributes, RECORDS);
   if (record === null) return null;

@@ -65,7 +65,7 @@ function answerInOutput(attributes: Attributes): string | null {
 const DOCUMENT_TYPES: ReadonlySet<SpanType> = new Set(['retriever', 'reranker']);
 const PARAMETERS = ['llm.invocation_parameters', 'embedding.invocation_parameters'];
 
-/** The requested model. A failed call has it nowhere else. */
+/** The requested model, for failed calls, which have no other. */
 function modelInParameters(attributes: Attributes): string | null {
   for (const key of PARAMETERS) {
     const parameters = parseStructure(textAt(attributes, key));
@@ -97,7 +97,7 @@ function documentsOf(attributes: Attributes): Lifted | null {
   return plain(JSON.stringify(inOrder), keys);
 }
 
-/** LangChain's messages can arrive spread, but without what they say; then the value they were made from counts. */
+/** LangChain's flattened messages may lack their contents. Then the original value counts. */
 function said(spread: SpreadConversation | null, attributes: Attributes, key: string): Lifted | null {
   return spread !== null && !spread.silent ? spread : (firstPacked(attributes, [key]) ?? spread);
 }
@@ -105,7 +105,7 @@ function said(spread: SpreadConversation | null, attributes: Attributes, key: st
 const agentNameIn = ({ attributes }: RawSpan): string | null =>
   firstValue(attributes, ['agent.name', 'agno.agent', 'agno.team']) ?? agentInMetadata(attributes);
 
-/** An agent span without the name of its agent is named after it, except by agno, which has it as the graph node. */
+/** The name of an agent span without an agent name is the agent; agno has it as the graph node. */
 function agentOf(span: RawSpan): string | null {
   const named = agentNameIn(span);
   if (named !== null || !isAgent(span)) return named;
@@ -114,7 +114,7 @@ function agentOf(span: RawSpan): string | null {
 
 const isAgent = ({ attributes }: RawSpan): boolean => textAt(attributes, KIND).trim().toLowerCase() === 'agent';
 
-/** LangChain tells its agent in the metadata, a JSON text. */
+/** LangChain names its agent in the metadata, a JSON text. */
 function agentInMetadata(attributes: Attributes): string | null {
   const text = textAt(attributes, 'metadata');
   if (!text.includes(LANGCHAIN_AGENT)) return null;

@@ -1,5 +1,5 @@
 /**
- * A message in which a role says one text, as nearly all of them are, up to the quote behind which the text begins:
+ * A message with a role and one text, up to the quote before the text:
  * `{"role":"user","content":"`, or with the text in a part that is the only one.
  */
 const MESSAGE =

@@ -9,9 +9,9 @@ import { openInference } from './open-inference.ts';
 import { traceloop } from './traceloop.ts';
 
 /**
- * Every convention, in the order they are asked; the first that recognises a span reads it. What declares the kind
- * of a span stands before what only marks it: OpenInference and Traceloop translate the AI SDK's spans and keep its
- * attributes, and Logfire marks every span that passes through it. The last recognises every span.
+ * Every convention, in order; the first that recognises a span reads it. Conventions that declare the kind of a span precede those that
+ * only mark it: OpenInference and Traceloop translate the AI SDK's spans and keep its attributes, and Logfire marks every span that
+ * passes through it. The last recognises every span.
  */
 export const CONVENTIONS: readonly Convention[] = [
   claudeCode,
@@ -23,6 +23,6 @@ export const CONVENTIONS: readonly Convention[] = [
   genAi,
 ];
 
-/** The convention a span speaks. Asked once a span: each asks for a few keys, none reads a value. */
+/** The convention of a span. Computed once for each span by the presence of a few keys; no value is read. */
 export const conventionOf = (span: RawSpan): Convention =>
   CONVENTIONS.find((candidate) => candidate.recognises(span)) ?? genAi;

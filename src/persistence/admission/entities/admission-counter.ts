@@ -8,7 +8,7 @@ export const AdmissionCounterSchema = defineEntity({
     name: p.text().primary(),
     /** Base, version, window, and the share of each process, as JSON. */
     state: p.text(),
-    /** Time of the last ask, Unix ms. */
+    /** Time of the last request, Unix ms. */
     usedMs: p.bigint('number'),
   },
 });

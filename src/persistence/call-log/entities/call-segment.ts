@@ -8,7 +8,7 @@ export const CallSegmentSchema = defineEntity({
     /** The `export_body` with the payloads. Segments are unfolded in this order. */
     bodyNo: p.bigint('string').primary().autoincrement(false),
     calls: p.integer(),
-    /** 1 when it cannot be unfolded; an operator has to look at it. */
+    /** 1 when it cannot be unfolded. An operator has to examine it. */
     setAside: p.integer(),
     /** JSON list: spend of each key, tag, end user and budget window, picodollars as text. */
     totals: p.text(),

@@ -31,7 +31,7 @@ const VirtualKeySchema = defineEntity({
     nextResetAt: p.datetime().nullable(),
     /** Null for a key without any. */
     settings: p.json().columnType('json').$type<KeySettings>().nullable(),
-    // `json`, not PostgreSQL's `jsonb`: what a caller stored comes back in the caller's order of keys.
+    // `json`, not PostgreSQL's `jsonb`, so that the caller's order of keys is preserved.
     metadata: p.json().columnType('json').$type<Readonly<Record<string, unknown>>>(),
     blocked: p.boolean(),
     expiresAt: p.datetime().nullable(),

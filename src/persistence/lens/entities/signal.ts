@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { Signal, TraceSignals } from '../../../domain/lens/signals.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
-/** Which questions are asked about new traces. */
+/** Questions about new traces. */
 const SignalConfigSchema = defineEntity({
   name: 'SignalConfigEntity',
   tableName: 'lens_signal_config',

@@ -18,7 +18,7 @@ const sums = () => ({
   lastMs: p.bigint('number'),
 });
 
-/** Sums of the calls that began in a day and have these values in common. Rows only. */
+/** Sums of the calls of a day with equal values of these columns. Rows only. */
 export const SpendDaySchema = defineEntity({
   name: 'SpendDayEntity',
   tableName: 'spend_day',
