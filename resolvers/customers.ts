@@ -1,19 +1,20 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { type Customer, type CustomerPatch, newCustomer, patchedCustomer } from '../src/domain/customers/customer.ts';
 import { Conflict, NotFound } from '../src/domain/errors.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import type { Usd } from '../src/domain/money.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
 import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
 import type { CustomerPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { countedSpends } from './operation/window-spend.ts';
 
 /** A customer with its budget. */
 export interface CustomerView {
   readonly customer: Customer;
   readonly budget: Budget | null;
-  /** Total cost of its calls, over all budget windows. */
+  /** Cost of its calls in the window of the budget; of all calls without one. */
   readonly spend: Usd;
 }
 
@@ -25,15 +26,14 @@ async function viewsOf(
   customers: readonly Customer[],
 ): Promise<readonly CustomerView[]> {
   if (customers.length === 0) return [];
-  const ids = customers.map(({ id }) => id);
-  const [budgets, totals] = await Promise.all([
-    budgetsOf(scope, customers),
-    scope.platform.stores.spend.totalsOfOwners('end_user', ids),
-  ]);
-  return customers.map((customer) => ({
+  const { stores, clock } = scope.platform;
+  const budgets = await budgetsOf(scope, customers);
+  const all = customers.map(({ id, budgetId }) => ({ id, budget: budgets.get(budgetId ?? '') ?? null }));
+  const spentBy = await countedSpends(stores, 'end_user', { all, now: clock.now() });
+  return customers.map((customer, at) => ({
     customer,
-    budget: budgets.get(customer.budgetId ?? '') ?? null,
-    spend: totals.get(customer.id) ?? ZERO_USD,
+    budget: all[at]?.budget ?? null,
+    spend: spentBy(customer.id).spend,
   }));
 }
 

@@ -1,17 +1,28 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { type ChangedKey, type KeyStatus, opens, statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import type { Usd } from '../src/domain/money.ts';
+import {
+  type ChangedKey,
+  type KeyStatus,
+  opens,
+  spendOf,
+  statusOf,
+  type VirtualKey,
+} from '../src/domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { laterSpend, startsOf, windowBudgetId } from './operation/window-spend.ts';
 
 export const HASH = /^[0-9a-f]{64}$/;
 
 export const missing = (named: string, message = 'Key not found.'): NotFound => new NotFound('key', named, message);
 
-/** A key's row, its total spend, and its current status. */
+/** A key's row, its spend, and its current status. */
 export interface KeyInfo {
   readonly row: VirtualKey;
+  /** Of all time. */
+  readonly total: Usd;
+  /** In the current budget window: the budget is compared with it. */
   readonly spend: Usd;
   readonly status: KeyStatus;
   /** The budget that it names; null without one, absent in lists. */
@@ -58,13 +69,35 @@ export async function budgetOfKey(
   return settings.budgetId === undefined ? null : await platform.stores.budgets.find(settings.budgetId);
 }
 
+/** Keys with their spend: three statements for any number of keys. */
+export async function keyInfos(
+  { platform }: Pick<Scope<KeyPlatform>, 'platform'>,
+  rows: readonly VirtualKey[],
+): Promise<readonly KeyInfo[]> {
+  const { stores, clock } = platform;
+  const now = clock.now();
+  const budgetIds = [...new Set(rows.flatMap((row) => windowBudgetId(row) ?? []))];
+  const [totals, budgets] = await Promise.all([
+    stores.spend.totalsOf(rows.map(({ hash }) => hash)),
+    budgetIds.length === 0 ? [] : stores.budgets.findMany(budgetIds),
+  ]);
+  const budgetById = new Map(budgets.map((budget) => [budget.id, budget]));
+  const counted = rows.map((row) => ({ id: row.hash, budget: budgetById.get(windowBudgetId(row) ?? '') }));
+  const starts = startsOf(counted, now);
+  const since = starts.length === 0 ? new Map<string, Usd>() : await stores.spend.totalsSince('key', starts);
+  const windowed = new Set(starts.map(({ id }) => id));
+  return rows.map((row) => {
+    const total = totals.get(row.hash) ?? ZERO_USD;
+    const inWindow = windowed.has(row.hash) ? (since.get(row.hash) ?? ZERO_USD) : null;
+    return { row, total, spend: laterSpend(spendOf(row, total), inWindow), status: statusOf(row, now) };
+  });
+}
+
+/** A key with its spend and its budget. */
 export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey): Promise<KeyInfo> {
-  return {
-    row,
-    spend: await platform.stores.spend.totalOf(row.hash),
-    status: statusOf(row, platform.clock.now()),
-    budget: await budgetOfKey({ platform }, row),
-  };
+  const [[info], budget] = await Promise.all([keyInfos({ platform }, [row]), budgetOfKey({ platform }, row)]);
+  if (info === undefined) throw missing(row.hash);
+  return { ...info, budget };
 }
 
 /** Changes a key, then evicts it from memory, so that later calls use the change. */

@@ -1,15 +1,16 @@
 import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { withResets } from '../src/domain/keys/budget-windows.ts';
 import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
-import { spendOf, statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { changeKey, findNamed, infoOf, type KeyInfo, namedKey, nameOf } from './key-lookup.ts';
+import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './key-lookup.ts';
 import { updateKey } from './keys.ts';
 import { anyAdmin, anyKey, keyAdmin, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { laterSpend } from './operation/window-spend.ts';
 
 /** Reads several keys by themselves or their hashes; those that do not exist are left out. */
 export const getKeyInfos = operation({
@@ -17,7 +18,10 @@ export const getKeyInfos = operation({
   access: anyAdmin,
   async run(scope: Scope<KeyPlatform>, keys: readonly string[]): Promise<readonly KeyInfo[]> {
     const found = await Promise.all(keys.map((key) => findNamed(scope, key)));
-    return Promise.all(found.flatMap((row) => (row === null ? [] : [infoOf(scope, row)])));
+    return keyInfos(
+      scope,
+      found.flatMap((row) => row ?? []),
+    );
   },
 });
 
@@ -63,16 +67,15 @@ export const resetKeySpend = operation({
     scope: Scope<KeyPlatform>,
     { key, resetTo }: { readonly key: string; readonly resetTo: Usd },
   ): Promise<SpendReset> {
-    const { stores, clock } = scope.platform;
-    const { hash } = await namedKey(scope, key);
-    const total = await stores.spend.totalOf(hash);
-    let before = total;
-    const { after } = await changeKey(scope, hash, (row) => {
-      before = spendOf(row, total);
+    const { clock } = scope.platform;
+    const { row: named, total, spend } = await infoOf(scope, await namedKey(scope, key));
+    let before = spend;
+    const { after } = await changeKey(scope, named.hash, (row) => {
+      before = laterSpend(spendOf(row, total), spend);
       assertReset(resetTo, before);
       return patched(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });
     });
-    return { row: after, spend: total, status: statusOf(after, clock.now()), before };
+    return { ...(await infoOf(scope, after)), before };
   },
 });
 

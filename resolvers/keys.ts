@@ -4,14 +4,7 @@ import { assertAlias, assertCaps, withDefaults } from '../src/domain/keys/genera
 import { type KeyPatch, deleted, patched, rotated } from '../src/domain/keys/key-change.ts';
 import { type KeyDraft, newKey } from '../src/domain/keys/key-draft.ts';
 import { assertOwnKey } from '../src/domain/keys/own-key.ts';
-import {
-  type KeyFilter,
-  type KeyPage,
-  type KeySort,
-  statusOf,
-  type VirtualKey,
-} from '../src/domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../src/domain/money.ts';
+import { type KeyFilter, type KeyPage, type KeySort, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
 import { assertReferences, assertTeamOfChange, assertTeamOfService } from './key-references.ts';
@@ -23,6 +16,7 @@ import {
   findNamed,
   HASH,
   infoOf,
+  keyInfos,
   type KeyInfo,
   missing,
   namedKey,
@@ -179,9 +173,7 @@ export const listKeys = operation({
       stores.keys.count(wanted, now),
     ]);
     const rows = found.slice(0, page.limit);
-    const spend = await stores.spend.totalsOf(rows.map(({ hash }) => hash));
-    const keys = rows.map((row) => ({ row, spend: spend.get(row.hash) ?? ZERO_USD, status: statusOf(row, now) }));
-    return { keys, totalCount, hasMore: found.length > rows.length };
+    return { keys: await keyInfos(scope, rows), totalCount, hasMore: found.length > rows.length };
   },
 });
 

@@ -1,5 +1,6 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { NotFound } from '../src/domain/errors.ts';
+import type { Usd } from '../src/domain/money.ts';
 import type { Organization, OrganizationMember } from '../src/domain/organizations/organization.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { isAnyAdmin, refuseManagement } from './operation/access.ts';
@@ -7,6 +8,7 @@ import { callerOf } from './operation/operation.ts';
 import { budgetsOf } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { countedSpends } from './operation/window-spend.ts';
 import { administers } from './team-views.ts';
 
 /** A member of an organization with its budget. */
@@ -21,6 +23,8 @@ export interface OrganizationView {
   readonly budget: Budget | null;
   readonly members: readonly OrganizationMemberView[];
   readonly teams: readonly Team[];
+  /** What its keys and those of its teams have spent in the window of the budget, deleted keys too. */
+  readonly spend: Usd;
 }
 
 export const unknownOrganization = (id: string): NotFound =>
@@ -40,6 +44,8 @@ export async function organizationViews(
     ),
   ]);
   const budgets = await budgetsOf(scope, [...organizations, ...members]);
+  const all = organizations.map(({ id, budgetId }) => ({ id, budget: budgets.get(budgetId) ?? null }));
+  const spentBy = await countedSpends(stores, 'organization', { all, now: scope.platform.clock.now() });
   return organizations.map((organization, position) => ({
     organization,
     budget: budgets.get(organization.budgetId) ?? null,
@@ -47,6 +53,7 @@ export async function organizationViews(
       .filter(({ organizationId }) => organizationId === organization.id)
       .map((member) => ({ member, budget: budgets.get(member.budgetId ?? '') ?? null })),
     teams: teams[position] ?? [],
+    spend: spentBy(organization.id).spend,
   }));
 }
 

@@ -1,16 +1,19 @@
 import type { Spender } from '../src/domain/admission/counters.ts';
-import type { Budget } from '../src/domain/budgets/budget.ts';
+import { type Budget, countStart } from '../src/domain/budgets/budget.ts';
 import type { Customer } from '../src/domain/customers/customer.ts';
-import type { Usd } from '../src/domain/money.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Organization, OrganizationMember } from '../src/domain/organizations/organization.ts';
 import type { Project } from '../src/domain/projects/project.ts';
+import type { CountedKind } from '../src/domain/spend/spend-row.ts';
 import type { TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import type { User } from '../src/domain/users/user.ts';
 import { isAnyAdmin, teamReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { laterSpend } from './operation/window-spend.ts';
 
 /** The part of a scope that owners are read with. */
 type Reading = Pick<Scope, 'caller' | 'loaders'>;
@@ -155,8 +158,11 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
       return (await findOrganizationRow(scope, id)) !== null;
     case 'project':
       return (await findProjectRow(scope, id)) !== null;
+    case 'member': {
+      const [team = ''] = JSON.parse(id) as readonly string[];
+      return (await findTeamRow(scope, team)) !== null;
+    }
     case 'key':
-    case 'member':
     case 'tag':
     case 'end_user':
     case 'window':
@@ -164,13 +170,44 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
   }
 }
 
+const seesSpend = async (scope: Scope<object>, kind: Spender, id: string): Promise<boolean> =>
+  (kind === 'key' && callerOf(scope).keyHash === id) || seesSpender(scope, kind, id);
+
 /** Total spend of an owner; null where the caller may not see it. A key of its own is visible to every caller. */
 export const readTotalSpend = operation({
   name: 'readTotalSpend',
   access: teamReader,
   async run(scope, { kind, id }: { readonly kind: Spender; readonly id: string }): Promise<Usd | null> {
-    const { keyHash } = callerOf(scope);
-    const isVisible = (kind === 'key' && keyHash === id) || (await seesSpender(scope, kind, id));
-    return isVisible ? scope.loaders.owners.totalSpend.load({ kind, id }) : null;
+    return (await seesSpend(scope, kind, id)) ? scope.loaders.owners.totalSpend.load({ kind, id }) : null;
+  },
+});
+
+/** One whose spend begins anew: with its own window, or with that of its budget row. */
+interface Counted {
+  readonly kind: CountedKind;
+  readonly id: string;
+  /** Its budget row; null for none. */
+  readonly budgetId: string | null;
+  /** Total spend when its own window began. */
+  readonly spentBefore?: Usd | null;
+}
+
+/** Spend in the current budget window; null where the caller may not see it. It is what the budget is compared with. */
+export const readWindowSpend = operation({
+  name: 'readWindowSpend',
+  access: teamReader,
+  async run(
+    scope: Scope<Pick<TeamPlatform, 'clock'>>,
+    { kind, id, budgetId, spentBefore }: Counted,
+  ): Promise<Usd | null> {
+    if (!(await seesSpend(scope, kind, id))) return null;
+    const { owners } = scope.loaders;
+    const [total, budget] = await Promise.all([
+      owners.totalSpend.load({ kind, id }),
+      budgetId === null ? null : owners.budgetById.load(budgetId),
+    ]);
+    const from = budget === null ? null : countStart(budget, scope.platform.clock.now());
+    const since = from === null ? null : await owners.spendSince.load({ kind, id, from });
+    return laterSpend((total - (spentBefore ?? ZERO_USD)) as Usd, since);
   },
 });

@@ -1,5 +1,6 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { newProject, patchedProject, type Project, type ProjectPatch } from '../src/domain/projects/project.ts';
 import { ALL_TEAMS } from '../src/domain/teams/team.ts';
@@ -9,6 +10,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import { budgetOf, budgetsOf, ownBudgetOf, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { countedSpends } from './operation/window-spend.ts';
 import { allowedGuardrails } from './guardrail-rights.ts';
 import { managedTeam, mayReadTeam } from './team-views.ts';
 import { listTeams } from './teams.ts';
@@ -17,18 +19,28 @@ import { listTeams } from './teams.ts';
 export interface ProjectView {
   readonly project: Project;
   readonly budget: Budget | null;
+  /** What its keys have spent in the window of the budget, deleted keys too. */
+  readonly spend: Usd;
 }
 
 const unknownProject = (id: string): NotFound => new NotFound('project', id, `Project not found, project_id=${id}`);
 
 async function viewsOf(scope: Scope<TeamPlatform>, projects: readonly Project[]): Promise<readonly ProjectView[]> {
+  const { stores, clock } = scope.platform;
   const budgets = await budgetsOf(scope, projects);
-  return projects.map((project) => ({ project, budget: budgets.get(project.budgetId ?? '') ?? null }));
+  const all = projects.map(({ id, budgetId }) => ({ id, budget: budgets.get(budgetId ?? '') ?? null }));
+  const spentBy = await countedSpends(stores, 'project', { all, now: clock.now() });
+  return projects.map((project, at) => ({
+    project,
+    budget: all[at]?.budget ?? null,
+    spend: spentBy(project.id).spend,
+  }));
 }
 
 async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<ProjectView> {
-  const budgets = await budgetsOf(scope, [project]);
-  return { project, budget: budgets.get(project.budgetId ?? '') ?? null };
+  const [view] = await viewsOf(scope, [project]);
+  if (view === undefined) throw unknownProject(project.id);
+  return view;
 }
 
 /** A budget that the caller may give a project: only a proxy administrator names one that other rows may have. */

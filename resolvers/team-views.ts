@@ -2,17 +2,18 @@ import { memberId } from '../src/domain/admission/counters.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import type { User } from '../src/domain/users/user.ts';
-import type { KeyInfo } from './key-lookup.ts';
+import { type KeyInfo, keyInfos } from './key-lookup.ts';
 import { isAnyAdmin, refuseManagement } from './operation/access.ts';
 import { callerOf } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { keyInfos, windowSpendOf } from './user-views.ts';
+import { countedSpends } from './operation/window-spend.ts';
+import { windowSpendOf } from './user-views.ts';
 
 /** A member with its user and its budget. */
 export interface MemberView {
@@ -21,8 +22,10 @@ export interface MemberView {
   readonly user: User | null;
   /** Its own budget, else the default of the team; null for none. */
   readonly budget: Budget | null;
-  /** Spend of the keys of its user in the team, deleted keys included. */
+  /** Spend of the keys of its user in the team in the window of the budget, deleted keys included. */
   readonly spend: Usd;
+  /** The same, of all time. */
+  readonly total: Usd;
 }
 
 /** A team with what belongs to it. */
@@ -37,7 +40,7 @@ export interface TeamView {
 
 export const unknownTeam = (id: string): NotFound => new NotFound('team', id, `Team not found, passed team_id=${id}`);
 
-/** Teams with their members, budgets and keys: seven statements for any number of teams. */
+/** Teams with their members, budgets and keys: ten statements for any number of teams. */
 export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team[]): Promise<readonly TeamView[]> {
   if (teams.length === 0) return [];
   const { stores } = scope.platform;
@@ -48,17 +51,18 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
     stores.spend.totalsOfOwners('team', ids),
   ]);
   const budgetIds = [...members.map((one) => one.budgetId), ...teams.map((one) => one.memberBudgetId)];
-  const [users, budgets, infos, ofMembers] = await Promise.all([
+  const [users, budgets, infos] = await Promise.all([
     stores.users.findMany(members.map(({ userId }) => userId)),
     stores.budgets.findMany(budgetIds.flatMap((id) => id ?? [])),
     keyInfos(scope, rows),
-    stores.spend.totalsOfOwners(
-      'member',
-      members.map(({ teamId, userId }) => memberId(teamId, userId)),
-    ),
   ]);
   const userById = new Map(users.map((user) => [user.id, user]));
   const budgetById = new Map(budgets.map((budget) => [budget.id, budget]));
+  const teamById = new Map(teams.map((team) => [team.id, team]));
+  const budgetOf = ({ teamId, budgetId }: TeamMember): Budget | null =>
+    budgetById.get(budgetId ?? teamById.get(teamId)?.memberBudgetId ?? '') ?? null;
+  const counted = members.map((one) => ({ id: memberId(one.teamId, one.userId), budget: budgetOf(one) }));
+  const spentBy = await countedSpends(stores, 'member', { all: counted, now: scope.platform.clock.now() });
   return teams.map((team) => {
     const keys = infos.filter(({ row }) => row.teamId === team.id);
     return {
@@ -68,8 +72,8 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
         .map((member) => ({
           member,
           user: userById.get(member.userId) ?? null,
-          budget: budgetById.get(member.budgetId ?? team.memberBudgetId ?? '') ?? null,
-          spend: ofMembers.get(memberId(member.teamId, member.userId)) ?? ZERO_USD,
+          budget: budgetOf(member),
+          ...spentBy(memberId(member.teamId, member.userId)),
         })),
       memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
       keys,

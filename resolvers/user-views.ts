@@ -1,7 +1,6 @@
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import { statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { User } from '../src/domain/users/user.ts';
-import type { KeyInfo } from './key-lookup.ts';
+import { type KeyInfo, keyInfos } from './key-lookup.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -12,16 +11,6 @@ export interface UserView {
   readonly keys: readonly KeyInfo[];
   /** Spend of its keys in the budget window, deleted keys included. Its budget is compared with it. */
   readonly spend: Usd;
-}
-
-/** Keys with their spend, by one statement. */
-export async function keyInfos(
-  { platform }: Scope<UserPlatform>,
-  rows: readonly VirtualKey[],
-): Promise<readonly KeyInfo[]> {
-  const totals = await platform.stores.spend.totalsOf(rows.map(({ hash }) => hash));
-  const now = platform.clock.now();
-  return rows.map((row) => ({ row, spend: totals.get(row.hash) ?? ZERO_USD, status: statusOf(row, now) }));
 }
 
 /** The spend of an owner in its budget window, from its total spend. */

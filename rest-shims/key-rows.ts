@@ -128,13 +128,15 @@ function sharedMembers(row: VirtualKey) {
   };
 }
 
+type ShownKey = Pick<KeyInfo, 'row' | 'spend' | 'total'>;
+
 /** Members of a stored key; `organizationMember` differs between the routes of the reference. */
-function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>) {
+function storedMembers({ row, spend, total }: ShownKey) {
   const { settings } = row;
   return {
     ...sharedMembers(row),
-    spend: usdNumber(spendOf(row, spend)),
-    total_spend: usdNumber(spend),
+    spend: usdNumber(spend),
+    total_spend: usdNumber(total),
     soft_budget_cooldown: false,
     budget_reset_at: isoOf(row.budgetResetAt),
     model_spend: {},
@@ -153,7 +155,7 @@ function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>) {
 }
 
 /** A new key, or a new secret of one. */
-export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: Usd = ZERO_USD) {
+export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = spendOf(row, ZERO_USD)) {
   const { settings } = row;
   const stored = shownMetadata(row.metadata);
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
@@ -167,7 +169,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: 
     ...nulls,
     ...(stored['tags'] === undefined ? {} : { tags: stored['tags'] }),
     ...sharedMembers(row),
-    spend: usdNumber(spendOf(row, total)),
+    spend: usdNumber(spend),
     duration: null,
     guardrails: stored['guardrails'] ?? null,
     policies: null,
@@ -182,7 +184,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: 
 }
 
 /** A key as `/key/info`, `/key/update` and `/key/unblock` show it. */
-export const renderStored = (info: Pick<KeyInfo, 'row' | 'spend'>) => ({
+export const renderStored = (info: ShownKey) => ({
   ...storedMembers(info),
   policies: [],
   organization_id: info.row.settings.organizationId ?? null,

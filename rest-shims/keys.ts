@@ -19,7 +19,7 @@ import {
   updateKeys,
 } from '../resolvers/key-upkeep.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { KEY_SORTS, KEY_STATUSES, spendOf } from '../src/domain/keys/virtual-key.ts';
+import { KEY_SORTS, KEY_STATUSES } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { fields, number, requiredText, texts } from './http/body-fields.ts';
@@ -324,7 +324,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: ({ row, spend, before }) =>
       json({
         key_hash: row.hash,
-        spend: usdNumber(spendOf(row, spend)),
+        spend: usdNumber(spend),
         previous_spend: usdNumber(before),
         max_budget: row.maxBudget === null ? null : usdNumber(row.maxBudget),
         budget_reset_at: row.budgetResetAt?.toISOString() ?? null,

@@ -43,6 +43,7 @@ import {
 import { assertNamesUser } from './member-members.ts';
 import { teamColumns } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
+import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 import { type JsonSchema, merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
@@ -130,8 +131,9 @@ const renderMember = ({ member, budget }: OrganizationMemberView) => ({
   updated_at: member.updatedAt.toISOString(),
 });
 
-const renderOrganization = ({ organization, budget, members: all, teams }: OrganizationView) => ({
+const renderOrganization = ({ organization, budget, members: all, teams, spend }: OrganizationView) => ({
   ...columnsOf(organization),
+  spend: usdNumber(spend),
   litellm_budget_table: renderBudgetTable(budget),
   members: all.map(renderMember),
   teams: teams.map(teamColumns),

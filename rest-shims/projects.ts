@@ -30,6 +30,7 @@ import {
   renderBudgetTable,
 } from './limit-members.ts';
 import { merged, textParameters } from './http/schema.ts';
+import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
@@ -73,7 +74,7 @@ function parseChange(body: Uint8Array) {
   return { id, patch: { ...patch, ...defined({ teamId: teamId ?? undefined }) }, budget };
 }
 
-const renderProject = ({ project, budget }: ProjectView) => ({
+const renderProject = ({ project, budget, spend }: ProjectView) => ({
   project_id: project.id,
   project_alias: project.alias,
   description: project.description,
@@ -83,6 +84,7 @@ const renderProject = ({ project, budget }: ProjectView) => ({
   models: project.models,
   tags: project.tags,
   metadata: shownMetadata(project.metadata),
+  spend: usdNumber(spend),
   model_spend: {},
   blocked: project.blocked,
   object_permission: null,

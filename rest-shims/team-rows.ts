@@ -65,12 +65,12 @@ export const renderTeamTable = (view: TeamView) => ({
 });
 
 /** A membership; `budget_source` is shown by `/team/info` only. */
-export const renderMembership = ({ member, budget, spend }: MemberView) => ({
+export const renderMembership = ({ member, budget, spend, total }: MemberView) => ({
   user_id: member.userId,
   team_id: member.teamId,
   budget_id: budget?.id ?? null,
   spend: usdNumber(spend),
-  total_spend: usdNumber(spend),
+  total_spend: usdNumber(total),
   litellm_budget_table: renderBudgetTable(budget),
 });
 

@@ -1,4 +1,4 @@
-import { findBudgetRow, findCustomerRow, readTotalSpend } from '../resolvers/owner-nodes.ts';
+import { findBudgetRow, findCustomerRow, readTotalSpend, readWindowSpend } from '../resolvers/owner-nodes.ts';
 import { builder } from './builder.ts';
 import { nodesOf } from './node.ts';
 import { OwnerLimitsType } from './owner-limits.ts';
@@ -26,6 +26,13 @@ builder.node(CustomerType, {
       nullable: true,
       description: 'Its budget. Null when it has none.',
       resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
+    }),
+    spendUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Spend in the current window of its budget in USD, exact; of all time where none has begun anew.',
+      resolve: async ({ id, budgetId }, _args, { scope }) =>
+        usdOrNull(await readWindowSpend(scope, { kind: 'end_user', id, budgetId })),
     }),
     totalSpendUsd: t.field({
       type: 'Decimal',

@@ -44,6 +44,7 @@ import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';
 import './customers.ts';
+import './owner-spend.ts';
 import './owners.ts';
 import './owner-edges.ts';
 import './owner-lists.ts';

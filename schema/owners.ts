@@ -53,7 +53,7 @@ export const OrganizationRoleType = builder.enumType('OrganizationRole', {
   } as const,
 });
 
-const TeamMemberType = builder.objectRef<TeamMember>('TeamMember').implement({
+export const TeamMemberType = builder.objectRef<TeamMember>('TeamMember').implement({
   description: 'A user in a team.',
   fields: (t) => ({
     role: t.expose('role', { type: MemberRoleType, description: 'Role in the team.' }),

@@ -1,5 +1,5 @@
 import { createTag, deleteTag, getTags, type TagChange, updateTag } from '../resolvers/tags.ts';
-import { findBudgetRow } from '../resolvers/owner-nodes.ts';
+import { findBudgetRow, readWindowSpend } from '../resolvers/owner-nodes.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
 import { builder } from './builder.ts';
@@ -7,6 +7,7 @@ import { localId } from './global-id.ts';
 import { changed } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { BudgetType } from './refs.ts';
+import { usdOrNull } from './spend.ts';
 
 const TagType = builder.objectRef<Tag>('Tag').implement({
   description: 'A label of calls with a budget and limits.',
@@ -24,6 +25,13 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
       nullable: true,
       description: 'Its budget and limits. Null when it has none.',
       resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
+    }),
+    spendUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Spend in the current window of its budget in USD, exact; of all time where none has begun anew.',
+      resolve: async ({ id, budgetId }, _args, { scope }) =>
+        usdOrNull(await readWindowSpend(scope, { kind: 'tag', id, budgetId })),
     }),
   }),
 });

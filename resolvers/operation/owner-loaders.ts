@@ -8,12 +8,17 @@ import type { Project } from '../../src/domain/projects/project.ts';
 import type { TeamMember } from '../../src/domain/teams/member.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
 import type { User } from '../../src/domain/users/user.ts';
+import type { CountedKind, SpendStart } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from './stores.ts';
 
 /** A key, an owner of keys, or a label of calls. */
 interface SpenderId {
   readonly kind: Spender;
   readonly id: string;
+}
+
+interface SpendSince extends SpendStart {
+  readonly kind: CountedKind;
 }
 
 type Rows<Row> = DataLoader<string, Row | null>;
@@ -34,6 +39,8 @@ export interface OwnerLoaders {
   readonly projectsOfTeam: Lists<Project>;
   /** Total spend, over all budget windows. */
   readonly totalSpend: DataLoader<SpenderId, Usd, string>;
+  /** Spend since the start of a window. */
+  readonly spendSince: DataLoader<SpendSince, Usd, string>;
 }
 
 type ById<Row> = { findMany(ids: readonly string[]): Promise<readonly Row[]> };
@@ -70,6 +77,19 @@ async function spendOf(stores: Stores, asked: readonly SpenderId[]): Promise<rea
   return asked.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
 }
 
+/** One statement for each kind. */
+async function spendSinceOf(stores: Stores, asked: readonly SpendSince[]): Promise<readonly Usd[]> {
+  const kinds = Map.groupBy(asked, ({ kind }) => kind);
+  const read = await Promise.all(
+    [...kinds].map(async ([kind, starts]) => {
+      const totals = await stores.spend.totalsSince(kind, starts);
+      return [...totals].map(([id, usd]) => [nameOf({ kind, id }), usd] as const);
+    }),
+  );
+  const totals = new Map(read.flat());
+  return asked.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
+}
+
 /** One DataLoader per query. */
 export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
   teamById: rowsOf(() => stores.teams),
@@ -99,6 +119,7 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
     ({ teamId }) => teamId,
   ),
   totalSpend: new DataLoader((asked) => spendOf(stores, asked), { cacheKeyFn: nameOf }),
+  spendSince: new DataLoader((asked: readonly SpendSince[]) => spendSinceOf(stores, asked), { cacheKeyFn: nameOf }),
 });
 
 /** Evicts what was read before a change. */

@@ -1,12 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { memberId, spendCounter } from '../../src/domain/admission/counters.ts';
 import { newTeam } from '../../src/domain/teams/team.ts';
+import type { CountedKind, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { createCallRecords } from '../../src/recording/call-records.ts';
 import { createStoredSpend } from '../../src/runtime/admission/stored-spend.ts';
 import { createLog } from '../../src/runtime/telemetry/log.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey, aSpan, aSpendRow, picos, spanId, START_MS, traceId } from './samples.ts';
+
+const HOUR = 3_600_000;
+const DAY_ONE = Date.UTC(2026, 0, 1);
 
 const hash = (nth: number): string => String(nth).repeat(64);
 /** Ids with separators, as callers may choose them. */
@@ -69,6 +73,89 @@ for (const engine of ENGINES)
         ]),
       );
       expect(await spend.totalsOfOwners('organization', ['org', TEAM])).toEqual(new Map([['org', 1_110n]]));
+    });
+
+    /** Calls of one hour each around the start of a day, from many keys and labels. */
+    async function addCalls(): Promise<readonly SpendRow[]> {
+      const rows = Array.from({ length: 72 }, (_, hour) =>
+        aSpendRow({
+          id: `call-${hour}`,
+          traceId: traceId(hour + 1),
+          spanId: spanId(hour + 1),
+          keyHash: hash(1 + (hour % 4)),
+          endUser: hour % 3 === 0 ? 'e:1' : null,
+          tags: hour % 5 === 0 ? ['x', 'y'] : [],
+          cost: hour % 7 === 0 ? null : picos(2n ** BigInt(hour % 60)),
+          startedAt: new Date(DAY_ONE + hour * HOUR),
+          endedAt: new Date(DAY_ONE + hour * HOUR + 1),
+        }),
+      );
+      await stores.spend.append(rows);
+      return rows;
+    }
+
+    it('since the start of a window is exact for every kind and start, in one read', async () => {
+      await addKeys();
+      const rows = await addCalls();
+      const keysOf: Readonly<Record<string, readonly number[]>> = { [TEAM]: [1, 2], [OTHER]: [3] };
+      const isOf = (kind: CountedKind, id: string, row: SpendRow): boolean => {
+        const nth = Number(row.keyHash[0]);
+        switch (kind) {
+          case 'key':
+            return row.keyHash === id;
+          case 'team':
+            return keysOf[id]?.includes(nth) === true;
+          case 'user':
+            return [1, 3, 4].includes(nth);
+          case 'member':
+            return id === memberId(TEAM, USER) ? nth === 1 : nth === 3;
+          case 'organization':
+            return nth < 4;
+          case 'tag':
+            return row.tags.includes(id);
+          case 'end_user':
+            return row.endUser === id;
+          case 'project':
+            return false;
+        }
+      };
+      const KINDS: readonly (readonly [CountedKind, readonly string[]])[] = [
+        ['key', [hash(1), hash(2)]],
+        ['team', [TEAM, OTHER]],
+        ['user', [USER]],
+        ['member', [memberId(TEAM, USER), memberId(OTHER, USER)]],
+        ['organization', ['org']],
+        ['tag', ['x', 'y']],
+        ['end_user', ['e:1']],
+        ['project', ['none']],
+      ];
+      // Whole days, whole hours, and a moment within an hour; before, within and after the calls.
+      const froms = [-24, 0, 5, 23.5, 24, 25.25, 48, 70.99, 71, 72, 96].map((at) => new Date(DAY_ONE + at * HOUR));
+      for (const [kind, ids] of KINDS)
+        for (const [nth, from] of froms.entries()) {
+          // A page has different windows.
+          const starts = ids.map((id, at) => ({ id, from: froms[(nth + at * 3) % froms.length] ?? from }));
+          const expected = starts.flatMap(({ id, from: since }): readonly (readonly [string, bigint])[] => {
+            const own = rows.filter((row) => row.startedAt >= since && isOf(kind, id, row));
+            return own.length === 0 ? [] : [[id, own.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)]];
+          });
+          expect([kind, nth, await stores.spend.totalsSince(kind, starts)]).toEqual([kind, nth, new Map(expected)]);
+        }
+    });
+
+    it('since the start of a window includes calls that are not unfolded yet', async () => {
+      await addKeys();
+      const logged = Array.from({ length: 60 }, (_, at) => {
+        const ids = { traceId: traceId(at + 1), spanId: spanId(at + 1) };
+        const cost = picos(7n);
+        const startedAt = new Date(DAY_ONE + at - 10);
+        const spend = aSpendRow({ id: `call-${at}`, keyHash: hash(1), cost, startedAt, ...ids });
+        return stores.calls.keep({ spend, span: aSpan({ gateway: true, cost, ...ids }) });
+      });
+      await stores.calls.append(logged);
+      expect(await stores.spend.totalsSince('team', [{ id: TEAM, from: new Date(DAY_ONE) }])).toEqual(
+        new Map([[TEAM, 350n]]),
+      );
     });
 
     it('includes calls that are not unfolded yet, once', async () => {

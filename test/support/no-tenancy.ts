@@ -66,8 +66,9 @@ export const OTHER_STORES = {
 };
 
 /** Totals of a store without spend. */
-export const noTotals: Pick<SpendStore, 'totalOf' | 'totalsOf' | 'totalsOfOwners'> = {
+export const noTotals: Pick<SpendStore, 'totalOf' | 'totalsOf' | 'totalsOfOwners' | 'totalsSince'> = {
   totalOf: async () => ZERO_USD,
   totalsOf: async () => new Map(),
   totalsOfOwners: async () => new Map(),
+  totalsSince: async () => new Map(),
 };

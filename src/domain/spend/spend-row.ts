@@ -61,6 +61,20 @@ export type OwnerKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
 export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
 
+/** A key, an owner of keys, or a label of calls. */
+export type CountedKind = Exclude<Spender, 'window'>;
+
+/** Labels of calls. */
+type LabelKind = Exclude<CountedKind, 'key' | KeyOwnerKind>;
+
+export const isLabelKind = (kind: Spender): kind is LabelKind => kind === 'tag' || kind === 'end_user';
+
+/** The start of a window, inclusive, and whose spend counts in it. */
+export interface SpendStart {
+  readonly id: string;
+  readonly from: Date;
+}
+
 /** Store of spend. */
 export interface SpendStore {
   /** Appends rows in one commit. A row whose id is already stored is left as it is. */
@@ -89,4 +103,9 @@ export interface SpendStore {
    * the calls that name it.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
+  /**
+   * What each of these has spent in the calls that started in its window or after, exact; as `totalsOfOwners`. Those without any
+   * such call are absent.
+   */
+  totalsSince(kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>>;
 }

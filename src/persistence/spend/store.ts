@@ -9,6 +9,7 @@ import { KeySpendEntity } from './entities/key-spend.ts';
 import { SpendRowEntity } from './entities/spend-row.ts';
 import { createDailySums } from './daily-sums.ts';
 import { createOwnerTotals } from './owner-totals.ts';
+import { createSpendSince } from './spend-since.ts';
 import { createWindowTotals } from './budget-windows.ts';
 import {
   type EncodedRow,
@@ -239,5 +240,6 @@ export function createSpendStore(database: Database): SpendStore {
     },
     totalsOf,
     totalsOfOwners: createOwnerTotals(database),
+    totalsSince: createSpendSince(database),
   };
 }

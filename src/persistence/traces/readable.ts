@@ -21,7 +21,7 @@ function waiting<Store extends object>(
 
 /** Spend after the call log is unfolded (ADR 0035). Totals of keys include the log anyway. */
 export const readableSpend = (store: SpendStore, readable: () => Promise<void>): SpendStore =>
-  waiting(store, ['findBySpans', 'findElsewhere', 'forgetErrors'], readable);
+  waiting(store, ['findBySpans', 'findElsewhere', 'forgetErrors', 'totalsSince'], readable);
 
 /** Reports of spend after the call log is unfolded. */
 export const readableReports = (reports: SpendReports, readable: () => Promise<void>): SpendReports =>

@@ -1,0 +1,60 @@
+import { type Budget, countStart } from '../../src/domain/budgets/budget.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
+import type { CountedKind, SpendStart } from '../../src/domain/spend/spend-row.ts';
+import type { Stores } from './stores.ts';
+
+/** The spend of one whose budget is a row. */
+export interface CountedSpend {
+  /** In the current window of the budget; of all time in the first window, and without a budget. */
+  readonly spend: Usd;
+  /** Of all time. */
+  readonly total: Usd;
+}
+
+/** A key, an owner of keys or a label of calls, with its budget row. */
+interface Counted {
+  readonly id: string;
+  readonly budget: Budget | null | undefined;
+}
+
+/** The windows that have begun anew since they were made. */
+export const startsOf = (all: readonly Counted[], now: Date): readonly SpendStart[] =>
+  all.flatMap(({ id, budget }) => {
+    const from = budget === null || budget === undefined ? null : countStart(budget, now);
+    return from === null ? [] : [{ id, from }];
+  });
+
+/** The spend of several of one kind: two statements for any number. */
+export async function countedSpends(
+  { spend }: Pick<Stores, 'spend'>,
+  kind: Exclude<CountedKind, 'key'>,
+  { all, now }: { readonly all: readonly Counted[]; readonly now: Date },
+): Promise<(id: string) => CountedSpend> {
+  const starts = startsOf(all, now);
+  const [totals, since] = await Promise.all([
+    all.length === 0
+      ? new Map<string, Usd>()
+      : spend.totalsOfOwners(
+          kind,
+          all.map(({ id }) => id),
+        ),
+    starts.length === 0 ? new Map<string, Usd>() : spend.totalsSince(kind, starts),
+  ]);
+  const windowed = new Set(starts.map(({ id }) => id));
+  return (id) => {
+    const total = totals.get(id) ?? ZERO_USD;
+    return { total, spend: windowed.has(id) ? (since.get(id) ?? ZERO_USD) : total };
+  };
+}
+
+/** The budget row whose window the spend of a key is counted in; null where the key has a window of its own. */
+export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'budgetDuration' | 'settings'>) =>
+  budgetDuration === null ? (settings.budgetId ?? null) : null;
+
+/**
+ * The spend of a budget window: since the spend was last set, or since the window of the budget row began, if that is later.
+ * `since` is null where that window is the first one.
+ */
+export const laterSpend = (sinceSet: Usd, since: Usd | null): Usd =>
+  since !== null && since < sinceSet ? since : sinceSet;

@@ -1,0 +1,73 @@
+import { findTeamRow, readWindowSpend } from '../resolvers/owner-nodes.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { windowBudgetId } from '../resolvers/operation/window-spend.ts';
+import { memberId } from '../src/domain/admission/counters.ts';
+import { builder } from './builder.ts';
+import { TeamMemberType } from './owners.ts';
+import { OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './refs.ts';
+import { usdOrNull } from './spend.ts';
+
+const windowSpend = async (scope: Scope, counted: Parameters<typeof readWindowSpend>[1]): Promise<string | null> =>
+  usdOrNull(await readWindowSpend(scope, counted));
+
+const IN_WINDOW = {
+  type: 'Decimal',
+  nullable: true,
+  description:
+    'Spend in the current budget window in USD, exact; of all time where no window has begun anew. Null when the caller may not see it.',
+} as const;
+
+builder.objectFields(VirtualKeyType, (t) => ({
+  spendUsd: t.field({
+    ...IN_WINDOW,
+    resolve: (key, _args, { scope }) =>
+      windowSpend(scope, {
+        kind: 'key',
+        id: key.hash,
+        budgetId: windowBudgetId(key),
+        spentBefore: key.spentBefore,
+      }),
+  }),
+}));
+
+builder.objectFields(TeamType, (t) => ({
+  spendUsd: t.field({
+    ...IN_WINDOW,
+    resolve: async ({ id }, _args, { scope }) => {
+      const spentBefore = (await findTeamRow(scope, id))?.spentBefore ?? null;
+      return windowSpend(scope, { kind: 'team', id, budgetId: null, spentBefore });
+    },
+  }),
+}));
+
+builder.objectFields(UserType, (t) => ({
+  spendUsd: t.field({
+    ...IN_WINDOW,
+    resolve: ({ id, spentBefore }, _args, { scope }) =>
+      windowSpend(scope, { kind: 'user', id, budgetId: null, spentBefore }),
+  }),
+}));
+
+builder.objectFields(TeamMemberType, (t) => ({
+  spendUsd: t.field({
+    ...IN_WINDOW,
+    resolve: async ({ teamId, userId, budgetId: own }, _args, { scope }) => {
+      const budgetId = own ?? (await findTeamRow(scope, teamId))?.memberBudgetId ?? null;
+      return windowSpend(scope, { kind: 'member', id: memberId(teamId, userId), budgetId });
+    },
+  }),
+}));
+
+builder.objectFields(OrganizationType, (t) => ({
+  spendUsd: t.field({
+    ...IN_WINDOW,
+    resolve: ({ id, budgetId }, _args, { scope }) => windowSpend(scope, { kind: 'organization', id, budgetId }),
+  }),
+}));
+
+builder.objectFields(ProjectType, (t) => ({
+  spendUsd: t.field({
+    ...IN_WINDOW,
+    resolve: ({ id, budgetId }, _args, { scope }) => windowSpend(scope, { kind: 'project', id, budgetId }),
+  }),
+}));
