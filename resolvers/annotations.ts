@@ -1,7 +1,7 @@
+import type { AnnotationConditions } from '../src/domain/annotations/annotation-conditions.ts';
 import {
   ALL_ANNOTATIONS,
   type Annotation,
-  type AnnotationFilter,
   type Judgement,
   MOST_ANNOTATIONS,
   newAnnotation,
@@ -146,7 +146,7 @@ export const findAnnotation = operation({
 
 /** One page of annotations. */
 export interface AnnotationQuery {
-  readonly filter: Omit<AnnotationFilter, 'visibility' | 'traces' | 'traceBeforeMs'>;
+  readonly filter: AnnotationConditions;
   readonly descending: boolean;
   readonly limit: number;
   /** The row that the page begins after; null for the first page. */

@@ -1,6 +1,6 @@
 import type { Delivery } from '../src/domain/bus.ts';
 import { type Caller, mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
@@ -258,7 +258,8 @@ export const getSpan = operation({
 
 /**
  * Streams traces as they are stored, or one of them; with `after`, first the updates since that one. Ends when the
- * caller leaves or loses access. Throws Conflict when updates since then were evicted.
+ * caller leaves or loses access. Throws Conflict when updates since then were evicted, and Unsupported for a filter of
+ * annotations: an update does not contain them.
  */
 export const watchTraces = operation({
   name: 'watchTraces',
@@ -271,6 +272,7 @@ export const watchTraces = operation({
       filters = NO_FILTERS,
     }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
   ): PollableStream<TraceUpdate> {
+    if (filters.annotation !== null) throw new Unsupported('Updates of traces cannot be filtered by annotations.');
     const only = traceId?.toLowerCase() ?? null;
     const reader = callerOf(scope);
     const deliveries = scope.platform.bus.subscribe('trace', {

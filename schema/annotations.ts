@@ -2,12 +2,12 @@ import {
   annotateTrace,
   ANNOTATION_PAGE_SIZE,
   type AnnotationList,
-  type AnnotationQuery,
   deleteAnnotation,
   findAnnotation,
   listAnnotations,
 } from '../resolvers/annotations.ts';
 import type { Loaders } from '../resolvers/operation/loaders.ts';
+import type { AnnotationConditions } from '../src/domain/annotations/annotation-conditions.ts';
 import {
   type Annotation,
   MOST_ANNOTATIONS,
@@ -17,7 +17,7 @@ import {
 } from '../src/domain/annotations/annotation.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { findTraceNode } from '../resolvers/nodes.ts';
+import { findSpanNode, findTraceNode } from '../resolvers/nodes.ts';
 import type { TraceIdentity } from '../src/domain/traces/trace.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
@@ -66,6 +66,13 @@ builder.node(AnnotationType, {
       nullable: true,
       description: 'The annotated trace. Null when it was removed.',
       resolve: async ({ traceId, traceRef }, _args, { scope }) => findTraceNode(scope, `${traceId}:${traceRef}`),
+    }),
+    span: t.field({
+      type: SpanType,
+      nullable: true,
+      description: 'The annotated span. Null for the trace as a whole, and when it was removed.',
+      resolve: async ({ traceId, traceRef, spanId }, _args, { scope }) =>
+        spanId === '' ? null : findSpanNode(scope, `${traceId}:${spanId}:${traceRef}`),
     }),
   }),
 });
@@ -153,7 +160,7 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-const FilterType = builder.inputType('AnnotationFilter', {
+export const AnnotationFilterType = builder.inputType('AnnotationFilter', {
   description: 'Filter of annotations. All conditions must match.',
   fields: (t) => ({
     traceId: t.id({ description: 'Global id of the trace, or its trace id, 32 hex digits.' }),
@@ -185,7 +192,7 @@ const spanIdOf = (text: string | null | undefined): string | null => {
   return local === text || local === null ? local : (local.split(':')[1] ?? local);
 };
 
-function filterOf(input: typeof FilterType.$inferInput | null | undefined): AnnotationQuery['filter'] {
+export function conditionsOf(input: typeof AnnotationFilterType.$inferInput | null | undefined): AnnotationConditions {
   return {
     traceId: idOrNull(localId('Trace', input?.traceId)?.split(':')[0]),
     spanId: spanIdOf(input?.spanId),
@@ -239,7 +246,7 @@ builder.queryField('annotations', (t) =>
       multiplier: Math.max(0, Math.min(first ?? ANNOTATION_PAGE_SIZE, ANNOTATION_PAGE_SIZE)),
     }),
     args: {
-      filter: t.arg({ type: FilterType, description: 'All annotations when absent.' }),
+      filter: t.arg({ type: AnnotationFilterType, description: 'All annotations when absent.' }),
       orderBy: t.arg({ type: AnnotationOrderType, description: 'Newest first when absent.' }),
       first: t.arg.int({
         description: `Page size, 1 to ${ANNOTATION_PAGE_SIZE}; ${ANNOTATION_PAGE_SIZE} when absent.`,
@@ -248,7 +255,7 @@ builder.queryField('annotations', (t) =>
     },
     resolve: async (_root, { filter, orderBy, first, after }, { scope }) => {
       const { items, hasMore, count } = await listAnnotations(scope, {
-        filter: filterOf(filter),
+        filter: conditionsOf(filter),
         descending: orderBy?.direction !== 'ascending',
         limit: sizeOf(first),
         after: after === null || after === undefined ? null : readCursor(after),

@@ -9,6 +9,7 @@ import {
   type TraceBucket,
   type TraceFilters,
 } from '../src/domain/traces/trace-search.ts';
+import { AnnotationFilterType, conditionsOf } from './annotations.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { OrderDirectionType } from './order.ts';
@@ -32,6 +33,7 @@ export interface FilterInput {
   readonly userId?: string | null | undefined;
   readonly tag?: string | null | undefined;
   readonly internal?: boolean | null | undefined;
+  readonly annotation?: typeof AnnotationFilterType.$inferInput | null | undefined;
   readonly text?: string | null | undefined;
 }
 
@@ -52,6 +54,12 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     tag: t.string({ description: 'Exact text of one of its tags.' }),
     internal: t.boolean({
       description: 'Whether it has model calls of the product itself, tagged `litellm-lens`: a lens run, or signals.',
+    }),
+    annotation: t.field({
+      type: AnnotationFilterType,
+      description:
+        'One of its annotations, or of those of its spans, that matches all of these conditions. Traces without annotations ' +
+        'do not match, also where it is empty. UNSUPPORTED for `traceUpdates`.',
     }),
     text: t.string({
       description:
@@ -116,6 +124,7 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     userId: input.userId ?? null,
     tag: input.tag ?? null,
     internal: input.internal ?? null,
+    annotation: input.annotation ? conditionsOf(input.annotation) : null,
     text: input.text ?? null,
   };
 }

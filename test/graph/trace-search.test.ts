@@ -89,7 +89,7 @@ describe('a search of traces', () => {
   });
 
   it('takes no cursor that was made up', async () => {
-    const none: readonly unknown[] = Array.from({ length: 14 }, () => null);
+    const none: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,
       1,
@@ -105,7 +105,7 @@ describe('a search of traces', () => {
       state([]),
       state(none.with(0, 'broken')),
       state(none.slice(1)),
-      ...[1, 9, 10, 11, 12, 13].map((at) => state(none.with(at, 7))),
+      ...[1, 9, 10, 11, 12, 13, 14].map((at) => state(none.with(at, 7))),
       state(none.with(6, 7)),
       state(none.with(6, '9223372036854775808')),
       state(none.with(8, 1.5)),

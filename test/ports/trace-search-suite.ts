@@ -53,7 +53,7 @@ function someTraces(): readonly Span[] {
   });
 }
 
-const FILTERS: readonly Partial<TraceFilters>[] = [
+const FILTERS: readonly Partial<Omit<TraceFilters, 'annotation'>>[] = [
   {},
   { status: 'error' },
   { service: 'billing' },

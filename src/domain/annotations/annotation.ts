@@ -3,9 +3,7 @@ import { InvalidInput, type Issue } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { TraceKey } from '../traces/store.ts';
 import { textOrNull } from '../optional-text.ts';
-
-/** Kind of author: a person, a program, or a model. */
-export type AnnotatorKind = 'human' | 'code' | 'llm';
+import { type AnnotationConditions, type AnnotatorKind, NO_CONDITIONS } from './annotation-conditions.ts';
 
 /** Longest texts, in characters. */
 export const MOST_NAME = 120;
@@ -49,39 +47,19 @@ export interface Judgement {
 }
 
 /** Filter of annotations. Every member that is not null must match. */
-export interface AnnotationFilter {
+export interface AnnotationFilter extends AnnotationConditions {
   /** Owners that the reader may see. */
   readonly visibility: Visibility;
   readonly traces: readonly TraceKey[] | null;
-  readonly traceId: string | null;
-  readonly spanId: string | null;
-  readonly name: string | null;
-  readonly annotator: AnnotatorKind | null;
-  readonly label: string | null;
-  readonly author: string | null;
-  readonly minScore: number | null;
-  readonly maxScore: number | null;
-  /** Creation, inclusive; the other exclusive. */
-  readonly from: Date | null;
-  readonly to: Date | null;
   /** Traces that began before this time, in Unix ms. */
   readonly traceBeforeMs: number | null;
 }
 
 /** Filter that every annotation matches. */
 export const ALL_ANNOTATIONS: AnnotationFilter = {
+  ...NO_CONDITIONS,
   visibility: { kind: 'all' },
   traces: null,
-  traceId: null,
-  spanId: null,
-  name: null,
-  annotator: null,
-  label: null,
-  author: null,
-  minScore: null,
-  maxScore: null,
-  from: null,
-  to: null,
   traceBeforeMs: null,
 };
 

@@ -1,3 +1,4 @@
+import { conditionList, conditionsOfList } from '../annotations/annotation-conditions.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
@@ -28,12 +29,14 @@ const MEMBERS = [
   'userId',
   'tag',
   'internal',
+  'annotation',
 ] as const satisfies readonly (keyof TraceFilters)[];
 
 /** Filters as canonical text. */
 export const textOfFilters = (filters: TraceFilters): string =>
   JSON.stringify(
     MEMBERS.map((member): unknown => {
+      if (member === 'annotation') return filters.annotation === null ? null : conditionList(filters.annotation);
       const value = filters[member];
       return typeof value === 'bigint' ? String(value) : value;
     }),
@@ -107,6 +110,8 @@ export function filtersOfText(searched: unknown): TraceFilters {
   const internal = at('internal');
   if (internal !== null && typeof internal !== 'boolean') throw new InvalidInput(NOT_OURS);
   if (status !== at('status') || (minErrors !== null && !isCount(minErrors))) throw new InvalidInput(NOT_OURS);
+  const annotation = at('annotation') === null ? null : conditionsOfList(at('annotation'));
+  if (annotation === undefined) throw new InvalidInput(NOT_OURS);
   return {
     status,
     service: text('service'),
@@ -121,6 +126,7 @@ export function filtersOfText(searched: unknown): TraceFilters {
     userId: text('userId'),
     tag: text('tag'),
     internal,
+    annotation,
     text: text('text'),
   };
 }

@@ -1,3 +1,4 @@
+import type { AnnotationConditions } from '../annotations/annotation-conditions.ts';
 import type { Usd } from '../money.ts';
 import type { SpanStatus } from './span.ts';
 import { INTERNAL_TAG } from './trace-labels.ts';
@@ -25,6 +26,8 @@ export interface TraceFilters {
   readonly tag: string | null;
   /** Whether it has the tag of the product's own model calls. */
   readonly internal: boolean | null;
+  /** One of its annotations, or of those of its spans. */
+  readonly annotation: AnnotationConditions | null;
   /** Text in its name, service, input preview, agents, models, session, user or tags; ignores case. */
   readonly text: string | null;
 }
@@ -43,6 +46,7 @@ export const NO_FILTERS: TraceFilters = {
   userId: null,
   tag: null,
   internal: null,
+  annotation: null,
   text: null,
 };
 
@@ -75,7 +79,7 @@ export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, orde
   }
 }
 
-/** Whether a trace passes the filters. */
+/** Whether a trace passes the filters, except that of its annotations: a summary does not contain them. */
 export function passesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;

@@ -10,6 +10,7 @@ import type {
   TraceSeries,
 } from '../../domain/traces/trace-search.ts';
 import { INTERNAL_TAG } from '../../domain/traces/trace-labels.ts';
+import type { TraceKey } from '../../domain/traces/store.ts';
 import type { ClickHouse, Params } from './client.ts';
 
 /** A condition on summaries, with its parameters. */
@@ -44,6 +45,26 @@ export function visibleTo(visibility: Visibility): Condition {
     case 'key':
       return { text: `team_id = '' and key_hash = {seen:String}`, params: { seen: visibility.keyHash } };
   }
+}
+
+/** Refs of one parameter: it must fit the request limits of servers and proxies. */
+const REFS_OF_PARAMETER = 500;
+
+/** One of these traces. */
+export function isOneOf(traces: readonly TraceKey[]): Condition {
+  const refs = traces.map(({ traceRef }) => traceRef);
+  const lots = Array.from(
+    { length: Math.ceil(refs.length / REFS_OF_PARAMETER) },
+    (_, lot): readonly [string, readonly string[]] => [
+      `refs${lot}`,
+      refs.slice(lot * REFS_OF_PARAMETER, (lot + 1) * REFS_OF_PARAMETER),
+    ],
+  );
+  if (lots.length === 0) return { text: '0', params: {} };
+  return {
+    text: lots.map(([name]) => `trace_ref in {${name}:Array(String)}`).join(' or '),
+    params: Object.fromEntries(lots),
+  };
 }
 
 /** Traces that began in an interval, Unix ms, end exclusive. */

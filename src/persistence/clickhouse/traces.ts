@@ -1,10 +1,13 @@
-import { Unavailable } from '../../domain/errors.ts';
+import type { Visibility } from '../../domain/caller.ts';
+import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import { storable } from '../../domain/storable.ts';
 import type { BodyReader } from '../../domain/traces/packed.ts';
 import { payloadOfText } from '../../domain/traces/span-rows.ts';
 import type { Span, SpanPayload } from '../../domain/traces/span.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
+import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
+import type { AnnotatedSearch } from '../annotations/annotated-traces.ts';
 import type { Orm } from '../database/database.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { createInFlight } from '../database/in-flight.ts';
@@ -22,7 +25,17 @@ import { spanPage, spansByRef } from './spans-by-ref.ts';
 import { createClickHouseIngest } from './trace-ingest.ts';
 import { knownSummaries, selected, summaryReader } from './trace-lookup.ts';
 import { createClickHouseRemoval } from './trace-removal.ts';
-import { agentsOf, allOf, beganIn, bucketsOf, passing, RANKS, visibleTo } from './trace-search.ts';
+import {
+  agentsOf,
+  allOf,
+  beganIn,
+  bucketsOf,
+  type Condition,
+  isOneOf,
+  passing,
+  RANKS,
+  visibleTo,
+} from './trace-search.ts';
 import { countSessionsOf, sessionsOf } from './sessions.ts';
 import { clickHouseTables, numbersOf } from './trace-tables.ts';
 import { createViews } from './views.ts';
@@ -30,6 +43,8 @@ import { createViews } from './views.ts';
 const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
 /** Rows of a group commit. Each insert is a part that the server has to merge: few and large ones. */
 const GROUP_ROWS = 20_000;
+/** Most annotations that a filter may match. Their traces are sent with the query: annotations are in the database. */
+const MOST_ANNOTATED = 10_000;
 
 /** A span with its owner and body. */
 type FoundSpan = SpanRow & {
@@ -48,6 +63,8 @@ export interface ClickHouseTraceStore extends ClosableTraceStore {
 
 interface Options extends Pick<StoresOptions, 'log'> {
   readonly bodies: BodyReader | undefined;
+  /** The traces of at most `most` matching annotations; null when more match. */
+  readonly annotated: (search: AnnotatedSearch, most: number) => Promise<readonly TraceKey[] | null>;
   readonly limit: IngestLimit | undefined;
 }
 
@@ -58,7 +75,7 @@ interface Options extends Pick<StoresOptions, 'log'> {
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
   orm: Orm,
-  { bodies, log, limit = INGEST_LIMIT }: Options,
+  { bodies, annotated, log, limit = INGEST_LIMIT }: Options,
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
   const outside = await openClickHouse(location, 'default');
@@ -99,6 +116,22 @@ export async function openClickHouseTraces(
   });
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
+
+  /** The filters of a search and its reader's visibility as one condition. Throws InvalidInput. */
+  async function visibleAndPassing(
+    visibility: Visibility,
+    { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,
+  ): Promise<Condition> {
+    const held = allOf(visibleTo(visibility), passing(filters));
+    const { annotation: conditions } = filters;
+    if (conditions === null) return held;
+    const traces = await annotated({ visibility, startMs, conditions }, MOST_ANNOTATED);
+    if (traces === null)
+      throw new InvalidInput(
+        `More than ${MOST_ANNOTATED} annotations match: narrow the filter, or begin the window later.`,
+      );
+    return allOf(held, isOneOf(traces));
+  }
 
   const spanColumns = `trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))}`;
 
@@ -187,9 +220,10 @@ export async function openClickHouseTraces(
         );
         return read(rows);
       }),
-    searchSummaries: (visibility, { startMs, endMs, filters, order, after }, limitRows) =>
+    searchSummaries: (visibility, search, limitRows) =>
       using(async () => {
-        const found = allOf(beganIn(startMs, endMs), visibleTo(visibility), passing(filters));
+        const { startMs, endMs, order, after } = search;
+        const found = allOf(beganIn(startMs, endMs), await visibleAndPassing(visibility, search));
         const rank = RANKS[order];
         const below = after === null ? '' : `and (${rank}, trace_ref) < ({rank:Int64}, {ref:String})`;
         const rows = await reader.rows<NewSummaryRow>(
@@ -200,17 +234,19 @@ export async function openClickHouseTraces(
         return read(rows);
       }),
     series: (visibility, series) =>
-      using(() => bucketsOf(reader, series, allOf(visibleTo(visibility), passing(series.filters)))),
+      using(async () => bucketsOf(reader, series, await visibleAndPassing(visibility, series))),
     agents: (visibility, search, most) =>
-      using(() =>
-        agentsOf(reader, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
-      ),
+      using(async () => {
+        const condition = await visibleAndPassing(visibility, search);
+        return agentsOf(reader, { search, condition, limit: most });
+      }),
     sessions: (visibility, search, most) =>
-      using(() =>
-        sessionsOf(reader, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
-      ),
+      using(async () => {
+        const condition = await visibleAndPassing(visibility, search);
+        return sessionsOf(reader, { search, condition, limit: most });
+      }),
     countSessions: (visibility, search) =>
-      using(() => countSessionsOf(reader, search, allOf(visibleTo(visibility), passing(search.filters)))),
+      using(async () => countSessionsOf(reader, search, await visibleAndPassing(visibility, search))),
     findSummaries: (visibility, traceId, traceRef) =>
       using(async () => {
         const seen = visibleTo(visibility);

@@ -29,6 +29,8 @@ import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
+import type { Tables } from './tables.ts';
+import { type AnnotatedSearch, annotatedTraces } from '../annotations/annotated-traces.ts';
 import { createAnnotationStore } from '../annotations/store.ts';
 import { createLensRowStores } from '../lens/row-stores.ts';
 import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
@@ -175,7 +177,11 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
       closeTraces: () => traceStore.idle(),
     };
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
-  const traces = await openClickHouseTraces(location, database.orm, { bodies, log, limit });
+  const annotated = (search: AnnotatedSearch, most: number) =>
+    database.inFlight.run(() =>
+      annotatedTraces(database.orm.em.fork().getKysely<Tables>({ type: 'read' }), database.flavour, search, most),
+    );
+  const traces = await openClickHouseTraces(location, database.orm, { bodies, annotated, log, limit });
   return {
     // Calls that are still in the log are unfolded into the database.
     calls: createCallSpendStore({ spend: spendRows, log: calls }),

@@ -1,12 +1,13 @@
-import { expressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
+import { expressionBuilder, type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { storable } from '../../domain/storable.ts';
 import { payloadOfText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import type { Span, SpanPayload } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
-import type { TraceFilters } from '../../domain/traces/trace-search.ts';
+import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
+import { visibleAndAnnotated } from '../annotations/annotated-traces.ts';
 import type { Database } from '../database/database.ts';
 import { ExportBodyEntity } from './entities/export-body.ts';
 import { BlockTraceEntity } from '../span-blocks/entities/block-trace.ts';
@@ -69,8 +70,20 @@ export function createTraceStore(
   const removal = createTraceRemoval(database, tables, bodies);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const visible = (visibility: Visibility) => visibleTo(visibility.kind, sql`${ownerOf(visibility)}`);
-  const visibleAndPassing = (visibility: Visibility, filters: TraceFilters) =>
-    sql<SqlBool>`${visible(visibility)(expressionBuilder())} and ${passing(flavour, filters)}`;
+
+  /** The filters of a search and its reader's visibility as one condition on summaries. */
+  async function visibleAndPassing(
+    visibility: Visibility,
+    { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,
+  ): Promise<RawBuilder<SqlBool>> {
+    const { annotation: conditions } = filters;
+    const seen = sql<SqlBool>`${visible(visibility)(expressionBuilder())}`;
+    const visibleOnes =
+      conditions === null
+        ? seen
+        : await visibleAndAnnotated(reading(), flavour, { visibility, startMs, conditions }, seen);
+    return sql<SqlBool>`${visibleOnes} and ${passing(flavour, filters)}`;
+  }
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
@@ -102,16 +115,16 @@ export function createTraceStore(
     ingest: async (batches) => submit(jobOfBatches(batches)),
     ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
     listSummaries: reads.listSummaries,
-    searchSummaries: (visibility, { startMs, endMs, filters, order, after }, limitRows) =>
+    searchSummaries: (visibility, search, limitRows) =>
       inFlight.run(async () => {
+        const { startMs, endMs, order, after } = search;
         const rank = RANKS[order];
         const rows = await reading()
           .selectFrom('trace_summary')
           .select(summaryRows.selection)
-          .where(visible(visibility))
+          .where(await visibleAndPassing(visibility, search))
           .where('start_ms', '>=', startMs)
           .where('start_ms', '<', endMs)
-          .where(passing(flavour, filters))
           .$if(after !== null, (query) =>
             query.where(
               sql<boolean>`(${rank}, trace_summary.trace_ref) < (${bigint(after?.rank ?? 0n)}, ${storable(after?.traceRef ?? '')})`,
@@ -124,19 +137,19 @@ export function createTraceStore(
         return rows.map((row) => summaryOf(summaryRows.rowOf(row)));
       }),
     series: (visibility, series) =>
-      inFlight.run(() => bucketsOf(reading(), series, visibleAndPassing(visibility, series.filters))),
+      inFlight.run(async () => bucketsOf(reading(), series, await visibleAndPassing(visibility, series))),
     agents: (visibility, search, limitRows) =>
-      inFlight.run(() => {
-        const condition = visibleAndPassing(visibility, search.filters);
+      inFlight.run(async () => {
+        const condition = await visibleAndPassing(visibility, search);
         return agentsOf(reading(), flavour, { search, condition, limit: limitRows });
       }),
     sessions: (visibility, search, limitRows) =>
-      inFlight.run(() => {
-        const condition = visibleAndPassing(visibility, search.filters);
+      inFlight.run(async () => {
+        const condition = await visibleAndPassing(visibility, search);
         return sessionsOf(reading(), flavour, { search, condition, limit: limitRows });
       }),
     countSessions: (visibility, search) =>
-      inFlight.run(() => countSessionsOf(reading(), search, visibleAndPassing(visibility, search.filters))),
+      inFlight.run(async () => countSessionsOf(reading(), search, await visibleAndPassing(visibility, search))),
     findSummaries: reads.findSummaries,
     listSpans: reads.listSpans,
     listSpanPage: reads.listSpanPage,

@@ -1109,6 +1109,8 @@ export type TeamMemberRole =
 export type TraceFilter = {
   /** Exact name of one of its agents. */
   agent?: string | null | undefined;
+  /** One of its annotations, or of those of its spans, that matches all of these conditions. Traces without annotations do not match, also where it is empty. UNSUPPORTED for `traceUpdates`. */
+  annotation?: AnnotationFilter | null | undefined;
   /** Whether it has model calls of the product itself, tagged `litellm-lens`: a lens run, or signals. */
   internal?: boolean | null | undefined;
   /** Hash or global id of the key that sent it. */
@@ -1845,6 +1847,32 @@ export type SpendRowsQueryVariables = Exact<{
 
 
 export type SpendRowsQuery = { spendRows: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ callId: string, costUsd: string | null }> } | null };
+
+export type AnnotatedTracesQueryVariables = Exact<{
+  filter?: TraceFilter | null | undefined;
+  from?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  orderBy?: TraceOrder | null | undefined;
+}>;
+
+
+export type AnnotatedTracesQuery = { traces: { totalCount: number, nodes: Array<{ name: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type AnnotatedSessionsQueryVariables = Exact<{
+  filter?: TraceFilter | null | undefined;
+  from?: string | null | undefined;
+}>;
+
+
+export type AnnotatedSessionsQuery = { sessions: { totalCount: number, nodes: Array<{ sessionId: string, traces: { nodes: Array<{ name: string | null }> } | null }> }, agents: Array<{ name: string, traceCount: number }>, traceSeries: Array<{ traceCount: number }> };
+
+export type AnnotatedSpansQueryVariables = Exact<{
+  filter?: AnnotationFilter | null | undefined;
+}>;
+
+
+export type AnnotatedSpansQuery = { annotations: { totalCount: number, nodes: Array<{ span: { spanId: string, name: string, annotations: Array<{ name: string }> } | null }> } };
 
 export type AnnotateTraceMutationVariables = Exact<{
   input: AnnotateTraceInput;
@@ -3660,6 +3688,64 @@ export const SpendRowsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SpendRowsQuery, SpendRowsQueryVariables>;
+export const AnnotatedTracesDocument = new TypedDocumentString(`
+    query AnnotatedTraces($filter: TraceFilter, $from: DateTime, $first: Int, $after: String, $orderBy: TraceOrder) {
+  traces(
+    filter: $filter
+    from: $from
+    first: $first
+    after: $after
+    orderBy: $orderBy
+  ) {
+    totalCount
+    nodes {
+      name
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AnnotatedTracesQuery, AnnotatedTracesQueryVariables>;
+export const AnnotatedSessionsDocument = new TypedDocumentString(`
+    query AnnotatedSessions($filter: TraceFilter, $from: DateTime) {
+  sessions(filter: $filter, from: $from) {
+    totalCount
+    nodes {
+      sessionId
+      traces {
+        nodes {
+          name
+        }
+      }
+    }
+  }
+  agents(filter: $filter, from: $from) {
+    name
+    traceCount
+  }
+  traceSeries(filter: $filter, from: $from, buckets: 1) {
+    traceCount
+  }
+}
+    `) as unknown as TypedDocumentString<AnnotatedSessionsQuery, AnnotatedSessionsQueryVariables>;
+export const AnnotatedSpansDocument = new TypedDocumentString(`
+    query AnnotatedSpans($filter: AnnotationFilter) {
+  annotations(filter: $filter) {
+    totalCount
+    nodes {
+      span {
+        spanId
+        name
+        annotations {
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AnnotatedSpansQuery, AnnotatedSpansQueryVariables>;
 export const AnnotateTraceDocument = new TypedDocumentString(`
     mutation AnnotateTrace($input: AnnotateTraceInput!) {
   annotateTrace(input: $input) {

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { AnnotatorKind } from '../../../domain/annotations/annotation.ts';
+import type { AnnotatorKind } from '../../../domain/annotations/annotation-conditions.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** An annotation changes over time: a managed entity. */
@@ -23,7 +23,15 @@ const AnnotationSchema = defineEntity({
   },
   // One of a name by each author for a trace or span; also finds those of a trace.
   uniques: [{ properties: ['traceId', 'traceRef', 'spanId', 'name', 'createdBy'] }],
-  indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['traceStartMs'] }],
+  indexes: [
+    { properties: ['createdAt', 'id'] },
+    { properties: ['traceStartMs'] },
+    // For filters of traces: of all traces by label or score, of a team, of a key without a team.
+    { properties: ['name', 'label', 'traceStartMs'] },
+    { properties: ['name', 'score', 'traceStartMs'] },
+    { properties: ['teamId', 'name', 'traceStartMs'], where: `"team_id" <> ''` },
+    { properties: ['keyHash', 'name', 'traceStartMs'], where: `"team_id" = ''` },
+  ],
 });
 
 export class AnnotationEntity extends AnnotationSchema.class {}

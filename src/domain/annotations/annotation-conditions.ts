@@ -1,0 +1,80 @@
+import { idOrNull } from '../optional-id.ts';
+
+/** Kind of author: a person, a program, or a model. */
+const ANNOTATOR_KINDS = ['human', 'code', 'llm'] as const;
+export type AnnotatorKind = (typeof ANNOTATOR_KINDS)[number];
+
+/** Conditions on an annotation. Every member that is not null must match. */
+export interface AnnotationConditions {
+  readonly traceId: string | null;
+  readonly spanId: string | null;
+  readonly name: string | null;
+  readonly annotator: AnnotatorKind | null;
+  readonly label: string | null;
+  readonly author: string | null;
+  readonly minScore: number | null;
+  readonly maxScore: number | null;
+  /** Creation, inclusive; the other exclusive. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** Conditions that every annotation matches. */
+export const NO_CONDITIONS: AnnotationConditions = {
+  traceId: null,
+  spanId: null,
+  name: null,
+  annotator: null,
+  label: null,
+  author: null,
+  minScore: null,
+  maxScore: null,
+  from: null,
+  to: null,
+};
+
+/** Conditions as a list that a cursor contains. */
+export const conditionList = (conditions: AnnotationConditions): readonly unknown[] => [
+  conditions.traceId,
+  conditions.spanId,
+  conditions.name,
+  conditions.annotator,
+  conditions.label,
+  conditions.author,
+  conditions.minScore,
+  conditions.maxScore,
+  conditions.from?.getTime() ?? null,
+  conditions.to?.getTime() ?? null,
+];
+
+const LENGTH = conditionList(NO_CONDITIONS).length;
+/** Largest absolute time of a `Date`, in ms. */
+const MOST_MS = 8.64e15;
+
+const isText = (value: unknown): value is string | null => value === null || typeof value === 'string';
+const isNumber = (value: unknown): value is number | null => value === null || Number.isFinite(value);
+const isTime = (value: unknown): value is number | null =>
+  isNumber(value) && (value === null || (Number.isSafeInteger(value) && Math.abs(value) <= MOST_MS));
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+
+/** Inverse of the list; undefined for any other value. */
+export function conditionsOfList(list: unknown): AnnotationConditions | undefined {
+  if (!Array.isArray(list) || list.length !== LENGTH) return undefined;
+  const [traceId, spanId, name, annotator, label, author, minScore, maxScore, from, to] = list as readonly unknown[];
+  const kind = ANNOTATOR_KINDS.find((known) => known === annotator) ?? null;
+  if (kind !== annotator || !isText(traceId) || !isText(spanId) || !isText(name)) return undefined;
+  if (!isText(label) || !isText(author) || !isNumber(minScore) || !isNumber(maxScore)) return undefined;
+  if (!isTime(from) || !isTime(to)) return undefined;
+  return {
+    traceId: idOrNull(traceId),
+    spanId: idOrNull(spanId),
+    name,
+    annotator: kind,
+    label,
+    author: idOrNull(author),
+    minScore,
+    maxScore,
+    from: dateOf(from),
+    to: dateOf(to),
+  };
+}

@@ -1,0 +1,128 @@
+import { type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
+import type { AnnotationConditions } from '../../domain/annotations/annotation-conditions.ts';
+import type { Visibility } from '../../domain/caller.ts';
+import { storable } from '../../domain/storable.ts';
+import type { TraceKey } from '../../domain/traces/store.ts';
+import type { Database } from '../database/database.ts';
+import { tuplesIn } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+
+type Flavour = Database['flavour'];
+
+/**
+ * Most annotations that a search of traces begins with. Of more, each trace of the search is looked up, which finds a page
+ * soon then.
+ */
+const MOST_BEGUN_WITH = 2_000;
+
+/** Annotations to look for. */
+export interface AnnotatedSearch {
+  readonly visibility: Visibility;
+  /** Start of the window of traces, Unix ms. */
+  readonly startMs: number;
+  readonly conditions: AnnotationConditions;
+}
+
+/** Last ms of the year 9999. Annotations are written between 1970 and then. */
+const LAST_MS = 253_402_300_799_999;
+
+/** A time as its column stores it: ms in SQLite. */
+function timeOf(flavour: Flavour, time: Date): RawBuilder<unknown> {
+  const ms = Math.max(0, Math.min(time.getTime(), LAST_MS));
+  return flavour === 'postgresql'
+    ? sql`cast(${new Date(ms).toISOString()} as timestamptz)`
+    : sql`cast(${ms} as bigint)`;
+}
+
+const score = (value: number): RawBuilder<unknown> => sql`cast(${value} as double precision)`;
+
+function matching(flavour: Flavour, conditions: AnnotationConditions): readonly RawBuilder<SqlBool>[] {
+  const { traceId, spanId, name, annotator, label, author, minScore, maxScore, from, to } = conditions;
+  const demands: (RawBuilder<SqlBool> | null)[] = [
+    traceId === null ? null : sql<SqlBool>`annotation.trace_id = ${storable(traceId)}`,
+    spanId === null ? null : sql<SqlBool>`annotation.span_id = ${storable(spanId)}`,
+    name === null ? null : sql<SqlBool>`annotation.name = ${storable(name)}`,
+    annotator === null ? null : sql<SqlBool>`annotation.annotator = ${annotator}`,
+    label === null ? null : sql<SqlBool>`annotation.label = ${storable(label)}`,
+    author === null ? null : sql<SqlBool>`annotation.created_by = ${storable(author)}`,
+    minScore === null ? null : sql<SqlBool>`annotation.score >= ${score(minScore)}`,
+    maxScore === null ? null : sql<SqlBool>`annotation.score <= ${score(maxScore)}`,
+    from === null ? null : sql<SqlBool>`annotation.created_at >= ${timeOf(flavour, from)}`,
+    to === null ? null : sql<SqlBool>`annotation.created_at < ${timeOf(flavour, to)}`,
+  ];
+  return demands.filter((demand) => demand !== null);
+}
+
+/** A visibility as conditions on annotations. Each kind repeats the condition of its partial index. */
+function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
+  switch (visibility.kind) {
+    case 'all':
+      return [];
+    case 'team':
+      return [
+        sql<SqlBool>`annotation.team_id = ${storable(visibility.teamId)}`,
+        sql<SqlBool>`annotation.team_id <> ''`,
+      ];
+    case 'key':
+      return [
+        sql<SqlBool>`annotation.key_hash = ${storable(visibility.keyHash)}`,
+        sql<SqlBool>`annotation.team_id = ''`,
+      ];
+  }
+}
+
+/** Query of one annotation more than `most`, with the keys of their traces. */
+export function annotatedQuery(
+  flavour: Flavour,
+  { visibility, startMs, conditions }: AnnotatedSearch,
+  most: number,
+): RawBuilder<{ readonly trace_id: string; readonly trace_ref: string }> {
+  const demands = [
+    ...visibleTo(visibility),
+    sql<SqlBool>`annotation.trace_start_ms >= cast(${String(startMs)} as bigint)`,
+    ...matching(flavour, conditions),
+  ];
+  return sql`select trace_id, trace_ref from annotation where ${sql.join(demands, sql` and `)} limit ${most + 1}`;
+}
+
+/**
+ * The traces of at most `most` matching annotations, each once; null when more annotations match. Annotations of traces
+ * that began before the window are left out: the start of a trace is never later than its annotation states.
+ */
+export async function annotatedTraces(
+  db: Kysely<Tables>,
+  flavour: Flavour,
+  search: AnnotatedSearch,
+  most: number,
+): Promise<readonly TraceKey[] | null> {
+  const { rows } = await annotatedQuery(flavour, search, most).execute(db);
+  if (rows.length > most) return null;
+  const byRef = new Map(rows.map((row) => [row.trace_ref, row]));
+  return [...byRef.values()].map((row) => ({ traceId: row.trace_id, traceRef: row.trace_ref }));
+}
+
+/**
+ * Condition on summaries that a reader may see them, which `visible` says, and that one of the annotations of the trace
+ * matches.
+ */
+export async function visibleAndAnnotated(
+  db: Kysely<Tables>,
+  flavour: Flavour,
+  search: AnnotatedSearch,
+  visible: RawBuilder<SqlBool>,
+): Promise<RawBuilder<SqlBool>> {
+  const few = await annotatedTraces(db, flavour, search, MOST_BEGUN_WITH);
+  if (few !== null) {
+    const keys = few.map(({ traceId, traceRef }) => [traceId, traceRef]);
+    // `is true` and the row number, because SQLite would read all traces of a team by its index before it tried the keys.
+    return sql<SqlBool>`(${visible}) is true and trace_summary.trace_no in (
+      select sought.trace_no from trace_summary as sought
+      where (sought.trace_id, sought.trace_ref) in ${tuplesIn(flavour, 2, keys)})`;
+  }
+  const demands = [
+    sql<SqlBool>`annotation.trace_id = trace_summary.trace_id`,
+    sql<SqlBool>`annotation.trace_ref = trace_summary.trace_ref`,
+    ...matching(flavour, search.conditions),
+  ];
+  return sql<SqlBool>`${visible} and exists (select 1 from annotation where ${sql.join(demands, sql` and `)})`;
+}

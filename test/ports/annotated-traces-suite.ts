@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Annotation } from '../../src/domain/annotations/annotation.ts';
+import { type AnnotationConditions, NO_CONDITIONS } from '../../src/domain/annotations/annotation-conditions.ts';
+import type { Visibility } from '../../src/domain/caller.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import {
+  NO_FILTERS,
+  rankOf,
+  TRACE_ORDERS,
+  type TraceFilters,
+  type TraceSearch,
+} from '../../src/domain/traces/trace-search.ts';
+import type { TraceSummary } from '../../src/domain/traces/trace.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+
+const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
+const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
+/** More traces of the annotated ids than one page has. */
+const MANY = 24;
+/** More annotations than a search begins with. */
+const CROWD = 2_100;
+/** More annotations than a filter may match where they are in another database. */
+const TOO_MANY = 10_050;
+
+let annotations = 0;
+function annotationOf({ traceId: id, traceRef, owner, startNs }: TraceSummary, more: Partial<Annotation>): Annotation {
+  annotations += 1;
+  return {
+    id: `a${annotations}`,
+    traceId: id,
+    traceRef,
+    spanId: '',
+    teamId: owner.teamId ?? '',
+    keyHash: owner.keyHash,
+    traceStartMs: Number(startNs / 1_000_000n),
+    name: 'quality',
+    annotator: 'human',
+    label: null,
+    score: null,
+    note: null,
+    createdAt: new Date(START_MS),
+    createdBy: 'ann',
+    updatedAt: new Date(START_MS),
+    updatedBy: 'ann',
+    ...more,
+  };
+}
+
+function matches(annotation: Annotation, conditions: AnnotationConditions): boolean {
+  const { traceId: id, spanId: span, name, annotator, label, author, minScore, maxScore, from, to } = conditions;
+  const { score } = annotation;
+  return (
+    (id === null || annotation.traceId === id) &&
+    (span === null || annotation.spanId === span) &&
+    (name === null || annotation.name === name) &&
+    (annotator === null || annotation.annotator === annotator) &&
+    (label === null || annotation.label === label) &&
+    (author === null || annotation.createdBy === author) &&
+    (minScore === null || (score !== null && score >= minScore)) &&
+    (maxScore === null || (score !== null && score <= maxScore)) &&
+    (from === null || annotation.createdAt >= from) &&
+    (to === null || annotation.createdAt < to)
+  );
+}
+
+const CONDITIONS: readonly Partial<AnnotationConditions>[] = [
+  {},
+  { name: 'quality' },
+  { name: 'Quality' },
+  { name: 'quality', label: 'bad' },
+  { label: 'bad', author: 'ben' },
+  { annotator: 'llm' },
+  { minScore: 0.5 },
+  { maxScore: 0.5 },
+  { minScore: 0.5, maxScore: 0.5 },
+  { minScore: -1e308, maxScore: 1e308 },
+  { minScore: 2, maxScore: 1 },
+  { spanId: spanId(1) },
+  { traceId: traceId(3) },
+  { traceId: traceId(3), spanId: spanId(1), name: 'span' },
+  { from: new Date(START_MS + 5) },
+  { to: new Date(START_MS + 5) },
+  { from: new Date(START_MS + 5), to: new Date(START_MS + 6) },
+  { from: new Date(8.64e15) },
+  { to: new Date(-8.64e15) },
+  { name: "'; drop table annotation; --" },
+  { name: '%' },
+  { name: 'no\0text \ud800' },
+  { name: 'none' },
+];
+
+/** What every TraceStore promises of a filter of annotations. */
+export function annotatedTracesSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`traces by annotation on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    let all: readonly TraceSummary[];
+    const stored: Annotation[] = [];
+
+    async function annotate(...more: readonly Annotation[]): Promise<void> {
+      await stores.annotations.add(...more);
+      stored.push(...more);
+    }
+
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+      for (let nth = 0; nth < MANY; nth += 1) {
+        const span = aSpan({
+          traceId: traceId(Math.floor(nth / 2)),
+          startNs: nsAt(START_MS + (nth % 7) * 1_000),
+          agent: nth % 2 === 0 ? 'triage' : '',
+          type: 'agent',
+          labels: { sessionId: `chat-${nth % 3}`, userId: null, tags: [] },
+        });
+        await stores.traces.ingest([{ owner: OWNERS[nth % OWNERS.length] ?? TEAM_KEY, spans: [span] }]);
+      }
+      all = await stores.traces.listSummaries(ALL, { ...EVER, after: null }, MANY);
+      expect(all).toHaveLength(MANY);
+      for (const [nth, summary] of all.entries()) {
+        if (nth % 2 === 0) await annotate(annotationOf(summary, { label: nth % 4 === 0 ? 'bad' : 'good' }));
+        if (nth % 3 === 0)
+          await annotate(
+            annotationOf(summary, {
+              score: nth / 12,
+              createdBy: 'ben',
+              annotator: 'llm',
+              label: 'bad',
+              createdAt: new Date(START_MS + 5),
+            }),
+          );
+        if (nth % 5 === 0) await annotate(annotationOf(summary, { spanId: spanId(1), name: 'span', score: -1 }));
+      }
+      await annotate(annotationOf(all[7] ?? all[0]!, { name: "'; drop table annotation; --", label: 'x' }));
+    }, 60_000);
+    afterAll(() => scratch.remove());
+
+    const filtersOf = (conditions: Partial<AnnotationConditions>): TraceFilters => ({
+      ...NO_FILTERS,
+      annotation: { ...NO_CONDITIONS, ...conditions },
+    });
+    const searchOf = (conditions: Partial<AnnotationConditions>): TraceSearch => ({
+      ...EVER,
+      filters: filtersOf(conditions),
+      order: 'start',
+      after: null,
+    });
+    const expectedOf = (conditions: Partial<AnnotationConditions>): readonly TraceSummary[] =>
+      all.filter(({ traceRef }) =>
+        stored.some((one) => one.traceRef === traceRef && matches(one, { ...NO_CONDITIONS, ...conditions })),
+      );
+    const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
+
+    /** What every read of the store says about the traces that match, and what it must say. */
+    async function readsOf(conditions: Partial<AnnotationConditions>) {
+      const filters = filtersOf(conditions);
+      const { traces } = stores;
+      const sessions = await traces.sessions(ALL, { ...EVER, filters, after: null }, 100);
+      const [bucket] = await traces.series(ALL, { startMs: 0, endMs: START_MS * 2, bucketMs: START_MS * 2, filters });
+      const [agent] = await traces.agents(ALL, { ...EVER, filters }, 10);
+      return {
+        traces: await traces.searchSummaries(ALL, searchOf(conditions), MANY),
+        count: bucket?.traces ?? 0,
+        sessions: sessions.map(({ sessionId }) => sessionId).toSorted(),
+        sessionCount: await traces.countSessions(ALL, { ...EVER, filters, after: null }),
+        agentTraces: agent?.traces ?? 0,
+      };
+    }
+    function expectedReads(conditions: Partial<AnnotationConditions>): Awaited<ReturnType<typeof readsOf>> {
+      const expected = expectedOf(conditions);
+      const sessions = [...new Set(expected.map(({ sessionId }) => sessionId ?? ''))].toSorted();
+      return {
+        traces: expected,
+        count: expected.length,
+        sessions,
+        sessionCount: sessions.length,
+        agentTraces: expected.filter(({ agentNames }) => agentNames.includes('triage')).length,
+      };
+    }
+
+    const named = CONDITIONS.map((conditions) => [JSON.stringify(conditions), conditions] as const);
+    it.each(named)('finds, counts and sums those that match %s, and no others', async (_name, conditions) => {
+      expect(await readsOf(conditions)).toEqual(expectedReads(conditions));
+    });
+
+    it('combines it with the other filters', async () => {
+      const filters = { ...filtersOf({ name: 'quality' }), sessionId: 'chat-1' };
+      const found = await stores.traces.searchSummaries(ALL, { ...searchOf({}), filters }, MANY);
+      const expected = expectedOf({ name: 'quality' }).filter(({ sessionId }) => sessionId === 'chat-1');
+      expect(expected.length).toBeGreaterThan(0);
+      expect(found).toEqual(expected);
+    });
+
+    const READERS: readonly Visibility[] = [
+      { kind: 'team', teamId: TEAM_KEY.teamId },
+      { kind: 'key', keyHash: LONE_KEY.keyHash },
+      // A key of a team is no reader of its own traces by hash, and a blank team is none.
+      { kind: 'key', keyHash: TEAM_KEY.keyHash },
+      { kind: 'team', teamId: '' },
+    ];
+    async function expectVisible(): Promise<void> {
+      for (const visibility of READERS) {
+        const visible = refs(await stores.traces.listSummaries(visibility, { ...EVER, after: null }, MANY));
+        const found = await stores.traces.searchSummaries(visibility, searchOf({ name: 'quality' }), MANY);
+        expect(refs(found)).toEqual(refs(expectedOf({ name: 'quality' })).filter((ref) => visible.includes(ref)));
+      }
+      // The annotations of all tenants of a trace id do not open the trace of another one.
+      const own = await stores.traces.searchSummaries(READERS[0]!, searchOf({ traceId: traceId(3) }), MANY);
+      expect(own.every(({ owner }) => owner.teamId === TEAM_KEY.teamId)).toBe(true);
+    }
+    async function expectPages(): Promise<void> {
+      for (const order of TRACE_ORDERS) {
+        const search = { ...searchOf({ name: 'quality' }), order };
+        const whole = await stores.traces.searchSummaries(ALL, search, MANY);
+        const pages: TraceSummary[] = [];
+        for (let after: TraceSearch['after'] = null; ;) {
+          const page = await stores.traces.searchSummaries(ALL, { ...search, after }, 5);
+          pages.push(...page);
+          const last = page.at(-1);
+          if (last === undefined || page.length < 5) break;
+          after = { rank: rankOf(last, order), traceRef: last.traceRef };
+        }
+        expect(refs(pages)).toEqual(refs(whole));
+        expect(new Set(refs(pages))).toEqual(new Set(refs(expectedOf({ name: 'quality' }))));
+      }
+    }
+    const window = { startMs: START_MS + 2_000, endMs: START_MS + 4_000 };
+    async function expectWindow(): Promise<void> {
+      const found = await stores.traces.searchSummaries(ALL, { ...searchOf({ name: 'quality' }), ...window }, MANY);
+      const expected = expectedOf({ name: 'quality' }).filter(
+        (summary) => rankOf(summary, 'start') >= window.startMs && rankOf(summary, 'start') < window.endMs,
+      );
+      expect(expected.length).toBeGreaterThan(0);
+      expect(refs(found)).toEqual(refs(expected));
+    }
+
+    it('finds only what the reader may see', expectVisible);
+    it('pages in every order, none twice, none left out', expectPages);
+    it('finds those of the window', expectWindow);
+
+    it('finds a trace that began earlier than known when it was annotated', async () => {
+      const late = aSpan({ traceId: traceId(500), spanId: spanId(2), startNs: nsAt(START_MS + 900_000) });
+      const [before] = await stores.traces.ingest([{ owner: TEAM_KEY, spans: [late] }]);
+      if (before === undefined) throw new Error('No trace was stored.');
+      await stores.annotations.add(annotationOf(before, { name: 'moved' }));
+      const early = aSpan({ traceId: traceId(500), startNs: nsAt(START_MS + 3_000) });
+      await stores.traces.ingest([{ owner: TEAM_KEY, spans: [early] }]);
+      const search = { ...searchOf({ name: 'moved' }), ...window };
+      expect(refs(await stores.traces.searchSummaries(ALL, search, MANY))).toEqual([before.traceRef]);
+      await stores.traces.remove([before]);
+    });
+
+    it('promises the same when more annotations match than a search begins with', async () => {
+      const [summary] = all;
+      if (summary === undefined) throw new Error('No trace was stored.');
+      const crowd = Array.from({ length: CROWD }, (_, nth) => annotationOf(summary, { createdBy: `robot-${nth}` }));
+      await annotate(...crowd);
+      expect(await readsOf({ name: 'quality' })).toEqual(expectedReads({ name: 'quality' }));
+      expect(await readsOf({})).toEqual(expectedReads({}));
+      await expectVisible();
+      await expectPages();
+      await expectWindow();
+    });
+
+    it.runIf(engine.name === 'clickhouse')('refuses a filter that matches more than fit into a query', async () => {
+      const [summary] = all;
+      if (summary === undefined) throw new Error('No trace was stored.');
+      const crowd = Array.from({ length: TOO_MANY }, (_, nth) => annotationOf(summary, { createdBy: `more-${nth}` }));
+      for (let at = 0; at < crowd.length; at += 1_000) await stores.annotations.add(...crowd.slice(at, at + 1_000));
+      const refused = stores.traces.searchSummaries(ALL, searchOf({ name: 'quality' }), MANY);
+      await expect(refused).rejects.toThrow(
+        new InvalidInput('More than 10000 annotations match: narrow the filter, or begin the window later.'),
+      );
+    });
+  });
+}
