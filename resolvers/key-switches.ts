@@ -1,5 +1,5 @@
 import { Forbidden } from '../src/domain/errors.ts';
-import { isSwitchedOn } from '../src/domain/keys/key-switches.ts';
+import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { callerOf } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';

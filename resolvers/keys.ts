@@ -81,7 +81,9 @@ async function ruledKey(
   assertCaps(wanted, keyRules);
   const draft = await allowedDraft(scope, wanted, route);
   const isService = route === '/key/service-account/generate';
-  const metadata = isService ? { ...draft.metadata, service_account_id: draft.alias } : draft.metadata;
+  const metadata = isService
+    ? { ...draft.metadata, service_account_id: draft.alias ?? scope.platform.ids.uuid() }
+    : draft.metadata;
   return issueKey(scope, { ...draft, metadata });
 }
 

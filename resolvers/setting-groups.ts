@@ -1,7 +1,8 @@
 import { assertRemovable, assertWritable, viewOf } from '../src/domain/settings/ownership.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
 import { type GroupName, SETTING_GROUPS, type SettingGroup } from '../src/domain/settings/setting-groups.ts';
-import { valuesOfGroup, writtenValues } from '../src/domain/settings/group-values.ts';
+import { assertGroupWritable, fileValuesOf } from '../src/domain/settings/group-owners.ts';
+import { sentValues, valuesOfGroup, writtenValues } from '../src/domain/settings/group-values.ts';
 import {
   routerSettingsOf,
   type RouterSetting,
@@ -22,6 +23,8 @@ export interface GroupView {
   readonly values: Content;
   /** Whether any part is set, and its owner. */
   readonly source: 'config' | 'db' | 'unset';
+  /** Settings that the file declares one by one. */
+  readonly owned: readonly string[];
 }
 
 interface Named {
@@ -34,13 +37,14 @@ function viewOfGroup(
   { config, stored }: Awaited<ReturnType<typeof settingsState>>,
 ): GroupView {
   const group = SETTING_GROUPS[name];
-  const values = valuesOfGroup(group, config, stored);
+  const values = valuesOfGroup(name, config, stored);
   const isFile = group.member !== null && viewOf(config, stored, group.section, group.member).source === 'config';
   const isSet = Object.keys(values).length > 0;
   return {
     group,
     values: Object.fromEntries(Object.entries(values).map(([one, value]) => [one, shown(one, value, readerOf(scope))])),
     source: isFile ? 'config' : isSet ? 'db' : 'unset',
+    owned: Object.keys(fileValuesOf(name, group, config)),
   };
 }
 
@@ -68,7 +72,8 @@ export const updateSettingGroup = operation({
     const { section, member } = group;
     const sent = name === 'userBanner' ? { ...given, revision: scope.platform.ids.uuid() } : given;
     const state = await settingsState(scope);
-    const written = writtenValues(name, group, sent, valuesOfGroup(group, state.config, state.stored));
+    const written = writtenValues(name, group, sent, valuesOfGroup(name, state.config, state.stored));
+    assertGroupWritable({ name, group }, state, sentValues(name, group, sent));
     if (member !== null)
       assertWritable(state.config, state.stored, { section, writes: [{ name: member, value: written }] });
     await storeSettings(scope, section, (content) => {
@@ -107,8 +112,8 @@ export const getUserBanner = operation({
   run: ({ platform }: Scope<SettingsPlatform>): GroupView => {
     const group = SETTING_GROUPS.userBanner;
     const { configuration } = platform;
-    const values = valuesOfGroup(group, configuration.current(), configuration.stored());
-    return { group, values, source: Object.keys(values).length > 0 ? 'db' : 'unset' };
+    const values = valuesOfGroup('userBanner', configuration.current(), configuration.stored());
+    return { group, values, source: Object.keys(values).length > 0 ? 'db' : 'unset', owned: [] };
   },
 });
 
@@ -173,9 +178,9 @@ export const getPageSettings = operation({
   access: anyone,
   run({ platform }: Scope<SettingsPlatform>): PageSettings {
     const { configuration } = platform;
-    const of = (group: SettingGroup): Content => valuesOfGroup(group, configuration.current(), configuration.stored());
-    const logo = of(SETTING_GROUPS.uiTheme)['logo_url'];
-    const sso = of(SETTING_GROUPS.sso);
+    const of = (name: GroupName): Content => valuesOfGroup(name, configuration.current(), configuration.stored());
+    const logo = of('uiTheme')['logo_url'];
+    const sso = of('sso');
     return {
       logoUrl: typeof logo === 'string' ? logo : '',
       isSsoConfigured: SSO_IDS.some((name) => sso[name] !== undefined),

@@ -176,8 +176,12 @@ export const updateConfiguration = operation({
     }
     assertNotFixed(config, Object.keys(withoutNulls(updates.general_settings ?? {})));
     for (const section of UPDATED_SECTIONS) {
-      const sent = updates[section];
-      if (sent !== undefined) await storeSettings(scope, section, (before) => updatedSection(section, sent, before));
+      const sent = Object.entries(updates[section] ?? {});
+      const rows = Map.groupBy(sent, ([name]) => rowOf(section, name));
+      for (const [row, entries] of rows) {
+        const part = Object.fromEntries(entries);
+        await storeSettings(scope, row, (before) => updatedSection(section, part, before));
+      }
     }
   },
 });

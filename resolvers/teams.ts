@@ -5,6 +5,7 @@ import { teamOfInfo } from '../src/domain/deployments/team-models.ts';
 import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { defaultsOfTeams } from '../src/domain/settings/new-rows.ts';
+import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import {
   newTeam,
   patchedTeam,
@@ -59,7 +60,8 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator of it. Throws Conflict when the id is taken, InvalidInput, and
+ * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator of it,
+ * proxy administrators unless `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is taken, InvalidInput, and
  * Forbidden for a caller who administers neither the proxy nor the organization.
  */
 export const createTeam = operation({
@@ -87,7 +89,9 @@ export const createTeam = operation({
     await stores.teams.add(team);
     const isNamed = members.some(({ userId }) => userId === about.by);
     const author = { userId: about.by, email: null, role: 'admin', limits: {} } as const;
-    await joined(scope, team, isNamed ? members : [...members, author]);
+    const staysOut =
+      caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
+    await joined(scope, team, isNamed || staysOut ? members : [...members, author]);
     // Keys may have named the team before it existed.
     ownedKeys.forgetOwner({ kind: 'teamId', id: team.id });
     return teamView(scope, team);

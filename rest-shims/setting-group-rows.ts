@@ -132,9 +132,10 @@ interface Form {
 }
 
 /** Owner of each setting. */
-const ownersOf = ({ group, values, source }: GroupView): Values =>
+const ownersOf = ({ group, values, source, owned }: GroupView): Values =>
   Object.fromEntries(
     Object.entries(group.fields).map(([name, { defaultValue }]) => {
+      if (owned.includes(name)) return [name, 'config'];
       if (values[name] !== undefined) return [name, source];
       return [name, defaultValue === null ? 'unset' : 'default'];
     }),

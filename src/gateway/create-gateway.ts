@@ -11,10 +11,12 @@ import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
-import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
+import { END_USER } from '../domain/calls/call-labels.ts';
+import { assertEnforcedParams, type DemandedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import { usageOfCut, usageOfUncounted } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
+import { idOrNull } from '../domain/optional-id.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -72,6 +74,8 @@ export interface GatewayOptions {
   readonly providerBudgets?: () => ProviderBudgets;
   /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
   readonly throttlePart?: () => number | null;
+  /** Members that calls must have, read for each call; none when absent. */
+  readonly demandedParams?: () => DemandedParams;
   /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
@@ -171,7 +175,8 @@ export function createGateway(
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
     assertMayCall(key, model);
-    assertEnforcedParams(key, request.body);
+    const hasEndUser = idOrNull(request.labels?.[END_USER] ?? null) !== null;
+    assertEnforcedParams(key, { body: request.body, hasEndUser }, options.demandedParams?.());
     assertMayChangeGuardrails(key, request.body);
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {

@@ -212,6 +212,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
     throttlePart: () => parts.configuration.throttlePart(),
+    demandedParams: () => parts.configuration.demandedParams(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetErrorKind: settings.budgetErrorKind,

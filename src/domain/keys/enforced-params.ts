@@ -1,22 +1,69 @@
 import { InvalidInput } from '../errors.ts';
+import { isOn } from '../settings/switches.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The value at a path such as `metadata.user`; undefined where there is none. */
-function valueAt(body: Body, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => {
-    const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
-    return isObject ? (value as Body)[name] : undefined;
-  }, body);
+const NONE: readonly string[] = [];
+
+/** Paths below `general_settings` of what the configuration demands of calls. */
+export const DEMANDS = ['enforce_user_param', 'enforced_params', 'service_account_settings.enforced_params'] as const;
+
+/** Members that the configuration demands of calls, as paths such as `metadata.user`. */
+export interface DemandedParams {
+  /** Of every call. */
+  readonly all: readonly string[];
+  /** Of calls with the key of a service account, too. */
+  readonly serviceAccounts: readonly string[];
+  /** Whether every call names its end user, in the body or a header. */
+  readonly endUser: boolean;
 }
 
-/** Refuses a call without the members that a key demands by `enforced_params` of its metadata. */
-export function assertEnforcedParams(key: VirtualKey | null, body: Body): void {
-  const demanded = key?.metadata['enforced_params'];
-  if (!Array.isArray(demanded)) return;
-  for (const path of demanded) {
-    if (typeof path !== 'string' || valueAt(body, path) !== undefined) continue;
-    throw new InvalidInput(`BadRequest please pass param=${path} in request body. This is a required param`);
-  }
+export const NO_DEMANDS: DemandedParams = { all: [], serviceAccounts: [], endUser: false };
+
+/** What the configuration demands of calls. `valueOf` gives the values of `general_settings`. */
+export const demandedParams = (valueOf: (name: string) => unknown): DemandedParams => ({
+  all: textsOf(valueOf('enforced_params')),
+  serviceAccounts: textsOf(memberOf(valueOf('service_account_settings'), 'enforced_params')),
+  endUser: isOn(valueOf('enforce_user_param')),
+});
+
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : NONE;
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Body)[name] : undefined;
+
+/** The value at a path such as `metadata.user`; undefined where there is none. */
+const valueAt = (body: Body, path: string): unknown => path.split('.').reduce<unknown>(memberOf, body);
+
+/** A call as far as it is checked. */
+interface Checked {
+  readonly body: Body;
+  /** Whether the call names its end user. */
+  readonly hasEndUser: boolean;
 }
+
+/**
+ * Refuses a call without the members that the configuration demands, or that the key does by `enforced_params` of its
+ * metadata. Throws InvalidInput.
+ */
+export function assertEnforcedParams(
+  key: VirtualKey | null,
+  { body, hasEndUser }: Checked,
+  demanded: DemandedParams = NO_DEMANDS,
+): void {
+  if (demanded.endUser && !hasEndUser) throw missing('user');
+  assertPresent(body, demanded.all);
+  if (key === null) return;
+  if (key.metadata['service_account_id'] !== undefined) assertPresent(body, demanded.serviceAccounts);
+  assertPresent(body, textsOf(key.metadata['enforced_params']));
+}
+
+function assertPresent(body: Body, paths: readonly string[]): void {
+  const absent = paths.find((path) => valueAt(body, path) === undefined);
+  if (absent !== undefined) throw missing(absent);
+}
+
+const missing = (path: string): InvalidInput =>
+  new InvalidInput(`BadRequest please pass param=${path} in request body. This is a required param`);

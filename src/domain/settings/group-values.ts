@@ -1,8 +1,9 @@
 import { InvalidInput, type Issue } from '../errors.ts';
 import { assertCostDiscounts, assertCostMargins } from './cost-adjustments.ts';
+import { fileValuesOf } from './group-owners.ts';
 import { type DeclaredConfig, type StoredSections, viewOf } from './ownership.ts';
 import { REDACTED } from './redaction.ts';
-import type { GroupName, SettingGroup } from './setting-groups.ts';
+import { type GroupName, SETTING_GROUPS, type SettingGroup } from './setting-groups.ts';
 import { type Content, withoutNulls } from './stored-section.ts';
 import { isOfKind, usualForm, type ValueKind } from './value-kinds.ts';
 
@@ -21,8 +22,10 @@ const isMap = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Settings of a group: from the file where it declares them, else from the database. Empty without either. */
-export function valuesOfGroup(group: SettingGroup, config: DeclaredConfig, stored: StoredSections): Content {
-  if (group.member === null) return withoutNulls(stored.get(group.section) ?? {});
+export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: StoredSections): Content {
+  const group = SETTING_GROUPS[name];
+  if (group.member === null)
+    return withoutNulls({ ...stored.get(group.section), ...fileValuesOf(name, group, config) });
   const { effectiveValue } = viewOf(config, stored, group.section, group.member);
   return isMap(effectiveValue) ? withoutNulls(effectiveValue) : {};
 }
@@ -53,16 +56,21 @@ const CHECKS: { readonly [Name in GroupName]?: (values: Content) => void } = {
  * and a redacted secret keeps the stored one. Throws InvalidInput.
  */
 export function writtenValues(name: GroupName, group: SettingGroup, sent: Content, before: Content): Content {
+  const written = sentValues(name, group, sent);
+  return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
+}
+
+/** The settings of a group that a request sends, in their usual form. Unknown and redacted ones are left out. Throws InvalidInput. */
+export function sentValues(name: GroupName, group: SettingGroup, sent: Content): Content {
   const names = Object.keys(group.fields);
   const known =
     names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));
   const issues = Object.entries(known).flatMap(([one, value]) => issueOf(one, value, group));
   if (issues.length > 0) throw new InvalidInput('The settings are not valid.', issues);
   CHECKS[name]?.(known);
-  const written = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(known)
       .filter(([, value]) => value !== REDACTED)
       .map(([one, value]) => [one, usualForm(group.fields[one]?.kind ?? 'any', value)]),
   );
-  return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
 }

@@ -4,13 +4,13 @@ import type { TeamPatch } from '../teams/team.ts';
 import type { UserPatch } from '../users/user.ts';
 import type { Configuration } from './configuration.ts';
 import { valuesOfGroup } from './group-values.ts';
-import { type GroupName, SETTING_GROUPS } from './setting-groups.ts';
+import type { GroupName } from './setting-groups.ts';
 import type { Content } from './stored-section.ts';
 
 type Read = Pick<Configuration, 'current' | 'stored'>;
 
 const valuesOf = (configuration: Read, name: GroupName): Content =>
-  valuesOfGroup(SETTING_GROUPS[name], configuration.current(), configuration.stored());
+  valuesOfGroup(name, configuration.current(), configuration.stored());
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 const textsOf = (value: unknown): readonly string[] | undefined =>

@@ -47,6 +47,8 @@ const STORED_WITH_UI: ReadonlySet<string> = new Set([
   'disable_key_generate_for_org_admin',
   'team_admin_editable_team_fields',
   'disable_model_add_for_internal_users',
+  'disable_team_admin_delete_team_user',
+  'require_auth_for_public_ai_hub',
 ]);
 
 /** Settings that the file and the database have side by side: the file never owns them. */

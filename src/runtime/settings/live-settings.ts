@@ -1,5 +1,6 @@
-import { KEY_SWITCHES } from '../../domain/keys/key-switches.ts';
+import { DEMANDS } from '../../domain/keys/enforced-params.ts';
 import { RETENTIONS } from '../../domain/settings/retention.ts';
+import { SWITCHES } from '../../domain/settings/switches.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
 import { GROUP_SETTINGS } from './table/groups.ts';
@@ -15,7 +16,7 @@ const LIVE: ReadonlySet<string> = new Set([
   ...pathsOf(ROUTING_SETTINGS),
   ...pathsOf(GROUP_SETTINGS),
   'general_settings.allowed_ips',
-  ...KEY_SWITCHES.map((name) => `general_settings.${name}`),
+  ...[...SWITCHES, ...DEMANDS].map((name) => `general_settings.${name}`),
   ...Object.keys(RETENTIONS).map((name) => `general_settings.${name}`),
   'general_settings.pass_through_endpoints',
   'litellm_settings.drop_params',

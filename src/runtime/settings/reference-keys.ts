@@ -54,8 +54,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       global_max_parallel_requests: NO_LIMIT,
       max_response_size_mb: NO_LIMIT,
       max_in_flight_requests_per_worker: NO_LIMIT,
-      enforce_user_param: 'requests without `user` are accepted',
-      enforced_params: 'requests without these parameters are accepted',
       disable_spend_logs: 'spend is recorded',
       disable_budget_reservation: 'budgets are reserved before each call',
       fail_closed_budget_enforcement: 'known keys are accepted for a minute while the database is unreachable',
@@ -70,7 +68,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       admission_queue_timeout_seconds alerting_threshold allow_public_health_readiness_details allow_requests_on_db_unavailable
       allow_user_auth apply_user_budget_to_team_keys auto_redirect_ui_login_to_sso cancel_on_disconnect completion_model
       database_connection_pool_limit database_connection_timeout default_team_disabled
-      disable_adding_master_key_hash_to_db disable_auto_add_proxy_admin_to_teams disable_end_user_cost_tracking disable_error_logs
+      disable_adding_master_key_hash_to_db disable_end_user_cost_tracking disable_error_logs
       disable_master_key_return disable_prisma_schema_update disable_reset_budget
       disable_retry_on_max_parallel_request_limit_error disable_spend_updates embedding_model
       enable_health_check_routing forward_llm_provider_auth_headers forward_openai_org_id
@@ -80,7 +78,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       mcp_client_id_header mcp_internal_ip_ranges mcp_prefer_client_id_metadata_document mcp_required_fields
       mcp_trusted_proxy_ranges mcp_xff_num_trusted_hops moderation_model oauth2_config_mappings
       proxy_budget_rescheduler_max_time proxy_budget_rescheduler_min_time
-      proxy_config_reload_interval_seconds service_account_settings spend_report_frequency token_rate_limit_type
+      proxy_config_reload_interval_seconds spend_report_frequency token_rate_limit_type
       transcribe_media_buckets ui_access_mode use_azure_key_vault use_client_credentials_pass_through_routes
       use_google_kms use_redis_transaction_buffer user_api_key_cache_max_size user_api_key_cache_ttl`),
   },

@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import { type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
 import { throttlePart } from '../../domain/keys/budget-throttle.ts';
+import { type DemandedParams, demandedParams } from '../../domain/keys/enforced-params.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
@@ -18,6 +19,8 @@ export interface RunningConfiguration extends Configuration {
   providerBudgets(): ProviderBudgets;
   /** Part of its limits that a key keeps beyond its budget; null refuses its calls. */
   throttlePart(): number | null;
+  /** Members that calls must have. */
+  demandedParams(): DemandedParams;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Keeps the outcome of a reload. */
@@ -41,6 +44,7 @@ export function createConfiguration({
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
   let keptPart = keptPartOf(config, stored);
+  let demanded = demandsOf(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
@@ -55,6 +59,7 @@ export function createConfiguration({
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
     keptPart = keptPartOf(config, stored);
+    demanded = demandsOf(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -65,6 +70,7 @@ export function createConfiguration({
     costAdjustments: () => adjustments,
     providerBudgets: () => budgets,
     throttlePart: () => keptPart,
+    demandedParams: () => demanded,
     lastReload: () => outcome,
     reloaded(next) {
       outcome = next;
@@ -104,6 +110,9 @@ const budgetsOf = (config: DeclaredConfig, stored: StoredSections): ProviderBudg
 
 const keptPartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
   throttlePart(viewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);
+
+const demandsOf = (config: DeclaredConfig, stored: StoredSections): DemandedParams =>
+  demandedParams((name) => viewOf(config, stored, 'general_settings', name).effectiveValue);
 
 /** Sections of a file that are maps. */
 const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>

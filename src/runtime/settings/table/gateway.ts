@@ -9,6 +9,8 @@ import { proxyAddress } from './checks.ts';
 const age = () =>
   text('duration', (written) => (durationMs(written) === null ? 'is not a duration such as `30d`' : null));
 
+const noFault = () => null;
+
 const MOST_SECONDS = 86_400;
 const MOST_RETENTION_DAYS = 36_500;
 /** Number of ports: more connections to one address are not possible. */
@@ -27,6 +29,25 @@ export const GATEWAY_SETTINGS = {
     default: false,
     file: 'litellm_settings.drop_params',
     description: 'Drops request parameters that a provider does not support. When false they are a 400.',
+  }),
+  demandsEndUser: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.enforce_user_param',
+    description:
+      'Refuses calls that name no end user: `user`, `metadata.user_id` or the header `x-litellm-customer-id`.',
+  }),
+  demandedParams: setting({
+    kind: list('members', noFault),
+    default: [],
+    file: 'general_settings.enforced_params',
+    description: 'Members that the body of every call must have, such as `user` or `metadata.job`.',
+  }),
+  serviceAccountParams: setting({
+    kind: list('members', noFault),
+    default: [],
+    file: 'general_settings.service_account_settings.enforced_params',
+    description: 'Members that calls with the key of a service account must have, too.',
   }),
   storeDecisions: setting({
     kind: choice(STORAGE_LEVELS),

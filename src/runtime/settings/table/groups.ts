@@ -1,4 +1,4 @@
-import { anything, decimal, providerBudgets } from '../kinds.ts';
+import { anything, decimal, flag, providerBudgets } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 /** Settings that the dashboard can store, too. The file wins over what is stored. */
@@ -16,6 +16,12 @@ export const GROUP_SETTINGS = {
     file: 'litellm_settings.default_team_params',
     description:
       'Settings of new teams that a request leaves out: `max_budget`, `budget_duration`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
+  }),
+  adminsStayOut: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_auto_add_proxy_admin_to_teams',
+    description: 'A proxy administrator who creates a team does not become a member of it.',
   }),
   costDiscounts: setting({
     kind: anything('map'),

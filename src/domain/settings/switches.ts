@@ -1,0 +1,22 @@
+import type { Configuration } from './configuration.ts';
+import { GENERAL, viewOf } from './ownership.ts';
+
+/**
+ * Switches of `general_settings` that take effect while the process runs. The file overrides values that
+ * the dashboard has stored.
+ */
+export const SWITCHES = [
+  'disable_auto_add_proxy_admin_to_teams',
+  'disable_custom_api_keys',
+  'disable_key_generate_for_org_admin',
+] as const;
+
+/** Whether a value of a switch is on. A file may have it as text, from a variable. */
+export const isOn = (value: unknown): boolean =>
+  value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
+
+/** Whether a switch is on. */
+export const isSwitchedOn = (
+  configuration: Pick<Configuration, 'current' | 'stored'>,
+  name: (typeof SWITCHES)[number],
+): boolean => isOn(viewOf(configuration.current(), configuration.stored(), GENERAL, name).effectiveValue);

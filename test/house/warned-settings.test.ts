@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { isLive, SETTING_PATHS } from '../../src/runtime/settings/live-settings.ts';
+import {
+  MODEL_EFFECTS,
+  UNSUPPORTED_KEYS,
+  UNSUPPORTED_SECTIONS,
+  type UnsupportedKeys,
+} from '../../src/runtime/settings/reference-keys.ts';
+import { MODEL_KEYS } from '../../src/runtime/settings/deployments.ts';
+import { DEMANDS } from '../../src/domain/keys/enforced-params.ts';
+import { RETENTIONS } from '../../src/domain/settings/retention.ts';
+import { SWITCHES } from '../../src/domain/settings/switches.ts';
+import { readFiles, type SourceFile, withoutComments } from './repository.ts';
+
+const namesOf = ({ effects, others }: UnsupportedKeys): readonly string[] => [...Object.keys(effects), ...others];
+
+/** Paths of the configuration file about which the start warns that they have no effect. */
+const WARNED: readonly string[] = [
+  ...namesOf(UNSUPPORTED_SECTIONS),
+  ...Object.entries(UNSUPPORTED_KEYS).flatMap(([section, keys]) => namesOf(keys).map((name) => `${section}.${name}`)),
+];
+
+/** Some names of callbacks have an effect, others are warned about one by one. */
+const IN_PART = new Set(['litellm_settings.callbacks']);
+
+/** Warned paths that a row of the table of settings reads. */
+const honoured = (warned: readonly string[], rows: readonly string[]): readonly string[] =>
+  warned.filter((path) => !IN_PART.has(path) && rows.some((row) => row === path || row.startsWith(`${path}.`)));
+
+/** Lists of the names of all settings. They read no value. */
+const CATALOGS = new Set([
+  'src/runtime/settings/reference-keys.ts',
+  'src/domain/settings/config-update.ts',
+  'src/domain/settings/general-fields.ts',
+  'src/domain/settings/ownership.ts',
+  'src/domain/settings/redaction.ts',
+  'src/domain/settings/router-fields.ts',
+  'src/domain/settings/setting-groups.ts',
+  'src/domain/settings/shared-fields.ts',
+  // Settings are shown as they are configured.
+  'resolvers/setting-views.ts',
+  'resolvers/setting-groups.ts',
+  'resolvers/settings.ts',
+]);
+
+/** Forms of reading a setting from the configuration in force. */
+const READS = /\b(viewOf|isSwitchedOn|retentionMs|valueOf)\(|\.(resolved|stored|current)\b/;
+
+/** Warned names that code beside the table reads by their name. */
+function readByName(files: readonly SourceFile[], warned: readonly string[]): readonly string[] {
+  const names = [...new Set(warned.map((path) => path.slice(path.lastIndexOf('.') + 1)))];
+  return files
+    .filter(({ path }) => !CATALOGS.has(path))
+    .map(({ path, text }) => ({ path, text: withoutComments(text) }))
+    .filter(({ text }) => /settings\/(configuration|ownership)\.ts'/.test(text) && READS.test(text))
+    .flatMap(({ path, text }) => names.filter((name) => text.includes(`'${name}'`)).map((name) => `${path}: ${name}`));
+}
+
+describe('settings about which the start warns that they have no effect', () => {
+  it('have no row in the table of settings', () => {
+    expect(honoured(WARNED, SETTING_PATHS)).toEqual([]);
+    const canary = ['general_settings.tracing', 'general_settings.alerting'];
+    expect(honoured(canary, ['general_settings.tracing.store.type'])).toEqual(['general_settings.tracing']);
+  });
+
+  it('are named once', () => {
+    expect(WARNED.filter((path, at) => WARNED.indexOf(path) !== at)).toEqual([]);
+  });
+
+  it('are read by no code beside the table', () => {
+    expect(readByName(readFiles('src/**/*.ts', 'resolvers/**/*.ts'), WARNED)).toEqual([]);
+    const text = `import { viewOf } from '../settings/ownership.ts';\nconst on = viewOf(config, stored, GENERAL, 'alerting');`;
+    expect(readByName([{ path: 'src/canary.ts', text }], WARNED)).toEqual(['src/canary.ts: alerting']);
+  });
+
+  it('of a model are no parameters that a deployment reads', () => {
+    expect(Object.keys(MODEL_EFFECTS).filter((name) => MODEL_KEYS.test(name))).toEqual([]);
+  });
+});
+
+it('settings that are read by name are rows of the table, and take effect while the process runs', () => {
+  const names = [...SWITCHES, ...DEMANDS, ...Object.keys(RETENTIONS)].map((name) => `general_settings.${name}`);
+  expect(names.filter((path) => !SETTING_PATHS.includes(path) || !isLive(path))).toEqual([]);
+});
