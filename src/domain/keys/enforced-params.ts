@@ -19,7 +19,7 @@ export interface DemandedParams {
   readonly endUser: boolean;
 }
 
-export const NO_DEMANDS: DemandedParams = { all: [], serviceAccounts: [], endUser: false };
+const NO_DEMANDS: DemandedParams = { all: [], serviceAccounts: [], endUser: false };
 
 /** What the configuration demands of calls. `valueOf` gives the values of `general_settings`. */
 export const demandedParams = (valueOf: (name: string) => unknown): DemandedParams => ({
