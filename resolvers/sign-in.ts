@@ -72,13 +72,13 @@ export const exchangeCode = operation({
 export async function signedIn(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn> {
   const { throttle } = scope.platform.signIns;
   const attempt = { source: scope.client.network, name: username };
-  throttle.admit(attempt);
+  await throttle.admit(attempt);
   const found = await userOf(scope, { username, password });
   if (found === null) {
-    throttle.failed(attempt);
+    await throttle.failed(attempt);
     throw new SignInRefused();
   }
-  throttle.succeeded(attempt);
+  await throttle.succeeded(attempt);
   return found;
 }
 

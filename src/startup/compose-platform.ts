@@ -131,7 +131,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
     allowedAddresses: parts.configuration.allowedAddresses,
-    signIns: composeSignIns(context, stores.pendingSignIns),
+    signIns: composeSignIns(context, stores),
     keyGenerator,
     metrics: composeMetrics(parts),
     bus: parts.bus,

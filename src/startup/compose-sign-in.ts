@@ -5,12 +5,14 @@ import { createCommandLineLogins } from '../domain/users/command-line-logins.ts'
 import type { PendingSignInStore } from '../domain/users/pending-sign-ins.ts';
 import { createOneTimeCodes } from '../domain/users/one-time-codes.ts';
 import { createSessionOpeners, type SessionOpeners } from '../domain/users/session.ts';
-import { createSignInThrottle } from '../domain/users/sign-in.ts';
+import { createMemoryFailures, createStoredFailures, type FailureCounts } from '../domain/users/failed-sign-ins.ts';
+import { createSignInThrottle, keptSecondsOf } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createSourceLimits } from '../runtime/network/source-limits.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
+import type { Stores } from '../persistence/stores.ts';
 import type { StartContext } from './context.ts';
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -22,8 +24,14 @@ const LOGIN_PACE = { most: 30, windowMs: 60_000, what: 'logins' };
 export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
   createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
 
+const storedFailures = (store: PendingSignInStore, keptSeconds: number): FailureCounts =>
+  createStoredFailures({ store, generator: keyGenerator, clock: systemClock, keptSeconds });
+
 /** Name and password of the administrator, and the counts of failed sign-ins. */
-export function composeSignIns({ settings }: StartContext, pending: PendingSignInStore): SignInPlatform['signIns'] {
+export function composeSignIns(
+  { settings }: StartContext,
+  { pendingSignIns: pending, admissionLedger }: Pick<Stores, 'pendingSignIns' | 'admissionLedger'>,
+): SignInPlatform['signIns'] {
   const { username, password, limits, limitsBySource } = settings.signIn;
   const store = createSealedSignIns(pending, settings.saltSecrets.current);
   const wanted = password === null ? null : digestOf(password.reveal());
@@ -32,7 +40,8 @@ export function composeSignIns({ settings }: StartContext, pending: PendingSignI
     isPassword: (text) => wanted !== null && timingSafeEqual(wanted, digestOf(text)),
     throttle: createSignInThrottle(
       { ...limits, limitOf: createSourceLimits(limitsBySource), countsSources: settings.trustedProxies.length > 0 },
-      systemClock,
+      // Without a ledger there is no other process.
+      admissionLedger === null ? createMemoryFailures(systemClock) : storedFailures(pending, keptSecondsOf(limits)),
     ),
     openers: sessionOpeners(settings),
     logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock, store }),

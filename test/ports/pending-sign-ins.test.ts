@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { createCommandLineLogins, LOGIN_SECONDS } from '../../src/domain/users/command-line-logins.ts';
+import { createStoredFailures, type FailureCount } from '../../src/domain/users/failed-sign-ins.ts';
 import { createOneTimeCodes } from '../../src/domain/users/one-time-codes.ts';
 import type { PendingSignInStore } from '../../src/domain/users/pending-sign-ins.ts';
 import { createSealedSignIns } from '../../src/runtime/credentials/sealed-sign-ins.ts';
@@ -89,6 +90,33 @@ function pendingSignInSuite(name: string, open: Opener): void {
       expect(await store.add(row('c', later + 9), bounds)).toBe(false);
       expect(await store.add({ ...row('cli-d', later + 9), kind: 'login' }, { nowMs: later, most: 3 })).toBe(true);
       expect(await store.add(row('e', later + 9), { nowMs: later + 1, most: 2 })).toBe(true);
+    });
+
+    it('counts failures of both processes together, and keeps a count that changes', async () => {
+      const atStart = nowMs;
+      const [here, there] = both((store) =>
+        createStoredFailures({
+          store,
+          generator: keyGenerator,
+          clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
+          keptSeconds: 60,
+        }),
+      );
+      const more = (count: FailureCount | null) => ({
+        sinceMs: 0,
+        failures: (count?.failures ?? 0) + 1,
+        blockedUntilMs: 0,
+      });
+      await Promise.all([here, there, here, there].map((counts) => counts.change('name', more)));
+      nowMs = atStart + 59_000;
+      await here.change('name', more);
+      nowMs = atStart + 118_999;
+      expect(await there.find('name')).toEqual({ sinceMs: 0, failures: 5, blockedUntilMs: 0 });
+      nowMs = atStart + 119_000;
+      expect(await there.find('name')).toBeNull();
+      await there.change('name', more);
+      await here.remove('name');
+      expect(await there.find('name')).toBeNull();
     });
 
     it('replaces the content of a revision only', async () => {

@@ -14,14 +14,15 @@ export function createMemoryPendingSignIns(): PendingSignInStore {
         const open = rows.values().filter(({ kind }) => kind === pending.kind);
         if (open.toArray().length >= most) return Promise.resolve(false);
       }
+      if (openOf(pending.id, nowMs) !== null) return Promise.reject(new Error(`${pending.id} exists.`));
       rows.set(pending.id, { ...pending, revision: 0 });
       return Promise.resolve(true);
     },
     find: (id, nowMs) => Promise.resolve(openOf(id, nowMs)),
-    replace(id, revision, content) {
+    replace(id, revision, content, untilMs) {
       const row = rows.get(id);
       if (row?.revision !== revision) return Promise.resolve(false);
-      rows.set(id, { ...row, content, revision: revision + 1 });
+      rows.set(id, { ...row, content, revision: revision + 1, untilMs: untilMs ?? row.untilMs });
       return Promise.resolve(true);
     },
     take(id, nowMs) {

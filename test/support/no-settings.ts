@@ -36,7 +36,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
   signIns: {
     username: 'admin',
     isPassword: () => false,
-    throttle: { admit() {}, failed() {}, succeeded() {} },
+    throttle: { admit: async () => {}, failed: async () => {}, succeeded: async () => {} },
     openers: { of: refuse, holds: refuse },
     logins: { start: refuse, assertOpen: refuse, complete: refuse, read: refuse, take: refuse },
     loginPace: { count() {} },

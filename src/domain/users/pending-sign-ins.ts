@@ -1,7 +1,10 @@
-/** A sign-in that another request ends: a login of a command line, or a code that is exchanged for a session. */
+/**
+ * State of sign-ins that all processes read: a login of a command line, a code that is exchanged for a session, or a count of
+ * failed sign-ins.
+ */
 export interface PendingSignIn {
   readonly id: string;
-  readonly kind: 'login' | 'code';
+  readonly kind: 'login' | 'code' | 'failures';
   /** Content, as the caller of the store wrote it. */
   readonly content: string;
   /** When it ends, in ms since 1970. */
@@ -14,8 +17,8 @@ export interface PendingSignInStore {
   add(pending: PendingSignIn, bounds: { readonly nowMs: number; readonly most: number }): Promise<boolean>;
   /** The content, and a number that changes with it. Null for none. */
   find(id: string, nowMs: number): Promise<{ readonly content: string; readonly revision: number } | null>;
-  /** Replaces the content of a revision. Returns false where it was replaced or removed since. */
-  replace(id: string, revision: number, content: string): Promise<boolean>;
+  /** Replaces the content of a revision, and its end if one is given. Returns false where it was replaced or removed since. */
+  replace(id: string, revision: number, content: string, untilMs?: number): Promise<boolean>;
   /** Removes one and returns its content; null for none. Of concurrent callers one gets it. */
   take(id: string, nowMs: number): Promise<string | null>;
 }

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
 import { LimitExceeded, Unauthenticated } from '../errors.ts';
+import type { FailureCounts } from './failed-sign-ins.ts';
 
 /** A sign-in with a wrong name or password. Its text is the same for an unknown name and a wrong password. */
 export class SignInRefused extends Unauthenticated {
@@ -29,13 +29,13 @@ export interface SignInLimits {
   readonly countsSources: boolean;
 }
 
-/** Counts failed sign-ins of this process, by source and by name within a source. */
+/** Counts failed sign-ins, by source and by name within a source. Each call throws Unavailable while the counts are not readable. */
 export interface SignInThrottle {
   /** Throws SignInThrottled while the source, or the name from it, is blocked. */
-  admit(attempt: Attempt): void;
-  failed(attempt: Attempt): void;
+  admit(attempt: Attempt): Promise<void>;
+  failed(attempt: Attempt): Promise<void>;
   /** A success clears the failures of the name from its source. */
-  succeeded(attempt: Attempt): void;
+  succeeded(attempt: Attempt): Promise<void>;
 }
 
 interface Attempt {
@@ -44,56 +44,53 @@ interface Attempt {
   readonly name: string;
 }
 
-interface Count {
-  sinceMs: number;
-  failures: number;
-  blockedUntilMs: number;
-}
-
 const MS = 1_000;
-/** Most counted names and sources each; the least recently counted is evicted. */
-const MOST = 10_000;
 /** Characters of a name by which it is counted. */
 const MOST_CHARACTERS = 256;
 
-export function createSignInThrottle(limits: SignInLimits, clock: Clock): SignInThrottle {
+/** Time in which a count can matter: a window and a block. */
+export const keptSecondsOf = ({
+  windowSeconds,
+  blockSeconds,
+}: Pick<SignInLimits, 'windowSeconds' | 'blockSeconds'>): number => Math.max(windowSeconds, blockSeconds);
+
+const sourceOf = ({ source }: Attempt): string => `source\n${source}`;
+const pairOf = ({ source, name }: Attempt): string =>
+  `name\n${source}\n${name.slice(0, MOST_CHARACTERS).toLowerCase()}`;
+
+export function createSignInThrottle(limits: SignInLimits, counts: FailureCounts): SignInThrottle {
   const { perSource, windowSeconds, blockSeconds, countsSources } = limits;
   const mostOf = ({ source }: Attempt): number => (perSource === 0 ? 0 : (limits.limitOf(source) ?? perSource));
-  const pairs = new Map<string, Count>();
-  const sources = new Map<string, Count>();
-  const pairOf = ({ source, name }: Attempt): string => `${source}\n${name.slice(0, MOST_CHARACTERS).toLowerCase()}`;
 
-  function assertOpen(count: Count | undefined): void {
-    const leftMs = (count?.blockedUntilMs ?? 0) - clock.monotonicMs();
+  async function assertOpen(of: string): Promise<void> {
+    const leftMs = ((await counts.find(of))?.blockedUntilMs ?? 0) - counts.nowMs();
     if (leftMs > 0) throw new SignInThrottled(Math.ceil(leftMs / MS));
   }
 
   /** A block begins when the failures exceed the limit. */
-  function note(counts: Map<string, Count>, of: string, most: number): void {
-    const nowMs = clock.monotonicMs();
-    const known = counts.get(of);
-    const isRunning = known !== undefined && nowMs - known.sinceMs < windowSeconds * MS;
-    const count = isRunning ? known : { sinceMs: nowMs, failures: 0, blockedUntilMs: 0 };
-    count.failures += 1;
-    if (count.failures > most) count.blockedUntilMs = nowMs + blockSeconds * MS;
-    counts.delete(of);
-    counts.set(of, count);
-    const [oldest] = counts.keys();
-    if (counts.size > MOST && oldest !== undefined) counts.delete(oldest);
-  }
+  const note = (of: string, most: number): Promise<void> =>
+    counts.change(of, (known) => {
+      const nowMs = counts.nowMs();
+      const isRunning = known !== null && nowMs - known.sinceMs < windowSeconds * MS;
+      const { sinceMs, failures, blockedUntilMs } = isRunning
+        ? known
+        : { sinceMs: nowMs, failures: 0, blockedUntilMs: 0 };
+      const more = failures + 1;
+      return { sinceMs, failures: more, blockedUntilMs: more > most ? nowMs + blockSeconds * MS : blockedUntilMs };
+    });
 
   return {
-    admit(attempt) {
+    async admit(attempt) {
       if (mostOf(attempt) === 0) return;
-      assertOpen(pairs.get(pairOf(attempt)));
-      if (countsSources) assertOpen(sources.get(attempt.source));
+      await assertOpen(pairOf(attempt));
+      if (countsSources) await assertOpen(sourceOf(attempt));
     },
-    failed(attempt) {
+    async failed(attempt) {
       const most = mostOf(attempt);
       if (most === 0) return;
-      note(pairs, pairOf(attempt), Math.max(1, Math.floor(most / 2)));
-      if (countsSources) note(sources, attempt.source, most);
+      await note(pairOf(attempt), Math.max(1, Math.floor(most / 2)));
+      if (countsSources) await note(sourceOf(attempt), most);
     },
-    succeeded: (attempt) => void pairs.delete(pairOf(attempt)),
+    succeeded: (attempt) => (mostOf(attempt) === 0 ? Promise.resolve() : counts.remove(pairOf(attempt))),
   };
 }

@@ -38,11 +38,11 @@ export function createPendingSignInStore({ orm, inFlight }: Database): PendingSi
           .executeTakeFirst();
         return row ?? null;
       }),
-    replace: (id, revision, content) =>
+    replace: (id, revision, content, untilMs) =>
       inFlight.write(async () => {
         const [changed] = await writing()
           .updateTable('pending_sign_in')
-          .set({ content, revision: revision + 1 })
+          .set({ content, revision: revision + 1, ...(untilMs === undefined ? {} : { until_ms: untilMs }) })
           .where('id', '=', id)
           .where('revision', '=', revision)
           .returning('id')

@@ -15,7 +15,7 @@ export function createSealedSignIns(store: PendingSignInStore, saltKey: Secret):
       const content = found === null ? null : opened(id, found.content);
       return found === null || content === null ? null : { content, revision: found.revision };
     },
-    replace: (id, revision, content) => store.replace(id, revision, sealed(id, content)),
+    replace: (id, revision, content, untilMs) => store.replace(id, revision, sealed(id, content), untilMs),
     async take(id, nowMs) {
       const content = await store.take(id, nowMs);
       return content === null ? null : opened(id, content);

@@ -1,8 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
+import {
+  createMemoryFailures,
+  createStoredFailures,
+  type FailureCount,
+  type FailureCounts,
+} from '../../../src/domain/users/failed-sign-ins.ts';
 import { createSignInThrottle, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { createSourceLimits, type SourceLimits } from '../../../src/runtime/network/source-limits.ts';
+import { createMemoryPendingSignIns } from '../../support/memory-pending-sign-ins.ts';
+
+type CountsOf = (clock: Clock) => FailureCounts;
+
+const IN_MEMORY: CountsOf = (clock) => createMemoryFailures(clock);
+const IN_STORE: CountsOf = (clock) =>
+  createStoredFailures({ store: createMemoryPendingSignIns(), generator: keyGenerator, clock, keptSeconds: 300 });
 
 function throttleOf(
+  countsOf: CountsOf,
   limits: { readonly perSource?: number; readonly countsSources?: boolean; readonly bySource?: SourceLimits } = {},
 ) {
   let nowMs = 1_000;
@@ -15,19 +31,19 @@ function throttleOf(
       limitOf: createSourceLimits(limits.bySource ?? []),
       ...limits,
     },
-    { now: () => new Date(nowMs), monotonicMs: () => nowMs },
+    countsOf({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
   );
   return {
     ...throttle,
     pass: (seconds: number): void => {
       nowMs += seconds * 1_000;
     },
-    fail(times: number, name = 'anna', source = 'a'): void {
-      for (let turn = 0; turn < times; turn += 1) throttle.failed({ source, name });
+    async fail(times: number, name = 'anna', source = 'a'): Promise<void> {
+      for (let turn = 0; turn < times; turn += 1) await throttle.failed({ source, name });
     },
-    isOpen(name = 'anna', source = 'a'): boolean {
+    async isOpen(name = 'anna', source = 'a'): Promise<boolean> {
       try {
-        throttle.admit({ source, name });
+        await throttle.admit({ source, name });
         return true;
       } catch (error) {
         if (error instanceof SignInThrottled) return false;
@@ -37,68 +53,77 @@ function throttleOf(
   };
 }
 
-describe('failed sign-ins', () => {
-  it('five of a name from a source are free, the sixth blocks it, in any case of letters', () => {
-    const throttle = throttleOf();
-    throttle.fail(5);
-    expect(throttle.isOpen()).toBe(true);
-    throttle.fail(1);
-    expect([throttle.isOpen(), throttle.isOpen('ANNA'), throttle.isOpen('bert'), throttle.isOpen('anna', 'b')]).toEqual(
-      [false, false, true, true],
-    );
+describe.each([
+  ['of one process', IN_MEMORY],
+  ['of all processes', IN_STORE],
+])('failed sign-ins, counts %s', (_title, counts) => {
+  it('five of a name from a source are free, the sixth blocks it, in any case of letters', async () => {
+    const throttle = throttleOf(counts);
+    await throttle.fail(5);
+    expect(await throttle.isOpen()).toBe(true);
+    await throttle.fail(1);
+    expect([
+      await throttle.isOpen(),
+      await throttle.isOpen('ANNA'),
+      await throttle.isOpen('bert'),
+      await throttle.isOpen('anna', 'b'),
+    ]).toEqual([false, false, true, true]);
   });
 
-  it('a name is counted by its first 256 characters', () => {
-    const throttle = throttleOf();
-    throttle.fail(6, 'x'.repeat(256));
-    expect([throttle.isOpen(`${'x'.repeat(256)}y`), throttle.isOpen('x'.repeat(255))]).toEqual([false, true]);
+  it('a name is counted by its first 256 characters', async () => {
+    const throttle = throttleOf(counts);
+    await throttle.fail(6, 'x'.repeat(256));
+    expect([await throttle.isOpen(`${'x'.repeat(256)}y`), await throttle.isOpen('x'.repeat(255))]).toEqual([
+      false,
+      true,
+    ]);
   });
 
-  it('a block ends after its time, and names the seconds that are left', () => {
-    const throttle = throttleOf();
-    throttle.fail(6);
+  it('a block ends after its time, and names the seconds that are left', async () => {
+    const throttle = throttleOf(counts);
+    await throttle.fail(6);
     throttle.pass(299);
-    expect(() => throttle.admit({ source: 'a', name: 'anna' })).toThrow('Try again in 1 seconds.');
+    await expect(throttle.admit({ source: 'a', name: 'anna' })).rejects.toThrow('Try again in 1 seconds.');
     throttle.pass(1);
-    expect(throttle.isOpen()).toBe(true);
+    expect(await throttle.isOpen()).toBe(true);
   });
 
-  it('a window ends after its time, and a success clears the name', () => {
-    const throttle = throttleOf();
-    throttle.fail(5);
+  it('a window ends after its time, and a success clears the name', async () => {
+    const throttle = throttleOf(counts);
+    await throttle.fail(5);
     throttle.pass(60);
-    throttle.fail(1);
-    expect(throttle.isOpen()).toBe(true);
-    throttle.fail(4);
-    throttle.succeeded({ source: 'a', name: 'Anna' });
-    throttle.fail(5);
-    expect(throttle.isOpen()).toBe(true);
+    await throttle.fail(1);
+    expect(await throttle.isOpen()).toBe(true);
+    await throttle.fail(4);
+    await throttle.succeeded({ source: 'a', name: 'Anna' });
+    await throttle.fail(5);
+    expect(await throttle.isOpen()).toBe(true);
   });
 
-  it('eleven of a source block all its names, where sources are counted', () => {
+  it('eleven of a source block all its names, where sources are counted', async () => {
     const names = Array.from({ length: 11 }, (_none, index) => `user-${index}`);
-    const counting = throttleOf({ countsSources: true });
-    for (const name of names.slice(0, 10)) counting.fail(1, name);
-    expect(counting.isOpen('other')).toBe(true);
-    counting.fail(1, names[10]);
-    expect([counting.isOpen('other'), counting.isOpen('other', 'b')]).toEqual([false, true]);
-    const plain = throttleOf();
-    for (const name of names) plain.fail(1, name);
-    expect(plain.isOpen('other')).toBe(true);
+    const counting = throttleOf(counts, { countsSources: true });
+    for (const name of names.slice(0, 10)) await counting.fail(1, name);
+    expect(await counting.isOpen('other')).toBe(true);
+    await counting.fail(1, names[10]);
+    expect([await counting.isOpen('other'), await counting.isOpen('other', 'b')]).toEqual([false, true]);
+    const plain = throttleOf(counts);
+    for (const name of names) await plain.fail(1, name);
+    expect(await plain.isOpen('other')).toBe(true);
   });
 
-  it('no limit at 0, and at least one failure is free', () => {
-    const open = throttleOf({ perSource: 0 });
-    open.fail(100);
-    expect(open.isOpen()).toBe(true);
-    const strict = throttleOf({ perSource: 1 });
-    strict.fail(1);
-    expect(strict.isOpen()).toBe(true);
-    strict.fail(1);
-    expect(strict.isOpen()).toBe(false);
+  it('no limit at 0, and at least one failure is free', async () => {
+    const open = throttleOf(counts, { perSource: 0 });
+    await open.fail(100);
+    expect(await open.isOpen()).toBe(true);
+    const strict = throttleOf(counts, { perSource: 1 });
+    await strict.fail(1);
+    expect(await strict.isOpen()).toBe(true);
+    await strict.fail(1);
+    expect(await strict.isOpen()).toBe(false);
   });
 
-  it('a network with a limit of its own: the smallest block holds, 0 sets no limit', () => {
+  it('a network with a limit of its own: the smallest block holds, 0 sets no limit', async () => {
     const bySource: SourceLimits = [
       ['10.0.0.0/8', 2],
       ['10.1.0.0/16', 20],
@@ -106,19 +131,35 @@ describe('failed sign-ins', () => {
       ['10.1.2.3/32', 4],
       ['fd00::1', 2],
     ];
-    const throttle = throttleOf({ bySource });
-    const failuresUntilBlocked = (source: string): number => {
+    const throttle = throttleOf(counts, { bySource });
+    const failuresUntilBlocked = async (source: string): Promise<number> => {
       for (let times = 1; times <= 30; times += 1) {
-        throttle.fail(1, 'anna', source);
-        if (!throttle.isOpen('anna', source)) return times;
+        await throttle.fail(1, 'anna', source);
+        if (!(await throttle.isOpen('anna', source))) return times;
       }
       return Infinity;
     };
-    expect(
-      ['10.9.9.9', '10.1.9.9', '10.1.2.3', '192.0.2.1', 'fd00::/64', 'fd00:1::/64', 'unknown'].map(
-        failuresUntilBlocked,
-      ),
-    ).toEqual([2, 11, Infinity, 6, 2, 6, 6]);
-    expect(throttleOf({ perSource: 0, bySource }).isOpen('anna', '10.9.9.9')).toBe(true);
+    const networks = ['10.9.9.9', '10.1.9.9', '10.1.2.3', '192.0.2.1', 'fd00::/64', 'fd00:1::/64', 'unknown'];
+    const found: number[] = [];
+    for (const network of networks) found.push(await failuresUntilBlocked(network));
+    expect(found).toEqual([2, 11, Infinity, 6, 2, 6, 6]);
+    expect(await throttleOf(counts, { perSource: 0, bySource }).isOpen('anna', '10.9.9.9')).toBe(true);
   });
+});
+
+it('counts of two processes are one, also of failures at the same time', async () => {
+  const store = createMemoryPendingSignIns();
+  const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
+  const [here, there] = [1, 2].map(() =>
+    createStoredFailures({ store, generator: keyGenerator, clock, keptSeconds: 300 }),
+  ) as [FailureCounts, FailureCounts];
+  const more = (count: FailureCount | null) => ({
+    sinceMs: 0,
+    failures: (count?.failures ?? 0) + 1,
+    blockedUntilMs: 0,
+  });
+  await Promise.all(Array.from({ length: 12 }, (_none, at) => (at % 2 === 0 ? here : there).change('a', more)));
+  expect((await there.find('a'))?.failures).toBe(12);
+  await here.remove('a');
+  expect(await there.find('a')).toBeNull();
 });

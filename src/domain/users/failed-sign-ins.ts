@@ -1,0 +1,106 @@
+import type { Clock } from '../clock.ts';
+import { Unavailable } from '../errors.ts';
+import type { KeyGenerator } from '../keys/virtual-key.ts';
+import type { PendingSignInStore } from './pending-sign-ins.ts';
+
+/** Failed sign-ins of a name or a source. */
+export interface FailureCount {
+  /** Start of the window, in ms of the clock of the counts. */
+  readonly sinceMs: number;
+  readonly failures: number;
+  readonly blockedUntilMs: number;
+}
+
+/** Counts of failed sign-ins by a text. */
+export interface FailureCounts {
+  nowMs(): number;
+  /** The count; null for none. Throws Unavailable. */
+  find(of: string): Promise<FailureCount | null>;
+  /** Replaces the count by the one that `next` makes of it. Of concurrent changes none is lost. Throws Unavailable. */
+  change(of: string, next: (count: FailureCount | null) => FailureCount): Promise<void>;
+  remove(of: string): Promise<void>;
+}
+
+/** Most counts in memory; the least recently changed is evicted. */
+const MOST_IN_MEMORY = 20_000;
+
+/** Counts of this process. */
+export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): FailureCounts {
+  const counts = new Map<string, FailureCount>();
+  return {
+    nowMs: () => clock.monotonicMs(),
+    find: (of) => Promise.resolve(counts.get(of) ?? null),
+    change(of, next) {
+      const changed = next(counts.get(of) ?? null);
+      counts.delete(of);
+      counts.set(of, changed);
+      const [oldest] = counts.keys();
+      if (counts.size > MOST_IN_MEMORY && oldest !== undefined) counts.delete(oldest);
+      return Promise.resolve();
+    },
+    remove: (of) => Promise.resolve(void counts.delete(of)),
+  };
+}
+
+/** Most counts in the store. Beyond that each process counts further names and sources by itself. */
+const MOST_STORED = 10_000;
+/** Tries of a change that other processes overtake. */
+const MOST_TRIES = 20;
+
+/** Counts of all processes of an installation, in their database. */
+export function createStoredFailures(options: {
+  readonly store: PendingSignInStore;
+  readonly generator: Pick<KeyGenerator, 'hash'>;
+  readonly clock: Clock;
+  /** Time after which a count that is not changed is removed, in seconds. */
+  readonly keptSeconds: number;
+}): FailureCounts {
+  const { store, generator, clock, keptSeconds } = options;
+  const beyond = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
+  const nowMs = (): number => clock.now().getTime();
+  const idOf = (of: string): string => `failed-${generator.hash(of)}`;
+  const read = (content: string): FailureCount => JSON.parse(content) as FailureCount;
+
+  /** Adds a first count. Returns false where another process was first. */
+  async function added(id: string, count: FailureCount, of: string): Promise<boolean> {
+    const at = nowMs();
+    const pending = {
+      id,
+      kind: 'failures',
+      content: JSON.stringify(count),
+      untilMs: at + keptSeconds * 1_000,
+    } as const;
+    try {
+      if (!(await store.add(pending, { nowMs: at, most: MOST_STORED }))) await beyond.change(of, () => count);
+      return true;
+    } catch (error) {
+      if ((await store.find(id, nowMs())) === null) throw error;
+      return false;
+    }
+  }
+
+  return {
+    nowMs,
+    async find(of) {
+      const found = await store.find(idOf(of), nowMs());
+      return found === null ? beyond.find(of) : read(found.content);
+    },
+    async change(of, next) {
+      const id = idOf(of);
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const found = await store.find(id, nowMs());
+        const count = next(found === null ? await beyond.find(of) : read(found.content));
+        const isDone =
+          found === null
+            ? await added(id, count, of)
+            : await store.replace(id, found.revision, JSON.stringify(count), nowMs() + keptSeconds * 1_000);
+        if (isDone) return;
+      }
+      throw new Unavailable('Too many sign-ins fail at once. Try again.');
+    },
+    async remove(of) {
+      await beyond.remove(of);
+      await store.take(idOf(of), nowMs());
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const ADMIN = 'sk-the-admin-of-two-processes-3';
+
+describe.skipIf(engine === undefined || engine.missing !== null)('failed sign-ins of two processes', () => {
+  let scratch: ScratchDatabase;
+  let here: TestApp;
+  let there: TestApp;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
+    here = await startApp({ env });
+    there = await startApp({ env });
+  });
+  afterAll(async () => {
+    await here.stop();
+    await there.stop();
+    await scratch.remove();
+  });
+
+  const signIn = async (app: TestApp, username: string, password: string) =>
+    (await app.call('POST', '/v2/login', { username, password }, { authorization: '' })).status;
+
+  it('are counted together: six failures in turn block the name in both', async () => {
+    for (const app of [here, there, here, there, here]) expect(await signIn(app, 'ada', 'sk-wrong')).toBe(401);
+    expect(await signIn(there, 'ada', 'sk-wrong')).toBe(401);
+    expect(await signIn(here, 'ada', 'sk-wrong')).toBe(429);
+    expect(await signIn(there, 'ADA', 'sk-wrong')).toBe(429);
+    expect(await signIn(there, 'bert', 'sk-wrong')).toBe(401);
+  });
+
+  it('are all counted when they come at once', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, (_none, at) => signIn(at % 2 === 0 ? here : there, 'carl', 'sk-wrong')),
+    );
+    expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
+    expect([await signIn(here, 'carl', 'sk-wrong'), await signIn(there, 'carl', 'sk-wrong')]).toEqual([429, 429]);
+  });
+
+  it('of a name are cleared by a success in either process', async () => {
+    for (const app of [here, there, here, there, here]) expect(await signIn(app, 'admin', 'sk-wrong')).toBe(401);
+    expect(await signIn(there, 'admin', ADMIN)).toBe(200);
+    for (const app of [here, there, here, there, here]) expect(await signIn(app, 'admin', 'sk-wrong')).toBe(401);
+    expect(await signIn(here, 'admin', ADMIN)).toBe(200);
+  });
+});
