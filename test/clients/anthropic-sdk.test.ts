@@ -147,12 +147,12 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     });
   });
 
-  it('speaks with betas', async () => {
+  it('sends the names of betas', async () => {
     const { content } = await anthropic.beta.messages.create({ ...ask(model, 'hello'), betas: ['some-2026-01-01'] });
     expect(content).toMatchObject([{ type: 'text', text: 'Hello from upstream, Zoë 😀' }]);
   });
 
-  it('is refused in its own classes', async () => {
+  it('gets refusals as errors of its own classes', async () => {
     await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toBeInstanceOf(RateLimitError);
     await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toMatchObject({
       status: 429,
@@ -223,7 +223,7 @@ describe("OpenAI's SDK with a model of Anthropic", () => {
     ]);
   });
 
-  it('is refused in its own classes', async () => {
+  it('gets refusals as errors of its own classes', async () => {
     const refused = openai.chat.completions.create({
       model: 'native',
       messages: [{ role: 'user', content: 'refuse' }],

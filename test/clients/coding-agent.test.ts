@@ -96,7 +96,7 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
     });
   }
 
-  it("is whole to Anthropic's SDK, which passes over the pings", async () => {
+  it("reaches Anthropic's SDK whole, which ignores the pings", async () => {
     const { fetch: watched, shown } = watching('event: ping', 3);
     goOnAfter(shown);
     const client = new Anthropic({ apiKey: app.adminKey, baseURL: app.url, maxRetries: 0, fetch: watched });
@@ -106,7 +106,7 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
     expect(message.stop_reason).toBe('end_turn');
   });
 
-  it("is whole to OpenAI's SDK, which passes over the comments", async () => {
+  it("reaches OpenAI's SDK whole, which ignores the comments", async () => {
     const { fetch: watched, shown } = watching(': heartbeat', 2);
     goOnAfter(shown);
     const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0, fetch: watched });
@@ -176,7 +176,7 @@ describe('a coding agent', () => {
   }
   const sent = (): unknown => JSON.parse(upstream.received.at(-1)?.body ?? '');
 
-  it('reaches its own upstream as it spoke', async () => {
+  it('reaches an upstream of its own dialect unchanged', async () => {
     await run('native');
     expect(sent()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
   });

@@ -64,7 +64,7 @@ const dot = (left: readonly number[], right: readonly number[]): number =>
   left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
 
 describe('embeddings of the official SDK', () => {
-  it('come in base64, which it asks for unasked, and arrive as numbers', async () => {
+  it('come in base64, which it requests by default, and arrive as numbers', async () => {
     const { data, response } = await openai.embeddings.create({ model: 'vectors', input: 'hello' }).withResponse();
     expect(data).toMatchObject({ object: 'list', model: 'vectors', data: [{ index: 0, embedding: VECTOR }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v1/embeddings');

@@ -72,7 +72,7 @@ describe('pictures of the official SDK', () => {
     expect(costOf(response)).toBe('0.052');
   });
 
-  it('are not varied where the upstream has given that up', async () => {
+  it('have no variations where the upstream no longer offers them', async () => {
     const image = await toFile(PICTURE, 'cat.png');
     await expect(openai.images.createVariation({ model: 'painter', image })).rejects.toMatchObject({ status: 404 });
   });
@@ -85,7 +85,7 @@ describe('pictures of the official SDK', () => {
 });
 
 describe('recordings of the official SDK', () => {
-  it('are written down, and billed by their tokens', async () => {
+  it('are transcribed, and billed by their tokens', async () => {
     const { data, response } = await openai.audio.transcriptions
       .create({ model: 'scribe', file: await sound() })
       .withResponse();
@@ -106,7 +106,7 @@ describe('recordings of the official SDK', () => {
     expect(costOf(response)).toBe('0.00025');
   });
 
-  it('are written down as they are heard', async () => {
+  it('are transcribed as a stream', async () => {
     const stream = await openai.audio.transcriptions.create({ model: 'scribe', file: await sound(), stream: true });
     const said: string[] = [];
     for await (const event of stream) if (event.type === 'transcript.text.delta') said.push(event.delta);

@@ -52,7 +52,7 @@ function eventOf<Type extends RealtimeServerEvent['type']>(
 }
 
 describe('the realtime client of the official SDK', () => {
-  it('holds a conversation under the public name of the model', async () => {
+  it('has a conversation under the public name of the model', async () => {
     const session = new OpenAIRealtimeWS({ model: 'voice', options: plainly }, openai);
     const created = await eventOf(session, 'session.created');
     expect(created.session).toMatchObject({ model: 'voice' });
@@ -76,7 +76,7 @@ describe('the realtime client of the official SDK', () => {
     expect((await closed)[0]).toBe(1000);
   });
 
-  it('is let in as Azure’s client', async () => {
+  it('is accepted in the form of Azure’s client', async () => {
     const azure = new AzureOpenAI({ endpoint: app.url, apiKey: app.adminKey, apiVersion: '2025-04-01-preview' });
     const session = await OpenAIRealtimeWS.azure(azure, { deploymentName: 'voice', options: plainly });
     expect((await eventOf(session, 'session.created')).session).toMatchObject({ model: 'voice' });

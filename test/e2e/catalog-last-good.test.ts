@@ -59,7 +59,7 @@ describe('the last good map', () => {
     expect([readdirSync(folder), statSync(file).mode & 0o777]).toEqual([['price-map'], 0o600]);
   });
 
-  it('is asked by its ETag whether it has changed', async () => {
+  it('is requested with its ETag', async () => {
     await tookMap(mapOf(3_000));
     const source = await aProcess();
     await source.refresh();
@@ -75,7 +75,7 @@ describe('the last good map', () => {
     expect([source.current().entries.length, source.current().find('m0')?.row['version']]).toEqual([2_900, 2]);
   });
 
-  it('is left alone by a map that is refused', async () => {
+  it('stays when a new map is refused', async () => {
     const source = await tookMap(mapOf(3_000));
     const kept = readFileSync(file);
     upstream.answers(sends(mapOf(10), { etag: '"bad"' }));

@@ -208,7 +208,7 @@ describe('a release', () => {
     expect([await source.release(id, 'admin-hash'), source.current() === before, kept]).toEqual([null, true, []]);
   });
 
-  it('that the store does not keep is not made', async () => {
+  it('that cannot be stored does not take effect', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const { put } = store;
     store.put = () => Promise.reject(new Error('store away'));

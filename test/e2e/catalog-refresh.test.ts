@@ -48,7 +48,7 @@ describe('following a live price map', () => {
     });
   });
 
-  it('asks under its own name, and by ETag once it has one', async () => {
+  it('sends its own user agent, and an ETag once it has one', async () => {
     const source = follow();
     upstream.answers(sends(mapOf(3_000), { etag: '"one"' }));
     await source.refresh();

@@ -66,7 +66,7 @@ async function useUpFreeTier(server: ServerProcess): Promise<void> {
 }
 
 describe('selling access', () => {
-  it('sells a key that lifts the limit of the catalog and has no other right, until it is refunded', async () => {
+  it('sells a key without the limit of the catalog and without other rights, until it is refunded', async () => {
     const server = await start();
     await useUpFreeTier(server);
     const visit = await beginPurchase(server.url, stripe);

@@ -68,7 +68,7 @@ describe('a start that fails', () => {
     ]);
   });
 
-  it.each(['auto', 'node:sqlite'])('names a damaged database and leaves it as it is, over %s', async (driver) => {
+  it.each(['auto', 'node:sqlite'])('names a damaged database and does not change it, over %s', async (driver) => {
     const file = join(folder, 'data', 'lensgate.db');
     mkdirSync(join(folder, 'data'));
     writeFileSync(file, 'not a database, but still needed');

@@ -144,7 +144,7 @@ describe('pricesAt', () => {
     [11, true, { known: true, priceUsd: '0.000001', value: 1e-6 }],
     [13, true, { known: true, priceUsd: '0.0000005', value: 5e-7 }],
     [20, null, { known: false, priceUsd: null, value: null }],
-  ])('tells what history knows of day %i, and that it does not know the rest', async (number, listed, price) => {
+  ])('returns the recorded prices of day %i, and marks the others as unknown', async (number, listed, price) => {
     house = await openGraph({ history: await withPast() });
     expect(await house.call(PricesAtDocument, { entryId: 'm', at: dayText(number) }, null)).toEqual({
       data: {

@@ -70,7 +70,7 @@ describe('catalogEntry', () => {
 });
 
 describe('catalogEntries', () => {
-  it('holds every filter and counts what passes', async () => {
+  it('applies every filter and counts the matches', async () => {
     house = await openGraph({ entries: ENTRIES });
     const variables = { filter: { provider: 'OpenAI', model: 're:^GPT', supportsVision: true }, first: 1 };
     expect(await house.call(CatalogEntriesDocument, variables, null)).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ describe('catalogEntries', () => {
     `);
   });
 
-  it('goes forward and back by cursors', async () => {
+  it('pages forward and back by cursors', async () => {
     house = await openGraph({ entries: ENTRIES });
     const page = async (variables: object) => {
       const { data } = await house.call(CatalogEntriesDocument, variables, null);

@@ -83,7 +83,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('answers a chat that cannot be asked with its faults', async () => {
+  it('answers an invalid chat with its faults', async () => {
     house = await openGraph();
     const { data } = await house.call(ChatDocument, { input: { ...HELLO, parameters: ['temperature'] } });
     expect(data.chat).toEqual({
@@ -94,7 +94,7 @@ describe('chat', () => {
     });
   });
 
-  it('asks in the words of the dialect; its own fields win over further parameters', async () => {
+  it('sends the request in the dialect; its own fields win over further parameters', async () => {
     const gateway = failingGateway(new NotFound('model', 'nope'));
     house = await openGraph({ gateway });
     await house.call(ChatDocument, {

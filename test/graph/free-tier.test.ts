@@ -85,7 +85,7 @@ describe('a request that reads the catalog', () => {
     expect([events, await used()]).toEqual([2, 1]);
   });
 
-  it('is refused when the day is used up, field by field, with when to come back', async () => {
+  it('is refused field by field when the calls of the day are used up, with the time of the next one', async () => {
     await open(1);
     await house.call(TwoReadsDocument, {}, null);
     const { data, errors } = await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);

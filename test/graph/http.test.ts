@@ -42,19 +42,22 @@ describe('GraphQL over HTTP', () => {
     expect([answer.status, errors.map((error) => error.message)]).toEqual([status, [message]]);
   });
 
-  it.each(['variables', 'extensions'])('answers a query parameter `%s` that is no JSON as what it is', async (name) => {
-    const answer = await fetch(`${house.url}?query={__typename}&${name}=%7B`);
-    expect([answer.status, await answer.json()]).toEqual([
-      400,
-      {
-        errors: [
-          { message: `The query parameter \`${name}\` is not valid JSON.`, extensions: { code: 'INVALID_INPUT' } },
-        ],
-      },
-    ]);
-  });
+  it.each(['variables', 'extensions'])(
+    'answers a query parameter `%s` that is no JSON with its fault',
+    async (name) => {
+      const answer = await fetch(`${house.url}?query={__typename}&${name}=%7B`);
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        {
+          errors: [
+            { message: `The query parameter \`${name}\` is not valid JSON.`, extensions: { code: 'INVALID_INPUT' } },
+          ],
+        },
+      ]);
+    },
+  );
 
-  it('answers a method it does not have with what it has', async () => {
+  it('answers another method with the allowed ones', async () => {
     const answer = await fetch(house.url, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
@@ -94,7 +97,7 @@ describe('introspection', () => {
     ]);
   });
 
-  it('is refused where it is not, and no name is given away', async () => {
+  it('is refused where it is not, and no name is shown', async () => {
     house = await openGraph({ introspection: false });
     const refused = await messages('{ __schema { queryType { name } } }');
     expect(refused).toHaveLength(2);
@@ -110,7 +113,7 @@ describe('introspection', () => {
     expect(await messages('{ __typename }')).toEqual({ __typename: 'Query' });
   });
 
-  it('goes only so deep', async () => {
+  it('has a limit of depth', async () => {
     house = await openGraph();
     const fields = (levels: number): string => (levels === 0 ? 'name' : `fields { type { ${fields(levels - 1)} } }`);
     expect(await messages(`{ __schema { types { ${fields(5)} } } }`)).toEqual(['Maximum introspection depth exceeded']);
@@ -153,7 +156,7 @@ describe('GraphiQL', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   });
 
-  it('makes way for a client', async () => {
+  it('is not sent to a client that does not ask for HTML', async () => {
     house = await openGraph({ graphiql: true });
     const answer = await fetch(`${house.url}?query={__typename}`);
     expect(await answer.json()).toEqual({ data: { __typename: 'Query' } });

@@ -45,7 +45,7 @@ describe('node', () => {
     expect(await nodes(found.map(({ id }) => id))).toEqual({ data: { nodes: found } });
   });
 
-  it('is null for what the caller may not read, as for what does not exist', async () => {
+  it('is null for an object that the caller may not read, and for one that does not exist', async () => {
     const unknown = [
       idOf(`Trace:${traceId(9)}:${ref}`),
       idOf(`Span:${traceId(1)}:${spanId(9)}:${ref}`),

@@ -68,7 +68,7 @@ it('never gives a caller what was made for one with other rights', async () => {
   expect(house.reads).toMatchObject({ listSpans: 3, findBySpans: 3 });
 });
 
-it('asks once for each set of variables', async () => {
+it('executes once for each set of variables', async () => {
   house = await openGraph({ spend: SPEND });
   const all = [undefined, traceId(1)].map((wanted) =>
     followed(overYoga(house.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
@@ -80,7 +80,7 @@ it('asks once for each set of variables', async () => {
   expect(house.reads.listSpans).toBe(2);
 });
 
-it('asks once for those who send no variables and those who send an empty set of them', async () => {
+it('executes once for callers without variables and callers with an empty set of them', async () => {
   house = await openGraph({ spend: SPEND });
   const all = [undefined, {}].map((variables) =>
     followed(overYoga(house.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
@@ -92,7 +92,7 @@ it('asks once for those who send no variables and those who send an empty set of
   expect(house.reads.listSpans).toBe(1);
 });
 
-it('keeps a failure to the one it happened to', async () => {
+it('reports a failure only to the subscriber it happened to', async () => {
   const traces = createMemoryTraceStore();
   let reads = 0;
   house = await openGraph({
@@ -147,30 +147,27 @@ it('is one bus subscriber for equal readers, and each ends with its own key', as
   await listening(0);
 });
 
-it.each(['', '/stream'])(
-  'one that stops reading parts from readers alike, and misses what it must, on %s',
-  async (path) => {
-    house = await openGraph({ queueLimit: 16 });
-    const stalled = await stall(`${house.url}${path}`, TraceNamesDocument);
-    const reader = followed(overYoga(house.url, TraceNamesDocument, {}));
-    await listening(2);
-    const event = { summary: aSummary({ name: 'x'.repeat(32 * 1024) }) };
-    let published = 0;
-    async function publish(count: number): Promise<void> {
-      published += count;
-      for (let index = 0; index < count; index += 1) house.bus.publish('trace', event);
-      await eventually(() => reader.received.length === published, `event ${published}`);
-    }
-    await publish(1);
-    await listening(1);
-    for (let batch = 0; batch < 100; batch += 1) await publish(10);
-    await listening(2);
-    stalled.read();
-    await eventually(() => stalled.heard() === published, 'all heard of or counted as missed');
-    expect(stalled.missed()).toBeGreaterThan(0);
-    await publish(1);
-    await eventually(() => stalled.heard() === published, 'the last');
-    await listening(1);
-    stalled.leave();
-  },
-);
+it.each(['', '/stream'])('one that stops reading leaves its group, and misses events, on %s', async (path) => {
+  house = await openGraph({ queueLimit: 16 });
+  const stalled = await stall(`${house.url}${path}`, TraceNamesDocument);
+  const reader = followed(overYoga(house.url, TraceNamesDocument, {}));
+  await listening(2);
+  const event = { summary: aSummary({ name: 'x'.repeat(32 * 1024) }) };
+  let published = 0;
+  async function publish(count: number): Promise<void> {
+    published += count;
+    for (let index = 0; index < count; index += 1) house.bus.publish('trace', event);
+    await eventually(() => reader.received.length === published, `event ${published}`);
+  }
+  await publish(1);
+  await listening(1);
+  for (let batch = 0; batch < 100; batch += 1) await publish(10);
+  await listening(2);
+  stalled.read();
+  await eventually(() => stalled.heard() === published, 'all heard of or counted as missed');
+  expect(stalled.missed()).toBeGreaterThan(0);
+  await publish(1);
+  await eventually(() => stalled.heard() === published, 'the last');
+  await listening(1);
+  stalled.leave();
+});

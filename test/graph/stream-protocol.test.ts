@@ -36,7 +36,7 @@ describe('a stream of the single connection mode', () => {
     expect(({} as Record<string, unknown>)['open']).toBeUndefined();
   });
 
-  it('hands on what happened before its reader came', async () => {
+  it('sends events from before its reader connected', async () => {
     house = await openGraph();
     const token = await reserve();
     expect((await start(token, '1')).status).toBe(202);
@@ -106,7 +106,7 @@ describe('a stream of the single connection mode', () => {
     leaving.abort();
   });
 
-  it('makes room for others when too many are reserved and never read', async () => {
+  it('is removed for others when too many are reserved and never read', async () => {
     house = await openGraph();
     const first = await reserve();
     await start(first, '1');

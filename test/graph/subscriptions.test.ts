@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     );
   });
 
-  it('continues behind the last update after a reconnect', async () => {
+  it('continues after the last update when it reconnects', async () => {
     house = await openGraph();
     const before = followed(subscribe(house.url, TraceUpdateIdsDocument, {}));
     await listening(1);
@@ -214,7 +214,7 @@ describe.each(HTTP_TRANSPORTS)('an unknown key over %s', (_name, subscribe) => {
 });
 
 describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
-  it('hands the answer on step by step, a failure among them, and ends', async () => {
+  it('sends the answer step by step, failures too, and ends', async () => {
     const deltas: ChatDelta[] = [
       { kind: 'text', text: 'Hel' },
       { kind: 'reasoning', text: 'Greet.' },

@@ -65,7 +65,7 @@ const traceOf = (trace: number, newest = trace) => ({
   spans: { nodes: edgesOf(trace) },
 });
 
-it('the edges of a page of traces cost one question each, however many there are', async () => {
+it('the edges of a page of traces cost one read each, however many there are', async () => {
   house = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
   await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
   await house.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());
@@ -83,7 +83,7 @@ it('one trace and one span of it have the same edges', async () => {
   expect(data).toEqual({ trace: traceOf(1), span: edgesOf(1)[1] });
 });
 
-it('an edge to what the caller may not see is null', async () => {
+it('an edge to an object that the caller may not see is null', async () => {
   const foreign = aSpendRow({
     id: 'foreign',
     traceId: traceId(1),

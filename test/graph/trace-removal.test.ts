@@ -114,7 +114,7 @@ describe.each([
     expect(await isThere(traceId)).toBe(true);
   });
 
-  it('is asked for with a key', async () => {
+  it('requires a key', async () => {
     const body = { query: document.toString(), variables: { input: { id: 'f'.repeat(32) } } };
     const answer = await app.call('POST', '/graphql', body, { authorization: '' });
     const { errors } = (await answer.json()) as Answer<unknown>;

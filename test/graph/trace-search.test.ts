@@ -88,7 +88,7 @@ describe('a search of traces', () => {
     }
   });
 
-  it('takes no cursor that was made up', async () => {
+  it('refuses an invented cursor', async () => {
     const none: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,

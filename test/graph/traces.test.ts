@@ -53,7 +53,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('go on behind any of their rows', async () => {
+  it('continue after any of their rows', async () => {
     await ingestTraces(5);
     const { edges } = (await house.call(TracesDocument, { first: 4 })).data.traces;
     const { data } = await house.call(TracesDocument, { after: edges[1]?.cursor ?? '' });
@@ -283,7 +283,7 @@ describe('trace', () => {
     });
   });
 
-  it('needs a key that holds', async () => {
+  it('needs a valid key', async () => {
     const answer = await house.call(TraceDocument, { id: traceId(1) }, 'sk-unknown');
     expect(answer).toEqual({
       errors: [{ message: 'The key is not known.', extensions: { code: 'UNAUTHENTICATED' } }],

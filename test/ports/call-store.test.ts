@@ -317,7 +317,7 @@ for (const engine of ENGINES)
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);
     });
 
-    it('adds a call to the trace it hangs in', async () => {
+    it('adds a call to its trace', async () => {
       const owner = TEAM_KEY;
       await stores.traces.ingest([
         { owner, spans: [aSpan({ name: 'agent', type: 'agent', inputTokens: 0, outputTokens: 0 })] },
@@ -341,7 +341,7 @@ for (const engine of ENGINES)
       expect([name, trace]).toEqual([callId, traceId(1)]);
     });
 
-    it('refuses a value at once that no store can hold', () => {
+    it('refuses a value that no store can hold at once', () => {
       expect(() => stores.calls.keep(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
       expect(() => stores.calls.keep(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);
       expect(() => stores.calls.keep(aCall(1, {}, { inputTokens: Number.NaN }))).toThrow(InvalidInput);

@@ -68,7 +68,7 @@ for (const engine of TRACE_ENGINES)
       expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });
 
-    it('commits pending writes before it closes, and has them when opened again', async () => {
+    it('commits pending writes before it closes, and has them when it is opened again', async () => {
       const stores = await scratch.open();
       const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
       const underWay = [

@@ -116,7 +116,7 @@ for (const engine of ENGINES)
       expect(job).toMatchObject({ subject: '2026-11-23T18:00:00.001Z', attempts: 1 });
     });
 
-    it('leave a bounded number of ended jobs', async () => {
+    it('keep a bounded number of ended jobs', async () => {
       for (let period = 0; period < KEPT_DUTY_JOBS + 5; period += 1) {
         const job = await claim(0);
         if (job === null) throw new Error('No job was claimed.');

@@ -100,7 +100,7 @@ describe('a group commit', () => {
     expect(await commits.submit(third)).toBe('C');
   });
 
-  it('waits for nothing that is being made while it runs', async () => {
+  it('does not wait for jobs that are prepared while it runs', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const making = Promise.withResolvers<Job>();
@@ -111,7 +111,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['a', 'b']);
   });
 
-  it('waits for all that are being made where nothing is made meanwhile', async () => {
+  it('waits for all jobs in preparation where no other is prepared meanwhile', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
     const making = ['a', 'b', 'c'].map((name) => ({ name, made: Promise.withResolvers<Job>() }));
@@ -174,7 +174,7 @@ describe('a group commit', () => {
     expect(await commits.submit(job('a', 1_000, 10_000))).toBe('A');
   });
 
-  it('is idle once everything is settled', async () => {
+  it('is idle after the last commit', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 1 });
     await commits.idle();

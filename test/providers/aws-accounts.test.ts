@@ -208,7 +208,7 @@ describe('a profile', () => {
 describe('the machine', () => {
   const METADATA = { AccessKeyId: 'ASIALENT', SecretAccessKey: 'ASIALENT-secret', Token: 'ASIALENT-session' };
 
-  it('is asked for its own role, by a token', async () => {
+  it('gives its own role, by a token', async () => {
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', undefined);
     vi.stubEnv('AWS_EC2_METADATA_SERVICE_ENDPOINT', aws.url);
     aws.answer((response, _socket, { method, path, headers }) => {

@@ -113,7 +113,7 @@ describe('Azure OpenAI', () => {
     expect(await called({ apiKey: null, secrets })).toMatchObject({ key: undefined, token: 'Bearer directory-token' });
   });
 
-  it('names models as callers do, but for those its router chose', async () => {
+  it('names models as callers do, except those that its router chose', async () => {
     const nameIn = async (upstreamModel: string): Promise<unknown> => {
       server.answering(ANSWER);
       return ((await jsonOf(await server.send(server.here('azure', { upstreamModel })))) as { model: unknown }).model;

@@ -215,7 +215,7 @@ describe('Bedrock', () => {
     ['validationException', 400, 'BadRequestError'],
     ['modelStreamErrorException', 424, 'APIError'],
     ['serviceUnavailableException', 503, 'ServiceUnavailableError'],
-  ])('refuses with %s before its first words as with its status', async (type, status, name) => {
+  ])('refuses with %s before its first event as with its status', async (type, status, name) => {
     streaming(eventMessage({ ':message-type': 'exception', ':exception-type': type }, '{"message":"no"}'));
     expect(await failureOf(server.send(server.here('bedrock'), STREAM))).toMatchObject({
       message: `litellm.${name}: ${name}: BedrockException - no`,
@@ -246,7 +246,7 @@ describe('vectors on Bedrock', () => {
       aModelRequest({ model: 'm', ...body }, { endpoint: EMBEDDINGS }),
     );
 
-  it('are asked of Amazon’s models one at a time', async () => {
+  it('are requested from Amazon’s models one at a time', async () => {
     server.answering({ embedding: [0.5, 1], inputTextTokenCount: 3 });
     const exchange = await embed('amazon.titan-embed-text-v2:0', { input: ['a'], dimensions: 256 });
     const { path, body } = server.lastReceived();

@@ -96,7 +96,7 @@ describe('a foreign implementation of the upstream', () => {
 });
 
 describe('the request to the upstream', () => {
-  it('is the credential of the deployment, to its address', async () => {
+  it('has the credential of the deployment, and goes to its address', async () => {
     faults.answer((response) => response.end('{"choices":[]}'));
     await provider.send(deployment, ask('x'), NEVER);
     const sent = faults.received.at(-1);
@@ -118,7 +118,7 @@ describe('an upstream that refuses', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('with %i is a %s in its own words', async (status, name) => {
+  ])('with %i is a %s with its own message', async (status, name) => {
     faults.answer((response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(`{"error":{"message":"no ${CREDENTIAL} here","type":"t","param":"p","code":"c"}}`);
@@ -242,7 +242,7 @@ describe('an upstream that fails', () => {
     expect(exchange.outcome()).toMatchObject({ responseId: '1', finishReason: null });
   });
 
-  it('falls silent in the middle of a stream', async () => {
+  it('stops sending in the middle of a stream', async () => {
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);

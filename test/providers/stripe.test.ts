@@ -115,7 +115,7 @@ describe('an event of Stripe', () => {
     ]);
   });
 
-  it('is not believed about a checkout that a buyer could have written', () => {
+  it('is ignored for a checkout that a buyer could have written', () => {
     const bought = { ...session, payment_status: 'paid', client_reference_id: 'checkout-1' };
     expect(read('checkout.session.completed', bought)?.at(-1)).toBeNull();
   });

@@ -60,7 +60,7 @@ describe('a model on Google Cloud', () => {
       { vertex_project: 'mine', vertex_location: 'europe-west4' },
       '/v1/projects/mine/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent',
     ],
-  ])('is called in its project and place, by token: %j', async (options, path) => {
+  ])('is called in its project and region, by token: %j', async (options, path) => {
     answerWith(200, ANSWER);
     const exchange = await send(options);
     expect(JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8'))).toEqual(ANSWER);
@@ -71,7 +71,7 @@ describe('a model on Google Cloud', () => {
     expect(JSON.stringify(exchange.headers)).not.toContain(TOKEN);
   });
 
-  it('the address is the one of its place', async () => {
+  it('the address is that of its region', async () => {
     const prepared = async (options: Record<string, string>) =>
       await vertex(holding).prepare(
         aDeployment({ provider: 'vertex_ai', upstreamModel: 'g', options }),
@@ -143,7 +143,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     return exchange ? Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8') : '';
   }
 
-  it('is asked in the words of its maker, which name the version inside and the model outside', async () => {
+  it('is called in the format of its maker, with the version in the body and the model in the path', async () => {
     answerWith(200, message);
     const asked = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }], metadata: { user_id: 'u' } };
     const forwarded = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' };
@@ -188,7 +188,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     });
   });
 
-  it('that refuses gives the same error as others', async () => {
+  it('that refuses has the same error as others', async () => {
     answerWith(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
     await expect(ask(aModelRequest())).rejects.toMatchObject({
       upstreamStatus: 429,

@@ -225,7 +225,7 @@ describe('batches.create', () => {
     expect((await create(asked(own), { key })).status).toBe(200);
   });
 
-  it('422: an allowance of nothing', async () => {
+  it('422: a budget of zero', async () => {
     const team = { team_id: 'poor' };
     const { id } = await uploadLines(await newKey(app, team));
     const key = await newKey(app, { ...team, key_alias: 'poor', max_budget: 0 });

@@ -74,7 +74,7 @@ describe('batches.get', () => {
 });
 
 describe('batches.cancel', () => {
-  it.each(['/v1/batches', '/batches'])('200: the batch is given up (%s)', async (path) => {
+  it.each(['/v1/batches', '/batches'])('200: the batch is cancelled (%s)', async (path) => {
     const { id } = await aBatch();
     keeping(upstream, { status: 'cancelling' });
     const { traceId, headers } = aTrace();
@@ -151,7 +151,7 @@ describe('batches.list', () => {
     ]);
   });
 
-  it('400: a limit of nothing', async () => {
+  it('400: a limit of zero', async () => {
     const message = "/batches: Invalid value for parameter 'limit': it must be a whole number from 1 to 10000.";
     expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=0'))).toEqual(
       refusal(400, message, { param: 'limit' }),
@@ -168,7 +168,7 @@ const ABOUT = [
 describe.each(ABOUT)('$row', ({ method, tail }) => {
   const ask = (id: string, key: string) => send(app, method, `/v1/batches/${id}${tail}`, { key });
 
-  it('404: a batch of another key, and one that never was; 200 for the team and for administrators', async () => {
+  it('404: a batch of another key, and an unknown one; 200 for the team and for administrators', async () => {
     const team = { team_id: `team${tail}` };
     const owner = await newKey(app, team);
     const { id, fileId } = await aBatch(owner);

@@ -279,7 +279,7 @@ describe('chat.completions 403', () => {
 });
 
 describe('chat.completions 422', () => {
-  it('an allowance used up, from the call on that crosses it', async () => {
+  it('a used-up budget, for every call after the one that exceeds it', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2 });
     answerWith(200, ANSWER);
     const calls = [];
@@ -297,7 +297,7 @@ describe('chat.completions 422', () => {
     expect(headers?.['retry-after']).toBeUndefined();
   });
 
-  it('an allowance of zero, from the first call on', async () => {
+  it('a budget of zero, for the first call too', async () => {
     const calls = upstream.received.length;
     expect((await ask({ model: 'assistant', messages: [] }, await newKey({ max_budget: 0 }))).status).toBe(422);
     expect(upstream.received.length).toBe(calls);

@@ -69,7 +69,7 @@ describe('models.list', () => {
       expect(await read(`/v1/models?${query}`)).toEqual({ status: 200, body: { object: 'list', data: listed } });
   });
 
-  it('models.list 400: a way to fall back that there is not', async () => {
+  it('models.list 400: an unknown kind of fallback', async () => {
     const message =
       "/models: Invalid value for parameter 'fallback_type': it must be one of 'general', 'context_window', 'content_policy'.";
     expect(await read('/v1/models?include_metadata=true&fallback_type=luck')).toEqual({

@@ -42,7 +42,7 @@ const json = (status: number, body: unknown, retryAfter: string | null = null) =
 });
 
 describe('checkout.create', () => {
-  it('checkout.create 200: where to pay, for a session that is ours and made once', async () => {
+  it('checkout.create 200: the address of the payment, of a session that is created once', async () => {
     const answer = await begin();
     const { url } = (await answer.clone().json()) as { url: string };
     expect(await whole(answer)).toEqual(json(200, { url }));

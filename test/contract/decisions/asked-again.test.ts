@@ -81,7 +81,7 @@ async function decide(model: string, headers: Record<string, string> = {}, more:
 }
 
 describe('refused questions of a decision', () => {
-  it('are asked again at the fallbacks, in order, until each has an answer', async () => {
+  it('are sent to the fallbacks, in order, until each has an answer', async () => {
     answers = { one: { b: 0.1 }, two: { a: 0.2, d: 0.3 }, three: { c: 0.4 } };
     const { status, body, cost, group, callId } = await decide('one');
     expect(status).toBe(200);
@@ -156,7 +156,7 @@ describe('refused questions of a decision', () => {
     expect(JSON.stringify(whole.body)).not.toContain('x_model');
   });
 
-  it('are not asked of a model that the key may not call, or that its budget does not pay', async () => {
+  it('are not sent to a model that the key may not call, or that exceeds its budget', async () => {
     answers = { one: { a: 0.1 }, two: { b: 0.2 }, three: { c: 0.3 } };
     const keyOf = async (draft: object): Promise<Record<string, string>> => {
       const made = (await (await app.call('POST', '/key/generate', draft)).json()) as { readonly key: string };

@@ -90,15 +90,18 @@ describe('files.create', () => {
     ['the provider in the query', {}, '?custom_llm_provider=groq', {}, 'account-groq'],
     ['the provider in a header', {}, '', { 'custom-llm-provider': 'groq' }, 'account-groq'],
     ['nothing, the first that keeps files', {}, '', {}, 'account'],
-  ])('200: at the upstream that is named by %s, which is not told', async (_what, fields, query, headers, account) => {
-    const form = formOf({ purpose: 'evals', ...(fields as Record<string, string>) });
-    const response = await send(app, 'POST', `/v1/files${query}`, { body: form, headers });
-    expect([response.status, accountOf(upstream)]).toEqual([200, account]);
-    expect(upstream.received.at(-1)?.body).not.toMatch(/apart|team|groq|model/);
-    const { id } = (await response.json()) as { id: string };
-    await send(app, 'GET', `/v1/files/${id}`);
-    expect(accountOf(upstream)).toBe(account);
-  });
+  ])(
+    '200: at the upstream that is named by %s, which is not forwarded',
+    async (_what, fields, query, headers, account) => {
+      const form = formOf({ purpose: 'evals', ...(fields as Record<string, string>) });
+      const response = await send(app, 'POST', `/v1/files${query}`, { body: form, headers });
+      expect([response.status, accountOf(upstream)]).toEqual([200, account]);
+      expect(upstream.received.at(-1)?.body).not.toMatch(/apart|team|groq|model/);
+      const { id } = (await response.json()) as { id: string };
+      await send(app, 'GET', `/v1/files/${id}`);
+      expect(accountOf(upstream)).toBe(account);
+    },
+  );
 
   it.each([
     ['no form', '{}', 'The request body must be multipart/form-data.', 'request_body'],
@@ -199,7 +202,7 @@ describe('files.create', () => {
     );
   });
 
-  it('422: an allowance of nothing', async () => {
+  it('422: a budget of zero', async () => {
     const key = await newKey(app, { key_alias: 'poor', max_budget: 0 });
     const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
     expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(

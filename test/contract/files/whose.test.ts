@@ -34,7 +34,7 @@ const ABOUT = [
 describe.each(ABOUT)('$row', ({ method, tail }) => {
   const ask = (id: string, options = {}) => send(app, method, `/v1/files/${id}${tail}`, options);
 
-  it('404: a file of another key, of another team, and one that never was', async () => {
+  it('404: a file of another key, of another team, and an unknown one', async () => {
     const owner = await newKey(app, {});
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });
     const stranger = await newKey(app, {});

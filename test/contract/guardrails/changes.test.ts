@@ -192,7 +192,7 @@ describe('guardrails.update', () => {
 });
 
 describe('guardrails.delete', () => {
-  it('200: it is gone', async () => {
+  it('200: the guardrail is deleted', async () => {
     const id = await server.created();
     expect(await server.ask('DELETE', `/guardrails/${id}`)).toEqual([
       200,

@@ -59,7 +59,7 @@ const runOf = (name: string, mode: string, status: string) => ({
   duration: expect.any(Number),
 });
 
-describe('what a guarded call leaves', () => {
+describe('records of a call with guardrails', () => {
   it('200: one span for each guardrail below the span of the call, and the runs in the spend row', async () => {
     guarded.says(`ask ${SECRET}`);
     const { status, spans, metadata, text } = await leftBy(`I am ${SECRET}`, ['words', 'mask', 'after']);

@@ -89,7 +89,7 @@ describe('a caller with a key and an address of its own', () => {
     expect(ours.received.length).toBe(before);
   });
 
-  it('calls with its key, and nothing of our account', async () => {
+  it('calls with its key, and without the account of the gateway', async () => {
     await ask(app, { model: 'key' });
     expect(credentialsAt(ours)).toMatchObject({ authorization: 'Bearer sk-ours', organization: 'org-ours' });
     expect(await ask(app, { model: 'key', api_key: 'sk-mine' })).toEqual({

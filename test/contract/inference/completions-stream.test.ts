@@ -88,7 +88,7 @@ describe('completions.create 200, streamed', () => {
     expect(await (await ask(ASKED)).text()).toBe(`${counted('a')}${counted(' time')}${counted('', 'stop')}${DONE}`);
   });
 
-  it('ends with the failure of an upstream that fails on its way', async () => {
+  it('ends with the failure of an upstream that fails during the stream', async () => {
     streamWith(piece('a', null, {}, 'assistant'), 'data: {"error":{"message":"overloaded","type":"t","code":503}}\n\n');
     const { traceId, headers } = aTrace();
     const response = await ask(ASKED, headers);
@@ -134,7 +134,7 @@ it.each([
   ]);
 });
 
-it('completions.create 500: a stream that was asked for and does not come', async () => {
+it('completions.create 500: the upstream sends no stream', async () => {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('{"choices":[]}');

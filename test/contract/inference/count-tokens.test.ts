@@ -46,7 +46,7 @@ describe('messages.countTokens 200', () => {
     expect(await ask(ASKED)).toMatchObject(ESTIMATE);
   });
 
-  it('an estimate where the provider does not count, without a call of it', async () => {
+  it('an estimate where the provider does not count, without a call to it', async () => {
     const calls = server.upstream.received.length;
     expect(await ask({ ...ASKED, model: 'other' })).toMatchObject(ESTIMATE);
     expect(await ask({ ...ASKED, model: 'demo' })).toMatchObject(ESTIMATE);

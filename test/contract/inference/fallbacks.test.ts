@@ -23,7 +23,7 @@ afterAll(() => setup.stop());
 beforeEach(() => setup.plan({}));
 
 describe('fallbacks', () => {
-  it('are asked in order, once retries are used up; the answer is in the name of the one that gave it', async () => {
+  it('are called in order after the last retry; the answer names the model that gave it', async () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
     const answer = await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
@@ -69,7 +69,7 @@ describe('fallbacks', () => {
     ['/v1/responses', { input: 'x', messages: undefined }, { model: 'spare' }],
     ['/v1beta/models/one:generateContent', { contents: [{ parts: [{ text: 'x' }] }], messages: undefined }, {}],
     ['/ide/chat/completions', { input: 'x', messages: undefined }, { model: 'spare' }],
-  ])('wherever a model is asked: %s', async (path, body, answer) => {
+  ])('on every endpoint: %s', async (path, body, answer) => {
     setup.plan({ 'one-up': [500] });
     expect(await setup.ask({ model: 'one', ...body, fallbacks: ['spare'] }, {}, path)).toMatchObject({
       status: 200,
@@ -245,8 +245,8 @@ describe('context_window_fallback_dict', () => {
   });
 });
 
-describe('the allowance of a key', () => {
-  it('is no matter for a model that costs nothing, and is asked for before one that does', async () => {
+describe('the budget of a key', () => {
+  it('is not checked for a free model, and is checked before one that has a price', async () => {
     const made = await setup.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
     const { key } = (await made.json()) as { key: string };
     const authorization = { authorization: `Bearer ${key}` };
@@ -271,7 +271,7 @@ describe('the allowance of a key', () => {
 });
 
 describe('a fallback that the caller cannot afford', () => {
-  it('is skipped: the next affordable one answers, else the budget is the error; the first model is as it was', async () => {
+  it('is skipped: the next affordable one answers, else the error names the budget; the first model is called as before', async () => {
     const spent = { budget_limit: 0, time_period: '1d' };
     const keyFor = async (...models: readonly string[]): Promise<string> => {
       const model_max_budget = Object.fromEntries(models.map((model) => [model, spent]));

@@ -140,7 +140,7 @@ describe('content.generate 200', () => {
     });
   });
 
-  it('a failure on its way is the last event, or the last element', async () => {
+  it('a failure during the stream is the last event, or the last element', async () => {
     const first = { candidates: [{ content: { parts: [{ text: 'Grüß' }], role: 'model' }, index: 0 }] };
     streamWith(first, { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } });
     const message = 'litellm.ServiceUnavailableError: ServiceUnavailableError: GeminiException - overloaded';
@@ -233,7 +233,7 @@ describe('content.generate refuses', () => {
     );
   });
 
-  it('content.generate 422: an allowance used up', async () => {
+  it('content.generate 422: a used-up budget', async () => {
     const key = await newKey({ max_budget: 0 });
     expect(told(await ask(FLASH, { contents: CONTENTS }, key))).toEqual(
       refusal(422, 'FAILED_PRECONDITION', expect.stringMatching(/^Budget has been exceeded! Key=/)),
@@ -244,7 +244,7 @@ describe('content.generate refuses', () => {
     [429, 'RESOURCE_EXHAUSTED', 'RateLimitError'],
     [500, 'INTERNAL', 'InternalServerError'],
     [503, 'UNAVAILABLE', 'ServiceUnavailableError'],
-  ])('content.generate %i: what the upstream says, its credential unsaid', async (code, status, name) => {
+  ])('content.generate %i: the message of the upstream, without its credential', async (code, status, name) => {
     answerWith(code, { error: { code, message: `no ${CREDENTIAL}`, status } });
     for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
       const answer = await ask(`team/flash:${method}`, { contents: CONTENTS });

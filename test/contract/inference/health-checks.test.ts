@@ -156,7 +156,7 @@ describe('health.deployments', () => {
     expect(asked.headers.get('x-litellm-key-spend')).toBe('3');
   });
 
-  it('health.deployments 404: nothing that the key may call answers to it', async () => {
+  it('health.deployments 404: the key may call no deployment of that name', async () => {
     const key = await keyFor({ models: ['own/x'] });
     for (const [query, name, headers] of [
       ['?model=nothing', 'nothing', {}],
@@ -211,7 +211,7 @@ describe('health.deployments', () => {
     });
   });
 
-  it('health.deployments 422: an allowance used up', async () => {
+  it('health.deployments 422: a used-up budget', async () => {
     const before = upstream.received.length;
     const { status, body } = await health('', await keyFor({ models: ['chat'], max_budget: 0 }));
     expect({ status, body }).toEqual({

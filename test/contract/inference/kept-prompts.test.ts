@@ -22,12 +22,12 @@ async function keptOf(path: string, asked: object): Promise<unknown> {
   return [spans.map(({ name }) => name), input, output];
 }
 
-it('a large prompt is kept as it was sent', async () => {
+it('a large prompt is stored as it was sent', async () => {
   const prompt = 'Ünd "so" on.\n'.repeat(600);
   expect(await keptOf('/v1/completions', { prompt })).toEqual([['text_completion demo'], prompt, expect.any(String)]);
 });
 
-it.each([false, true])('a completion is kept with its prompt (stream: %s)', async (stream) => {
+it.each([false, true])('a completion is stored with its prompt (stream: %s)', async (stream) => {
   expect(await keptOf('/v1/completions', { prompt: 'Once upon', stream })).toEqual([
     ['text_completion demo'],
     'Once upon',
@@ -35,10 +35,10 @@ it.each([false, true])('a completion is kept with its prompt (stream: %s)', asyn
   ]);
 });
 
-it('of an embedding the text is kept, its vector is not', async () => {
+it('the text of an embedding is stored, its vector is not', async () => {
   expect(await keptOf('/v1/embeddings', { input: 'Once upon' })).toEqual([['embeddings demo'], 'Once upon', '']);
 });
 
-it('of a reranking the query is kept', async () => {
+it('the query of a reranking is stored', async () => {
   expect(await keptOf('/v1/rerank', { query: 'Once', documents: ['upon'] })).toEqual([['rerank demo'], 'Once', '']);
 });

@@ -51,7 +51,7 @@ const draw = (model = 'medium', headers: Record<string, string> = {}) =>
 
 describe('images.generate', () => {
   it.each([true, false])(
-    '200: pictures on their way go on as they come, and are billed at the end (named: %s)',
+    '200: partial pictures are forwarded as they arrive, and are billed at the end (named: %s)',
     async (named) => {
       const events = [event(PARTIAL, named), event({ ...COMPLETED, usage: USAGE }, named)];
       streamOf(...events);

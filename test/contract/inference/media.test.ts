@@ -126,7 +126,7 @@ describe.each(MEDIA_ROWS)(
       );
     });
 
-    it('422: an allowance used up by the call before', async () => {
+    it('422: a budget that the call before has used up', async () => {
       const key = await newKey(app, { key_alias: callType, max_budget: 1 });
       answerWith(200, answer);
       expect((await ask({ key })).status).toBe(200);

@@ -55,7 +55,7 @@ describe('litellm_key_header_name', () => {
     expect((await ask(path, { 'x-our-key': app.adminKey })).status).toBe(401);
   });
 
-  it('the names that other clients have for it stay', async () => {
+  it('the headers of other clients are still accepted', async () => {
     expect((await ask('/v1/chat/completions', { 'x-api-key': app.adminKey })).status).toBe(200);
   });
 
@@ -87,7 +87,7 @@ describe('budget_exceeded_status_code', () => {
     [422, 'invalid_request_error'],
     [429, 'rate_limit_error'],
     [400, 'invalid_request_error'],
-  ])('tells a used up allowance as %i', async (code, anthropicType) => {
+  ])('answers a used-up budget with %i', async (code, anthropicType) => {
     const setup = await startApp({
       config: {
         litellm_settings: { budget_exceeded_status_code: code },

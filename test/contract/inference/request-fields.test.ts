@@ -79,7 +79,7 @@ describe('tags, session, user and metadata of a call', () => {
     });
   });
 
-  it('belongs to one call: another call of the same key has none of it', async () => {
+  it('belongs to one call: another call of the same key does not have it', async () => {
     expect(await noted({ user: 'first', tags: ['first'] })).toEqual({ 'user.id': 'first', 'tag.tags': '["first"]' });
     expect(await noted({ user: 'second', tags: ['second'] })).toEqual({
       'user.id': 'second',

@@ -105,14 +105,14 @@ describe('requests.countTokens', () => {
 });
 
 describe('requests.supportedParams', () => {
-  it('requests.supportedParams 200: all that an upstream of the same dialect gets', async () => {
+  it('requests.supportedParams 200: every parameter for an upstream of the same dialect', async () => {
     const { status, body } = await params('?model=gpt', key);
     const { supported_openai_params: names } = body as { supported_openai_params: string[] };
     expect(status).toBe(200);
     expect(names).toEqual(expect.arrayContaining(['temperature', 'tools', 'n', 'logit_bias', 'audio', 'stream']));
   });
 
-  it('requests.supportedParams 200: without those that are lost in translation', async () => {
+  it('requests.supportedParams 200: without those that the translation drops', async () => {
     const { body } = await params('?model=claude');
     const { supported_openai_params: names } = body as { supported_openai_params: string[] };
     expect(names).toEqual(expect.arrayContaining(['temperature', 'tools', 'tool_choice', 'max_tokens', 'stop']));

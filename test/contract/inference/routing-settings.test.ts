@@ -24,7 +24,7 @@ const ONE_OUT = {
   code: '429',
 };
 
-describe('retries without a word of the request', () => {
+describe('retries that the request does not configure', () => {
   it('are two by default, and a header of the answer has the limit', async () => {
     const { ask, plan, asked } = await startRouter({});
     plan({ 'one-up': [500, 503, 200] });
@@ -44,7 +44,7 @@ describe('retries without a word of the request', () => {
     );
   });
 
-  it('follow litellm_settings or router_settings, by class too; a request for none takes precedence', async () => {
+  it('follow litellm_settings or router_settings, by class too; zero retries in the request take precedence', async () => {
     const { ask, plan, asked } = await startRouter(
       { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
       { litellm_settings: { num_retries: 1 } },
@@ -114,7 +114,7 @@ describe('cooldowns', () => {
 });
 
 describe('configured fallbacks', () => {
-  it('serve after a failure, in order, in the name of the model that answers', async () => {
+  it('serve after a failure, in order; the answer names the model that gave it', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['slow', 'spare'] }] });
     plan({ 'one-up': [500], 'slow-up': [503] });
     expect(await ask({ model: 'one' })).toMatchObject({

@@ -71,7 +71,7 @@ const CALLS = [
   },
 ] as const;
 
-describe.each(CALLS)('$row: an upstream that falls silent within an answer', ({ path, body, begins, last }) => {
+describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({ path, body, begins, last }) => {
   it('times out: the last event is an error, its socket is closed, the call is recorded', async () => {
     stallAfter(begins);
     const { traceId, headers } = aTrace();
@@ -86,7 +86,7 @@ describe.each(CALLS)('$row: an upstream that falls silent within an answer', ({ 
   });
 });
 
-it('a translated response that breaks off is not kept, and numbers its last event on', async () => {
+it('a translated response that breaks off is not stored, and its last event has the next number', async () => {
   stallAfter(CHUNK);
   const response = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', stream: true });
   const text = await response.text();

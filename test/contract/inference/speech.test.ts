@@ -78,7 +78,7 @@ describe('speech.create 200', () => {
     ]);
   });
 
-  it('a voice that is priced by tokens has no cost that is known', async () => {
+  it('the cost of a voice that is priced by tokens is not known', async () => {
     answerWith(200, SOUND);
     const response = await ask({ ...ASKED, model: 'token-voice' });
     await response.arrayBuffer();
@@ -101,7 +101,7 @@ describe('speech.create 200', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('sound that breaks off breaks off here, without a word in it', async () => {
+  it('sound that breaks off ends without an error text in it', async () => {
     let cut: () => void = () => {};
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });

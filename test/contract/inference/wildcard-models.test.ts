@@ -32,7 +32,7 @@ async function keyFor(models: readonly string[]): Promise<Record<string, string>
 }
 
 describe('a wildcard among the models', () => {
-  it('gives way to the models of its provider that the catalog lists', async () => {
+  it('is replaced by the models of its provider that the catalog lists', async () => {
     const listed = await names();
     expect(listed).toContain('g/flash');
     expect(listed).toContain('openai/gpt-4o');
@@ -41,7 +41,7 @@ describe('a wildcard among the models', () => {
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  it('is named itself where that is asked for', async () => {
+  it('is listed itself on request', async () => {
     const all = await names('?return_wildcard_routes=true');
     expect(all.filter((name) => name.endsWith('*'))).toEqual(['g/*', 'own/*', 'openai/*']);
     expect(all).toContain('g/flash');

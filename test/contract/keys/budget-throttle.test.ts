@@ -61,7 +61,7 @@ const usedUp = (name: string) =>
   refused(`Budget has been exceeded! Key=None (${name}) Current cost: 1.0, Max budget: 1.0`);
 
 describe('a key beyond its budget', () => {
-  it('goes on with a part of its requests and tokens, which headers and refusal show', async () => {
+  it('continues with a part of its requests and tokens, which headers and refusal show', async () => {
     const { key, token } = await newKey({ ...over, rpm_limit: 20, tpm_limit: 10_000 });
     const first = await chat(key);
     expect([first.status, Object.fromEntries(first.headers)]).toMatchObject([
@@ -104,7 +104,7 @@ describe('a key beyond its budget', () => {
     });
   });
 
-  it('has its whole limits below the budget, and fewer from the call on that finds it used up', async () => {
+  it('has its full limits below the budget, and lower ones from the first call after it is used up', async () => {
     const { key } = await newKey({ max_budget: 0.01, throttle_on_budget_exceeded: true, rpm_limit: 30 });
     expect((await chat(key)).headers.get('x-ratelimit-limit-requests')).toBe('30');
     const second = await chat(key);

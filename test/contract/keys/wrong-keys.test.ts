@@ -89,7 +89,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', guess())).toBe(429);
   });
 
-  it('gets a valid key in that is not known yet: one look-up a second runs', async () => {
+  it('may use a valid key that is not known yet: one look-up a second runs', async () => {
     const key = await newKey();
     await useUp('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(429);

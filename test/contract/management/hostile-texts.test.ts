@@ -98,7 +98,7 @@ for (const engine of ENGINES)
     }
 
     it.each(TEXTS)(
-      'answer %s in a member, a query or a path with no failure of the server',
+      'answer %s in a member, a query or a path without a failure of the server',
       async (_name, text) => {
         const failures: string[] = [];
         // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds

@@ -89,7 +89,7 @@ describe('codingAgents.webhook', () => {
     }
   });
 
-  it('codingAgents.webhook 400: more than any message', async () => {
+  it('codingAgents.webhook 400: a body larger than any message', async () => {
     const body = ' '.repeat(256 * 1024 + 1);
     expect((await webhook(body, sign(body))).status).toBe(400);
   });

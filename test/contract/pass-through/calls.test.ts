@@ -276,7 +276,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('422: a call does not run past the budget of its key', async () => {
+  it('422: a call above the budget of its key', async () => {
     const poor = await newKey(app, { max_budget: 0.3 });
     for (let call = 0; call < 2; call += 1)
       expect((await answerOf(await sendAs(app, poor, { path: '/costly' })))[0]).toBe(200);
@@ -287,7 +287,7 @@ describe('passThrough.call', () => {
     expect(await (await sendAs(app, key, { path: '/negative' })).json()).toMatchObject({ path: '/t/negative' });
   });
 
-  it('422: a call does not run past the budget of a tag or of a customer', async () => {
+  it('422: a call above the budget of a tag or of a customer', async () => {
     for (const [path, draft] of [
       ['/tag/new', { name: 'forwarded', max_budget: 0 }],
       ['/customer/new', { user_id: 'forwarded', max_budget: 0 }],
@@ -312,7 +312,7 @@ describe('passThrough.call', () => {
   });
 });
 
-describe('what a forwarded call leaves', () => {
+describe('records of a forwarded call', () => {
   it('a span and a spend row with the cost of the entry', async () => {
     const { traceId, headers } = aTrace();
     const body = JSON.stringify({ model: 'm-1', litellm_metadata: { tags: ['x'] } });

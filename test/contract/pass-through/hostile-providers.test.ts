@@ -89,7 +89,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     ['application/x-ndjson', Buffer.from(`${'['.repeat(100_000)}\n{"usage`)],
     ['application/json', Buffer.from('{"usage":{"prompt_tokens":1e999,"total_tokens":"many"}}')],
     ['application/json', Buffer.from('[[[{"usage":null}]]]')],
-  ])('whose answer of %s is not what it says is relayed as it is', async (type, bytes) => {
+  ])('whose answer of %s does not match its content type is relayed unchanged', async (type, bytes) => {
     target.answer((response) => response.writeHead(200, { 'content-type': type }).end(bytes));
     const response = await send();
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);

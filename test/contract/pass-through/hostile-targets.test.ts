@@ -119,7 +119,7 @@ describe('a target that', () => {
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(500);
   });
 
-  it('is left when the caller leaves', async () => {
+  it('loses its connection when the caller disconnects', async () => {
     target.answer((response) => {
       response.writeHead(200);
       response.write('begun');

@@ -118,7 +118,7 @@ describe('a call is forwarded byte for byte with its credential', () => {
 });
 
 describe('tokens for a key', () => {
-  it('are got once for all calls, in the form of the issuer', async () => {
+  it('are requested once for all calls, in the form of the issuer', async () => {
     await post('/gigachat/embeddings', '{}');
     await post('/watsonx/ml/v1/text/embeddings', '{}');
     const asked = target.received.filter(({ path }) => path.startsWith('/token/'));
@@ -132,7 +132,7 @@ describe('tokens for a key', () => {
     expect(ibm?.body).toBe('grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&apikey=ibm-key');
   });
 
-  it('that are refused fail the call without a word of the key', async () => {
+  it('that are refused fail the call without showing the key', async () => {
     const refused = await startApp({
       env: { WATSONX_API_KEY: 'ibm-key', WATSONX_URL: target.url, WATSONX_IAM_URL: `${target.url}/refused` },
     });
@@ -214,7 +214,7 @@ describe('services of Amazon that name operations in a header', () => {
     expect(target.received).toHaveLength(count);
   });
 
-  it('are recorded by operation; what manages is free', async () => {
+  it('are recorded by operation; management operations are free', async () => {
     for (const [path, costUsd] of [
       ['/transcribe/GetTranscriptionJob', '0'],
       ['/transcribe/StartTranscriptionJob', null],

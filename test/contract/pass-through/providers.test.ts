@@ -173,7 +173,7 @@ describe('the coding agents', () => {
     ['GET', '/v0/models', 'cursor:models:list'],
     ['GET', '/v0/repositories', 'cursor:repositories:list'],
     ['PUT', '/v0/agents/bc_1', 'cursor:put:/v0/agents/bc_1'],
-  ])('%s %s is recorded as %s, for nothing', async (method, path, name) => {
+  ])('%s %s is recorded as %s, without a cost', async (method, path, name) => {
     const { traceId, headers } = aTrace();
     const response = await sendAs(app, key, { method, path: `/cursor${path}`, headers });
     expect(response.headers.get('x-litellm-response-cost')).toBe('0');

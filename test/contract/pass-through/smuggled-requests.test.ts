@@ -86,7 +86,7 @@ describe('a header that a caller passes on', () => {
     host: 'elsewhere.example',
   };
 
-  it.each(['/target', '/forwards'])('decides nothing about the connection to the target (%s)', async (path) => {
+  it.each(['/target', '/forwards'])('does not change the connection to the target (%s)', async (path) => {
     const passed = Object.fromEntries(Object.entries(HOSTILE).map(([name, value]) => [`x-pass-${name}`, value]));
     const response = await sendAs(app, key, {
       method: 'POST',

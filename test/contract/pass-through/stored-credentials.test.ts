@@ -57,7 +57,7 @@ it('its base address is used with its key; after its deletion there is no accoun
   expect(target.received).toHaveLength(count);
 });
 
-it('a credential without a key, and one with an address that is none, are no account', async () => {
+it('a credential without a key, and one with an invalid address, are no account', async () => {
   await store('keyless', 'anthropic', { api_base: target.url });
   expect((await sent('/anthropic/v1/files')).status).toBe(401);
   await store('wrong', 'mistral', { api_key: 'k', api_base: 'file:///etc/passwd' });

@@ -94,7 +94,7 @@ describe('an upstream', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
 
-  it('that closes with a code alone is put into words', async () => {
+  it('that closes with a code alone is reported with a message', async () => {
     const { client, session, traceId } = await join();
     session.socket.close(1013, 'busy');
     expect(JSON.parse(await client.heard())).toEqual(broken('The session was closed with code 1013: busy.'));
@@ -102,7 +102,7 @@ describe('an upstream', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
 
-  it('that is done closes the session well', async () => {
+  it('that has finished closes the session without an error', async () => {
     const { client, session, traceId } = await join();
     session.socket.close();
     expect((await client.closed).code).toBe(1000);
@@ -167,7 +167,7 @@ describe('a client', () => {
   it.each([
     ['a message larger than is taken', 'x'.repeat(MEGABYTE + 1), 1009, 'TOO_LARGE'],
     ['a code that cannot be sent', null, 1002, 'INVALID_INPUT'],
-  ])('that sends %s is sent away', async (_what, text, code, errorCode) => {
+  ])('that sends %s is disconnected', async (_what, text, code, errorCode) => {
     const { client, session, traceId } = await join();
     if (text !== null) client.socket.send(text);
     // A masked close frame with code 1006.
@@ -177,7 +177,7 @@ describe('a client', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', errorCode]);
   });
 
-  it('that leaves before the upstream has opened leaves nothing open', async () => {
+  it('that disconnects before the upstream has opened leaves no connection open', async () => {
     const reached = Promise.withResolvers<void>();
     const given = Promise.withResolvers<void>();
     upstream.answer((wire) => {
@@ -227,6 +227,6 @@ it('a session that is open at shutdown gets an error, and is recorded', async ()
   }
 });
 
-it('of all these sessions no connection is left', async () => {
+it('none of these sessions leaves a connection', async () => {
   await expect.poll(() => upstream.connections(), { timeout: 10_000 }).toBe(0);
 });

@@ -109,7 +109,7 @@ describe('realtime.connect 101', () => {
   it.each([
     ['azure-voice', '/openai/v1/realtime?model=gpt-realtime'],
     ['older-azure-voice', '/openai/realtime?api-version=2025-04-01-preview&deployment=gpt-realtime'],
-  ])('gives Azure its credential where Azure looks for it, at its own address (%s)', async (model, path) => {
+  ])('sends Azure the credential in its own header, at its own address (%s)', async (model, path) => {
     const client = await openRealtime(app, { path: `/v1/realtime?model=${model}` });
     const { headers, path: asked, closed } = await upstream.session();
     expect([asked, headers['api-key'], headers.authorization]).toEqual([path, CREDENTIAL, undefined]);
@@ -279,7 +279,7 @@ it('realtime.connect 403: a model the key may not call, whether it exists or not
   }
 });
 
-it('realtime.connect 422: a key without an allowance', async () => {
+it('realtime.connect 422: a key with a used-up budget', async () => {
   const key = await newKey({ key_alias: 'poor', max_budget: 0 });
   const refused = await refusalOf(app, { headers: { authorization: `Bearer ${key}` } });
   expect([refused.status, refused.body]).toEqual([

@@ -121,7 +121,7 @@ describe('messages of a session', () => {
     await end();
   });
 
-  it('does not show the credential, should the upstream repeat it', async () => {
+  it('do not show the credential when the upstream repeats it', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'error', error: { type: 'no', message: `not with ${CREDENTIAL}` } });
     expect(JSON.parse(await client.heard())).toEqual({
@@ -218,7 +218,7 @@ describe('an event that may not go on', () => {
 });
 
 describe('records of a session', () => {
-  it('is one spend row and one span, with all its answers, sound and cache at their prices', async () => {
+  it('are one spend row and one span, with all its answers, sound and cache at their prices', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
     session.say(done(usage(100, 50, { text: 60, sound: 20 }, 10, 40)));
@@ -281,7 +281,7 @@ describe('records of a session', () => {
     ]);
   });
 
-  it('is there without an answer, and without a price', async () => {
+  it('exist without an answer, and without a price', async () => {
     const silent = await join();
     expect(await silent.end()).toMatchObject([{ spendRow: { costUsd: null, usage: null, status: 'SUCCESS' } }]);
     const unpriced = await join({ model: 'unpriced' });
@@ -291,7 +291,7 @@ describe('records of a session', () => {
   });
 });
 
-it('ends when its answers have used the budget of a tag up, and no other can begin', async () => {
+it('ends when its answers have used up the budget of a tag, and no other can begin', async () => {
   expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
   const key = await newKey({ tags: ['spoken'] });
   const { client, session } = await join({ key });
@@ -306,7 +306,7 @@ it('ends when its answers have used the budget of a tag up, and no other can beg
   await expect(openRealtime(app, { headers })).rejects.toThrow('Tag=spoken');
 });
 
-it('ends when its answers have used the allowance of the key up, and no other can begin', async () => {
+it('ends when its answers have used up the budget of the key, and no other can begin', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
   const { client, session, traceId } = await join({ key });
   session.say(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));

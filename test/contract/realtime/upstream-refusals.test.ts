@@ -42,7 +42,7 @@ it.each([
   ['realtime.connect 429', 429, 'RateLimitError'],
   ['realtime.connect 503', 503, 'ServiceUnavailableError'],
   ['realtime.connect 401', 401, 'AuthenticationError'],
-])('%s: in its own words, without the credential it repeats', async (_row, status, kind) => {
+])('%s: the message of the upstream, without the credential that it repeats', async (_row, status, kind) => {
   answerWith(status, JSON.stringify({ error: { message: `not with ${CREDENTIAL}`, type: 'no', code: 'why' } }));
   const refused = await refusalOf(app);
   expect([refused.status, refused.body]).toEqual([

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => client.stop());
 
-describe('going on from a translated response', () => {
-  it('rebuilds the conversation, without the instructions of before', async () => {
+describe('continuing a translated response', () => {
+  it('rebuilds the conversation, without the instructions of earlier turns', async () => {
     const first = await client.said('I am listening.', { input: 'Remember 7.', instructions: 'Be brief.' });
     const second = await client.said('Noted.', { input: 'And 8.', previous_response_id: first.id });
     const { traceId, headers } = aTrace();
@@ -55,7 +55,7 @@ describe('going on from a translated response', () => {
     ]);
   });
 
-  it('with another model, also of an upstream with a Responses API, which gets the whole of it', async () => {
+  it('with another model, also of an upstream with a Responses API, which gets the whole conversation', async () => {
     client.answerWith({ role: 'assistant', content: 'Hi', reasoning_content: 'A greeting.' });
     const { body: first } = await client.ask({ model: 'chats', input: 'Hello' });
     expect((first['output'] as Json[]).map(({ type }) => type)).toEqual(['reasoning', 'message']);
@@ -132,7 +132,7 @@ describe('references to items', () => {
     ]);
   });
 
-  it("responses.create 400: to another's item, to one that never was, to one of an answer that was not kept", async () => {
+  it('responses.create 400: to an item of another owner, an unknown one, and one of an answer that was not stored', async () => {
     const first = await client.said('Hi', { input: 'Hello' });
     const unkept = await client.said('Hi', { input: 'Hello', store: false });
     const [spoken = {}] = unkept['output'] as Json[];

@@ -99,7 +99,7 @@ describe.each([
   const seen = (): object => ('id' in answer ? { ...shown, id } : shown);
 
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
-    '200: what the upstream keeps (%s)',
+    '200: a response that the upstream stores (%s)',
     async (base) => {
       answerWith(200, answer);
       const { traceId, headers } = aTrace();
@@ -120,7 +120,7 @@ describe.each([
     expect(status).toBe(401);
   });
 
-  it("404: another's, and one of an answer that was not to be kept; 403: an id of another origin", async () => {
+  it('404: of another owner, and of an answer that was not stored; 403: an id of another origin', async () => {
     answerWith(200, { id: 'chat', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
     const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
     const own = (await made.json()) as { id: string; store: boolean };
@@ -184,7 +184,7 @@ describe.each([
   });
 });
 
-it('responses.get 400: a stream of a response that is kept', async () => {
+it('responses.get 400: a stream of a stored response', async () => {
   expect(await ask('GET', `/v1/responses/${id}?stream=true`)).toEqual(
     refusal(400, {
       message: '/responses: A response is given whole here: leave stream out.',

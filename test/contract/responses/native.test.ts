@@ -127,7 +127,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('an error later is the last event, in the words and with the number of the dialect', async () => {
+  it('a later error is the last event, in the form and with the number of the dialect', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(event({ type: 'response.created', sequence_number: 0, response: ANSWER }));
@@ -150,7 +150,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     ]);
   });
 
-  it('an error before the answer is one with its status', async () => {
+  it('an error before the answer has its status', async () => {
     streamWith(event({ type: 'error', code: 'rate_limit_exceeded', message: 'Slower.', param: null }));
     expect(await ask({ model: 'thinker', input: 'x', stream: true })).toEqual({
       status: 500,
@@ -185,7 +185,7 @@ describe('responses.create 400', () => {
     },
   });
 
-  it("a response of another's, an id of the upstream's own, one that was tampered with", async () => {
+  it('a response of another owner, an id of the upstream, and an id that was changed', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' }, await newKey());
     const id = String(body['id']);

@@ -50,7 +50,7 @@ describe('a client that leaves', () => {
   it.each([
     ['with a goodbye', (client: ResponseSocket) => client.socket.close(1000)],
     ['without one', (client: ResponseSocket) => client.socket.terminate()],
-  ])('%s takes its calls with it: begun, waiting for an answer, and waiting for their turn', async (_how, leave) => {
+  ])('%s ends its calls: begun, waiting for an answer, and waiting for their turn', async (_how, leave) => {
     stall();
     const { client, traceId } = await open();
     client.say({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });

@@ -119,7 +119,7 @@ describe('a refused turn on a connection that stays open', () => {
     client.socket.close();
   });
 
-  it('by a key: its rights, its allowance, its end', async () => {
+  it('by a key: its rights, its budget, its expiry', async () => {
     const limited = await open({ authorization: `Bearer ${await setup.newKey({ models: ['another'] })}` });
     expect(await limited.ask({ model: 'chats', input: 'x' })).toEqual([
       refused(403, {
@@ -152,7 +152,7 @@ describe('a refused turn on a connection that stays open', () => {
     short.socket.close();
   });
 
-  it('by its upstream, in its own words', async () => {
+  it('by its upstream, with the message of the upstream', async () => {
     setup.upstream.answer((response) => {
       response.writeHead(429, { 'content-type': 'application/json' });
       response.end(
@@ -175,7 +175,7 @@ describe('a refused turn on a connection that stays open', () => {
     client.socket.close();
   });
 
-  it('under way: by an event with the next number', async () => {
+  it('during its stream: by an event with the next number', async () => {
     setup.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 4, response: aResponse() }), () =>

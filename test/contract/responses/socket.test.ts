@@ -41,7 +41,7 @@ describe('responses.connect 101', () => {
     expect((await client.closed).code).toBe(1005);
   });
 
-  it('the events of an upstream with the API are its own but for their names, and so is the request', async () => {
+  it('the events of an upstream with the API, and the request, are forwarded unchanged except for model names and ids', async () => {
     const created = { type: 'response.created', sequence_number: 0, response: aResponse({ status: 'in_progress' }) };
     const odd = '{"type":"response.output_text.delta" , "delta":"H\\u0069 response.completed"}';
     const completed = { type: 'response.completed', sequence_number: 2, response: aResponse(), later: [1e-7] };
@@ -177,7 +177,7 @@ describe('responses.connect 400', () => {
   });
 });
 
-it('a POST that offers an upgrade is served over HTTP, as it would be without', async () => {
+it('a POST that offers an upgrade is served over HTTP, as without the offer', async () => {
   setup.streamWith(streamOf());
   const headers = {
     authorization: `Bearer ${setup.app.adminKey}`,
@@ -202,13 +202,13 @@ describe('responses.connect 401', () => {
   });
 });
 
-it('a message larger than is taken ends the connection', async () => {
+it('a message above the limit ends the connection', async () => {
   const client = await open();
   client.socket.send('x'.repeat(1024 * 1024 + 1));
   expect((await client.closed).code).toBe(1009);
 });
 
-it('input for a response that is under way is answered at once: it is not taken', async () => {
+it('input for a running response is refused at once', async () => {
   const calls = setup.hold();
   const client = await open();
   client.say({ type: 'response.create', model: 'thinker', input: 'x' });

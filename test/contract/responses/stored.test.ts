@@ -8,9 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => client.stop());
 
-describe('a translated response is kept for its owner', () => {
+describe('a translated response is stored for its owner', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
-    'responses.get 200: as it was given (%s)',
+    'responses.get 200: the same response (%s)',
     async (base) => {
       const response = await client.said('Hi', { input: 'Hello', metadata: { a: 'b' }, instructions: 'Be brief.' });
       expect(response).toMatchObject({
@@ -24,7 +24,7 @@ describe('a translated response is kept for its owner', () => {
     },
   );
 
-  it('responses.get 200: the moment its last event has come', async () => {
+  it('responses.get 200: as soon as its last event was sent', async () => {
     client.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const delta of [{ role: 'assistant', content: 'H' }, { content: 'i' }])
@@ -116,7 +116,7 @@ describe('a translated response is kept for its owner', () => {
     );
   });
 
-  it('responses.inputItems 400: a page of no size, or in no order', async () => {
+  it('responses.inputItems 400: an invalid page size or order', async () => {
     const { id } = await client.said('Hi', { input: 'Hello' });
     const list = (query: string) => client.call('GET', `/v1/responses/${id}/input_items${query}`);
     const limit = invalid(
@@ -134,7 +134,7 @@ describe('a translated response is kept for its owner', () => {
     ['responses.inputItems', 'GET', '/input_items'],
     ['responses.delete', 'DELETE', ''],
     ['responses.cancel', 'POST', '/cancel'],
-  ])("%s 404: another's is like one that never was", async (_name, method, tail) => {
+  ])('%s 404: of another owner as of an unknown response', async (_name, method, tail) => {
     const [team, mate, other] = await Promise.all([
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-1' }),
@@ -169,7 +169,7 @@ describe('a translated response is kept for its owner', () => {
   });
 });
 
-describe('where responses are not to be kept', () => {
+describe('where responses are not stored', () => {
   let strict: TestApp;
   beforeAll(async () => {
     strict = await startApp({ config: { general_settings: { store_responses: false } } });
@@ -189,7 +189,7 @@ describe('where responses are not to be kept', () => {
   });
 });
 
-it("an IDE's responses are not kept, because it cannot come back to them", async () => {
+it('the responses of an IDE are not stored, because it cannot refer to them', async () => {
   client.answerWith({ role: 'assistant', content: 'Hi' });
   const ofIde = async (body: object): Promise<number> => {
     const answered = await client.app.call(

@@ -52,7 +52,7 @@ function deepSpan(levels: number): Uint8Array {
 
 const deep = (levels: number): unknown => (levels === 0 ? {} : { arrayValue: { values: [deep(levels - 1)] } });
 
-describe('an export that asks too much', () => {
+describe('an export above a limit', () => {
   let app: TestApp;
   let key: string;
   beforeAll(async () => {
@@ -162,7 +162,7 @@ describe('an export that asks too much', () => {
   });
 });
 
-it('an attribute of 65 KiB and more is kept to its first 64 KiB', async () => {
+it('an attribute of 65 KiB and more is cut after its first 64 KiB', async () => {
   const app = await startApp();
   try {
     const text = 'ä'.repeat(40_000);

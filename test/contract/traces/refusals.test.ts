@@ -64,7 +64,7 @@ describe('traces.ingest 400', () => {
     ]);
   });
 
-  it('one invalid span keeps the others of its export out', async () => {
+  it('one invalid span refuses its whole export', async () => {
     const key = await makeKey(app);
     const traceId = '7'.repeat(32);
     const body = otlpExport(otlpSpan('1', 0, 1, {}, { traceId }), otlpSpan('0', 0, 1, {}, { traceId }));

@@ -27,7 +27,7 @@ describe('a line of an imported history', () => {
     expect(read({ ...CHANGED, field: 'litellm_provider' })).toEqual({ change: { ...change, field: 'provider' } });
   });
 
-  it('is an entry that came or went, with its fields or without', () => {
+  it('is an entry that was added or removed, with its fields or without', () => {
     const { at, id } = CHANGED;
     expect(read({ at, id, op: 'added' })).toMatchObject({ change: { op: 'added', field: null, old: null, new: null } });
     expect(read({ at, id, op: 'removed', old: { rpm: 1 } })).toMatchObject({ change: { old: { rpm: 1 }, new: null } });
@@ -69,13 +69,13 @@ describe('a line of an imported history', () => {
     expect(read({ ...CHANGED, ...fields })).toEqual({ fault });
   });
 
-  it('takes what lies at the edge', () => {
+  it('accepts values at the limit', () => {
     const edge = { ...CHANGED, at: NOW.toISOString(), id: 'x'.repeat(512), new: nested(16), old: 5e-324 };
     expect(read(edge)).toMatchObject({ change: { at: NOW, old: 5e-324 } });
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('reads every real one, all about fields that history keeps', () => {
+  it.skipIf(file === null)('reads every real line, all about fields that history stores', () => {
     const lines = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n');

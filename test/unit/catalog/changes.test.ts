@@ -41,7 +41,7 @@ function walkBack(
   return state;
 }
 
-describe('what history keeps of an entry', () => {
+describe('the fields of an entry that history stores', () => {
   it.each([
     ['input_cost_per_token', 'price'],
     ['search_context_cost_per_query', 'price'],
@@ -58,11 +58,11 @@ describe('what history keeps of an entry', () => {
     ['supported_modalities', null],
     ['metadata', null],
     ['litellm_provider', null],
-  ])('reads from the name of %s that it is about: %s', (name, kind) => {
+  ])('reads from the name of %s its category: %s', (name, kind) => {
     expect(fieldKindOf(name)).toBe(kind);
   });
 
-  it('leaves out what says nothing, what is not watched and what nests beyond reason', () => {
+  it('leaves out empty values, unwatched fields and values that nest too deep', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 5_000; depth += 1) deep = [deep];
     const row = {
@@ -79,7 +79,7 @@ describe('what history keeps of an entry', () => {
 });
 
 describe('the difference between two states', () => {
-  it('is a change for each field, and one for each entry that came or went', () => {
+  it('is a change for each field, and one for each added or removed entry', () => {
     const earlier = snapshotOfRows('earlier', {
       stays: { mode: 'chat', input_cost_per_token: 1e-6 },
       moves: { litellm_provider: 'p', input_cost_per_token: 1e-6, max_tokens: 5, source: 'a' },
@@ -116,7 +116,7 @@ describe('the difference between two states', () => {
     ]);
   });
 
-  it('compares tables of prices by what they say', () => {
+  it('compares tables of prices by their values', () => {
     expect(isEquivalent({ a: [1, { b: 2 }], c: null }, { c: null, a: [1, { b: 2 }] })).toBe(true);
     for (const other of [
       { a: [1, { b: 3 }] },
@@ -147,7 +147,7 @@ describe('the difference between two states', () => {
     expect(opened).toEqual(['b']);
   });
 
-  it('leaves alone what no database could keep', () => {
+  it('leaves out values that no database can store', () => {
     const rows = { 'a\0': { rpm: 1 }, '\ud800': { rpm: 1 }, ['x'.repeat(513)]: { rpm: 1 }, '': { rpm: 1 } };
     const later = snapshotOfRows('later', { ...rows, kept: { rpm: 1, ['max_'.repeat(200)]: 1, 'max_\0': 1 } });
     const changes = changesBetween(stateOfRecord(new Map()), later);
@@ -165,7 +165,7 @@ describe('the difference between two states', () => {
     expect([gone.flat().length, Math.max(...gone.map(({ length }) => length))]).toEqual([5_000, 100]);
   });
 
-  it('leads back to the earlier state, whatever was edited', () => {
+  it('restores the earlier state, whatever was edited', () => {
     const random = randomFrom(20_261_121);
     const names = [
       'input_cost_per_token',
@@ -192,7 +192,7 @@ describe('the difference between two states', () => {
   }, 20_000);
 
   const [before, after] = [sharedData('model_prices_prev.json'), sharedData('model_prices.json')];
-  it.skipIf(before === null || after === null)('leads back from one real map to the other', () => {
+  it.skipIf(before === null || after === null)('restores one real map from the other', () => {
     const [earlier, later] = [snapshotOfFile('earlier', before ?? ''), snapshotOfFile('later', after ?? '')];
     const changes = changesBetween(stateOfSnapshot(earlier), later);
     expect(changes.filter(({ op }) => op === 'added')).toHaveLength(2);

@@ -26,7 +26,7 @@ const NOTHING = {
 };
 
 describe('the declared fields of an entry', () => {
-  it('are null where the row says nothing, in the order of the wire', () => {
+  it('are null where the row has no value, in the order of the wire', () => {
     const fields = declaredFieldsOf({ row: {} });
     expect([fields, Object.keys(fields)]).toEqual([NOTHING, Object.keys(NOTHING)]);
   });
@@ -51,7 +51,7 @@ describe('the declared fields of an entry', () => {
       supports_reasoning: true,
     });
   });
-  it('leave the other keys for after them, in the order of the row', () => {
+  it('come before the other keys, which stay in the order of the row', () => {
     const row = { zoom: 1, litellm_provider: 'x', mode: 'chat', id: 'mine', provider: 'mine', alpha: [2] };
     expect(extraFieldsOf({ row })).toEqual([
       ['zoom', 1],
@@ -73,7 +73,7 @@ describe('a value of the wrong kind', () => {
   ])('%j is a fault and reads as null', (row, fault) => {
     expect([faultOf('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
   });
-  it('is nothing else', () => {
+  it('is read as no other kind', () => {
     expect(faultOf('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
   });
 });

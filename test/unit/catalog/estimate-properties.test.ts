@@ -67,7 +67,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       expect(wrong).toEqual([]);
     });
 
-    it('is what the gateway bills for one request of that size, where nothing is cached or batched', () => {
+    it('is the cost that the gateway bills for one request of that size, without cache and batch', () => {
       const { inputTokens } = work;
       const reasoningTokens = 1 + Math.floor(work.outputTokens / 2);
       const outputTokens = 2 * reasoningTokens;
@@ -100,7 +100,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       ).toEqual([]);
     });
 
-    it('is never cheaper with more input, where no tier is', () => {
+    it('is never cheaper with more input, without tiers', () => {
       const larger = { ...work, inputTokens: work.inputTokens + 150_000 };
       expect(
         dearer(
@@ -110,7 +110,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       ).toEqual([]);
     });
 
-    it('is never dearer as batches, where no batch price is', () => {
+    it('is never more expensive as batches, without a batch price', () => {
       const cheaper = (entry: CatalogEntry): boolean => {
         const [usual, batch] = [tariffsOf(entry).usual, tariffsOf(entry).batch].map(
           (tariff) => tariff && (tierFor(tariff, work.inputTokens)?.prices ?? tariff.base),
@@ -129,7 +129,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       ).toEqual([]);
     });
 
-    it('ranks every entry of its modes once, or counts it', () => {
+    it('ranks or counts every entry of its modes once', () => {
       const { entries: ranked, unpriced, tooSmall } = rankEntries(entries, work);
       const asked = entries.filter(({ mode }) => work.modes.includes(mode ?? ''));
       expect(ranked.length + unpriced + tooSmall).toBe(asked.length);

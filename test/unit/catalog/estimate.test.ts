@@ -226,7 +226,7 @@ describe('the estimate of a workload, worked out by hand', () => {
   });
 });
 
-describe('what an estimate owns up to', () => {
+describe('what an estimate reports', () => {
   const PRICED = { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6, max_input_tokens: 1000 };
   const cached = workload({ input: 100, output: 10, hit: '0.5' });
   it.each([
@@ -263,7 +263,7 @@ describe('what an estimate owns up to', () => {
     expect(estimate(entry('it', row), work)?.notes).toEqual(notes);
   });
 
-  it('counts cached tokens in full where the map denies or does not know caching', () => {
+  it('counts cached tokens in full where the map has no caching or no value for it', () => {
     const denied = { ...PRICED, cache_read_input_token_cost: 0, supports_prompt_caching: false };
     const totals = [PRICED, denied].map((row) => shown(estimate(entry('it', row), cached))?.total);
     expect(totals).toEqual(['0.00012', '0.00012']);
@@ -275,12 +275,12 @@ describe('ranking', () => {
   const priced = (id: string, input: number, row: Record<string, unknown> = {}) =>
     entry(id, { input_cost_per_token: input, output_cost_per_token: 0, ...row });
 
-  it('puts the cheapest first and leaves equals in the order of the catalog', () => {
+  it('puts the cheapest first and keeps equals in the order of the catalog', () => {
     const entries = [priced('b', 2e-6), priced('a', 1e-6), priced('c', 1e-6), priced('free', 0)];
     expect(rankEntries(entries, work).entries.map(({ id }) => id)).toEqual(['free', 'a', 'c', 'b']);
   });
 
-  it('counts what has no price for it, what does not fit, and passes over other modes', () => {
+  it('counts entries without a price and entries that are too small, and ignores other modes', () => {
     const entries = [
       priced('fits', 1e-6, { max_input_tokens: 1000, max_output_tokens: 100 }),
       priced('little input', 1e-6, { max_input_tokens: 999 }),

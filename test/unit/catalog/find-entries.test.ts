@@ -33,13 +33,13 @@ describe('finding catalog entries', () => {
     expect(idsFor({ provider: 'OPENAI' })).toEqual(['zeta']);
     expect(idsFor({ provider: 'open' })).toEqual([]);
   });
-  it('takes an empty provider as the entries that have none', () => {
+  it('finds entries without a provider by an empty one', () => {
     expect(idsFor({ provider: '' })).toEqual(['bare']);
   });
   it('compares the mode whole, in any letter case', () => {
     expect(idsFor({ mode: 'Chat' })).toEqual(['zeta', 'Azure/GPT-4']);
   });
-  it('takes an empty mode as the entries that have none', () => {
+  it('finds entries without a mode by an empty one', () => {
     expect(idsFor({ mode: '' })).toEqual(['bare']);
   });
   it('finds a capability that is exactly true', () => {
@@ -48,12 +48,12 @@ describe('finding catalog entries', () => {
   it('finds a capability that is exactly false, not one that is missing or null', () => {
     expect(idsFor({ capabilities: { supports_vision: false } })).toEqual(['Azure/GPT-4']);
   });
-  it('wants every filter to hold', () => {
+  it('requires every filter to match', () => {
     const capabilities = { supports_vision: true, supports_reasoning: false };
     expect(idsFor({ provider: 'openai', mode: 'chat', capabilities })).toEqual(['zeta']);
     expect(idsFor({ provider: 'azure', capabilities })).toEqual([]);
   });
-  it('asks the model matcher last, and only for what passed', () => {
+  it('calls the model matcher last, and only for entries that passed', () => {
     const asked: string[] = [];
     const matches = (id: string): boolean => asked.push(id) > 1;
     expect([idsFor({ mode: 'chat' }, matches), asked]).toEqual([['Azure/GPT-4'], ['zeta', 'Azure/GPT-4']]);
@@ -71,7 +71,7 @@ describe('the model filter', () => {
   ])('reads %j', (model, filter) => {
     expect(modelFilterOf(model)).toEqual(filter);
   });
-  it('finds a part in any letter case', () => {
+  it('finds a part of the name in any letter case', () => {
     expect([partMatcher('e/gPt')('Azure/GPT-4'), partMatcher('gpt4')('Azure/GPT-4')]).toEqual([true, false]);
   });
 });

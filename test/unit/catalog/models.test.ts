@@ -65,7 +65,7 @@ describe('joining entries to models', () => {
       null,
     ]);
   });
-  it('tells of all offers together', () => {
+  it('sums up all offers', () => {
     expect({
       providers: providersOf(first),
       modes: modesOf(first),

@@ -47,30 +47,30 @@ const idsFor = (conditions: Partial<EntryConditions>): string[] =>
   narrowEntries(ENTRIES, { ...NO_CONDITIONS, ...conditions }).map(({ id }) => id);
 
 describe('narrowing entries', () => {
-  it('without a demand leaves all, in their order', () => {
+  it('without a condition keeps all, in their order', () => {
     expect(idsFor({})).toEqual(['cheap', 'dear', 'free', 'stepped', 'unpriced']);
   });
-  it('holds a price ceiling, the ceiling itself included and the unpriced left out', () => {
+  it('applies a price ceiling, inclusive and without unpriced entries', () => {
     expect(idsFor({ maxInputPrice: pricePerTokenFrom('2.5') })).toEqual(['cheap', 'dear', 'free', 'stepped']);
     expect(idsFor({ maxInputPrice: pricePerTokenFrom('2.499999') })).toEqual(['cheap', 'free', 'stepped']);
     expect(idsFor({ maxOutputPrice: pricePerTokenFrom('6') })).toEqual(['cheap', 'free', 'stepped']);
     expect(idsFor({ maxOutputPrice: pricePerTokenFrom('0') })).toEqual(['free']);
   });
-  it('holds both ceilings', () => {
+  it('applies both ceilings', () => {
     const both = { maxInputPrice: pricePerTokenFrom('1.2'), maxOutputPrice: pricePerTokenFrom('0.4') };
     expect(idsFor(both)).toEqual(['cheap', 'free']);
   });
-  it('holds a context window, falling back to the combined limit', () => {
+  it('applies a context window, or the combined limit where none is known', () => {
     expect(idsFor({ minContextWindow: 128_000 })).toEqual(['cheap', 'stepped']);
     expect(idsFor({ minContextWindow: 8192 })).toEqual(['cheap', 'dear', 'stepped']);
     expect(idsFor({ minContextWindow: 0 })).toEqual(['cheap', 'dear', 'stepped', 'unpriced']);
     expect(ENTRIES.map(contextWindowOf)).toEqual([128_000, 8192, null, 258_048, 0]);
   });
-  it('wants every capability to be exactly true', () => {
+  it('requires every capability to be exactly true', () => {
     expect(idsFor({ capabilities: ['supports_vision'] })).toEqual(['cheap', 'unpriced']);
     expect(idsFor({ capabilities: ['supports_vision', 'supports_pdf_input'] })).toEqual(['cheap']);
   });
-  it('splits by deprecation date, which begins at midnight UTC; what is no date is none', () => {
+  it('splits by deprecation date, which begins at midnight UTC; an invalid date is no date', () => {
     const midnight = new Date('2026-11-21T00:00:00Z');
     const after = new Date('2026-11-21T00:00:00.001Z');
     expect(idsFor({ deprecatedBefore: midnight })).toEqual(['unpriced']);

@@ -47,8 +47,8 @@ const byDay = (history: EntryHistory, days: readonly number[], field = INPUT): r
 const listed = (history: EntryHistory, days: readonly number[]): readonly unknown[] =>
   days.map((number) => pricesAt(history, day(number), NOW).listed);
 
-describe('a price as it stood', () => {
-  it('is what the next change found and the last one left, and nothing beyond what was watched', () => {
+describe('the price at an instant', () => {
+  it('is read from the change before and the change after, within the recorded period only', () => {
     const history = aHistory({ changes: [moved(3, 1, 2), moved(5, 2, 4)], fields: { [INPUT]: 8 } });
     expect(byDay(history, [0, 1, 2, 3, 4, 5, 10, 11, 19, 20, 31, 32])).toEqual([
       '?',
@@ -71,7 +71,7 @@ describe('a price as it stood', () => {
     expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
   });
 
-  it('is unknown where an import says that an entry came but not with what', () => {
+  it('is unknown where an import says that an entry was added, without its fields', () => {
     const history = aHistory({ changes: [came(3, null), moved(6, 1, 2), went(8, null)] });
     expect(byDay(history, [1, 2, 3, 5, 6, 7, 8, 10])).toEqual(['-', '-', 1, 1, 2, 2, '-', '-']);
     expect(byDay(history, [2, 3, 7, 8], OUTPUT)).toEqual(['?', '?', '?', '?']);
@@ -80,7 +80,7 @@ describe('a price as it stood', () => {
     expect(listed(silent, [0, 1, 3, 7, 8, 15, 20])).toEqual([null, false, true, true, false, null, true]);
   });
 
-  it('is known where the record noted what came and what went', () => {
+  it('is known where the record has the fields of added and removed entries', () => {
     const changes = [came(21, { [INPUT]: 1 }), moved(22, 1, 2), went(24, { [INPUT]: 2 }), came(26, { [OUTPUT]: 3 })];
     const history = aHistory({ changes, fields: { [OUTPUT]: 3 } });
     expect(byDay(history, [20, 21, 22, 24, 26, 31])).toEqual(['-', 1, 2, '-', '-', '-']);
@@ -93,7 +93,7 @@ describe('a price as it stood', () => {
     expect(byDay(history, [20, 21, 22, 31])).toEqual(['?', '?', 5, 5]);
   });
 
-  it('takes the last of several changes of one instant', () => {
+  it('is that of the last of several changes of one instant', () => {
     const history = aHistory({ changes: [moved(5, 1, 2), moved(5, 2, 3)] });
     expect(byDay(history, [4, 5, 6])).toEqual([1, 3, 3]);
   });
@@ -115,7 +115,7 @@ describe('a price as it stood', () => {
     ]);
   });
 
-  it('says what one of two overlapping imports can tell', () => {
+  it('is known where one of two overlapping imports has it', () => {
     const spans = [
       { source: 'imported' as const, from: day(1), to: day(5) },
       { source: 'imported' as const, from: day(3), to: day(9) },
@@ -139,18 +139,18 @@ describe('a price as it stood', () => {
     expect(pricesAt(other, day(25), NOW).prices).toEqual([]);
   });
 
-  it('takes what was recorded for past, even by a clock that is ahead of ours', () => {
+  it('treats recorded changes as past, even when their clock was ahead of ours', () => {
     const history = aHistory({ changes: [moved(40, 1, 2)], fields: { [INPUT]: 2 } });
     expect(byDay(history, [30, 31, 40, 41])).toEqual([1, 1, 2, '?']);
   });
 });
 
-describe('how a price went', () => {
+describe('the steps of a price', () => {
   const history = aHistory({
     changes: [came(3, null), moved(6, 1, 2), moved(22, 7, 9), moved(22, 1, 3, OUTPUT), went(24, { [INPUT]: 9 })],
   });
 
-  it('is a list of steps, with a gap where the price is unknown', () => {
+  it('have a gap where the price is unknown', () => {
     const steps = priceStepsOf(history, { from: null, to: null }, NOW);
     expect(steps.filter(({ field }) => field === INPUT)).toEqual([
       { field: INPUT, from: day(1), to: day(3), value: null },
@@ -163,7 +163,7 @@ describe('how a price went', () => {
     expect(steps.map(({ field }) => field)).toEqual(steps.map(({ field }) => field).toSorted());
   });
 
-  it('is cut where the question begins and ends', () => {
+  it('are cut at the begin and the end of the period', () => {
     expect(priceStepsOf(history, { from: day(4), to: day(7) }, NOW)).toEqual([
       { field: INPUT, from: day(4), to: day(6), value: 1 },
       { field: INPUT, from: day(6), to: day(7), value: 2 },
@@ -172,7 +172,7 @@ describe('how a price went', () => {
     expect(priceStepsOf(history, { from: day(7), to: day(4) }, NOW)).toEqual([]);
   });
 
-  it('does not tell a step where the price stayed', () => {
+  it('have no step where the price stayed', () => {
     const steady = aHistory({ changes: [moved(3, 1, 2), came(4, null), moved(6, 2, 3)] });
     expect(priceStepsOf(steady, { from: day(1), to: day(10) }, NOW)).toEqual([
       { field: INPUT, from: day(1), to: day(3), value: 1 },
@@ -181,7 +181,7 @@ describe('how a price went', () => {
     ]);
   });
 
-  it('agrees with the price at any instant of it', () => {
+  it('agree with the price at any instant', () => {
     for (const { field, from, to, value } of priceStepsOf(history, { from: null, to: null }, NOW))
       for (const at of [from, new Date((to ?? NOW).getTime() - 1)]) {
         const then = pricesAt(history, at, NOW).prices.find((price) => price.field === field);

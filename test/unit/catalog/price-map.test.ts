@@ -4,7 +4,7 @@ import { mapFault, modelsOf } from '../../../src/domain/catalog/price-map.ts';
 const models = (count: number) => Array.from({ length: count }, (_, at) => [`m${at}`, {}] as const);
 
 describe('a price map', () => {
-  it('has as models the rows, without its documentation, its rules and what is no row', () => {
+  it('has its rows as models, without documentation, rules and values that are no row', () => {
     const map = {
       sample_spec: {},
       b: { mode: 'chat' },
@@ -44,7 +44,7 @@ describe('a price map', () => {
       'the price map shrank from 200 to 99 models',
     ]);
   });
-  it('is refused whole for one value of the wrong kind', () => {
+  it('is refused as a whole for one value of the wrong kind', () => {
     expect(mapFault([...models(60), ['x', { max_tokens: 'many' }]], 0)).toBe(
       "entry 'x': max_tokens is not of type integer",
     );

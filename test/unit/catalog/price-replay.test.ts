@@ -93,14 +93,14 @@ describe('prices replayed from history', () => {
   });
 
   const [before, after] = [sharedData('model_prices_prev.json'), sharedData('model_prices.json')];
-  it.skipIf(before === null || after === null)('are those of two real maps, there and back', () => {
+  it.skipIf(before === null || after === null)('are those of two real maps, in both directions', () => {
     const [earlier, later] = [snapshotOfFile('earlier', before ?? ''), snapshotOfFile('later', after ?? '')];
     const { were, told } = bothAccounts([earlier, later, earlier]);
     expect(told).toEqual(were);
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('are those that 18 months of real changes found and left', () => {
+  it.skipIf(file === null)('are those of 18 months of real changes', () => {
     const changes = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n')

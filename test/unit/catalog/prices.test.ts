@@ -88,7 +88,7 @@ describe('the tariff of a row', () => {
     });
   });
 
-  it('lets a flat price beside steps win below the second', () => {
+  it('uses a flat price beside steps below the second step', () => {
     const tariff = readTariff({
       input_cost_per_token: 7e-6,
       tiered_pricing: [
@@ -102,7 +102,7 @@ describe('the tariff of a row', () => {
     ]);
   });
 
-  it('is chosen by all input tokens of one request, the bound itself still below', () => {
+  it('is chosen by all input tokens of one request; the bound itself belongs to the lower tier', () => {
     const tariff = readTariff({
       input_cost_per_token: 1e-6,
       input_cost_per_token_above_128k_tokens: 2e-6,
@@ -128,7 +128,7 @@ describe('the tariff of a row', () => {
   });
 });
 
-it('puts batch prices in place of the usual ones, tier by tier', () => {
+it('uses batch prices instead of the usual ones, tier by tier', () => {
   const row = {
     input_cost_per_token: 2e-6,
     input_cost_per_token_batches: 1e-6,

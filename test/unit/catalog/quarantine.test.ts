@@ -57,7 +57,7 @@ describe('nested prices', () => {
   const tiers = (...prices: readonly number[]) =>
     prices.map((price, at) => ({ input_cost_per_token: price, range: [at * 128_000, (at + 1) * 128_000] }));
 
-  it('are judged one by one, and held whole', () => {
+  it('are checked one by one, and quarantined together', () => {
     const [before, now] = [{ tiered_pricing: tiers(1e-6, 2e-6) }, { tiered_pricing: tiers(1e-6, 2e-5) }];
     expect(judge(now, before)).toEqual({
       row: before,
@@ -96,8 +96,8 @@ describe('nested prices', () => {
   });
 });
 
-describe('a row of which something is held', () => {
-  it('keeps the last accepted value in its place, and is without what was never accepted', () => {
+describe('a row with a quarantined value', () => {
+  it('has the last accepted value instead, or no value where none was accepted', () => {
     const row = { mode: 'chat', input_cost_per_token: 1e-4, note: 1, output_cost_per_token: 0.5, max_tokens: 5 };
     const { row: served, holds } = judge(row, { input_cost_per_token: 1e-6, max_tokens: 4 });
     expect(JSON.stringify(served)).toBe('{"mode":"chat","input_cost_per_token":0.000001,"note":1,"max_tokens":5}');
@@ -106,16 +106,16 @@ describe('a row of which something is held', () => {
       { entryId: 'm', field: 'output_cost_per_token', value: 0.5, served: undefined, reason: 'absurd' },
     ]);
   });
-  it('is the row itself when nothing is held', () => {
+  it('is the row itself when nothing is quarantined', () => {
     const row = { input_cost_per_token: 1e-6 };
     expect(judge(row, { input_cost_per_token: 2e-6 }).row).toBe(row);
   });
-  it('passes exactly the value that was released', () => {
+  it('has exactly the value that was released', () => {
     const isReleased = (field: string, value: unknown) => field === 'input_cost_per_token' && value === 0.5;
     const reasons = [0.5, 0.6].map((price) => judge({ input_cost_per_token: price }, null, isReleased).holds.length);
     expect(reasons).toEqual([0, 1]);
   });
-  it('passes an absurd price that was accepted before and has not changed', () => {
+  it('has an absurd price that was accepted before and has not changed', () => {
     expect(reasonOf('input_cost_per_token', 0.5, 0.5)).toBe(null);
   });
 });

@@ -35,7 +35,7 @@ describe('states that were replaced', () => {
   it('are at most sixteen', () => {
     expect(replaced(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
   });
-  it('are fewer when they share little, but the last one is always kept', () => {
+  it('are fewer when they share little, but always include the last one', () => {
     const big = (id: string, count: number) =>
       aState(
         id,
@@ -44,7 +44,7 @@ describe('states that were replaced', () => {
     const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
     expect([replaced(states.slice(0, 4)), replaced(states)]).toEqual([['b', 'c'], ['e']]);
   });
-  it('are known once, and not beside the current one', () => {
+  it('are listed once, without the current one', () => {
     const [a, b] = [aState('a', shared), aState('b', [])];
     expect(replaced([a, b, a, b])).toEqual(['a']);
   });

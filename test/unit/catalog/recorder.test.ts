@@ -77,7 +77,7 @@ const STEP_1_TO_2 = [
 ];
 
 describe('recording the catalog', () => {
-  it('begins with what it sees first, as a state and not as changes', async () => {
+  it('begins with the first state, without changes', async () => {
     const process = aProcess(day(10));
     process.see(stateAt(1));
     await process.stop();
@@ -91,7 +91,7 @@ describe('recording the catalog', () => {
     expect(await stores.catalogHistory.recorded(null, 10)).toHaveLength(3);
   });
 
-  it('keeps what changes and tells it, at the instant it was seen', async () => {
+  it('stores changes and publishes them, with the time they were seen', async () => {
     const process = aProcess(day(12));
     process.see(stateAt(1));
     process.see(stateAt(2));
@@ -106,7 +106,7 @@ describe('recording the catalog', () => {
     ]);
   });
 
-  it('finds after a restart what it did not get to write, and writes nothing twice', async () => {
+  it('finds after a restart the changes it did not write, and writes nothing twice', async () => {
     const before = aProcess(day(10));
     before.see(stateAt(1));
     await before.stop();
@@ -120,7 +120,7 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toEqual(STEP_1_TO_2);
   });
 
-  it('takes no older state for news: a restart serves the built-in one until the first refresh', async () => {
+  it('does not record an older state as a change: a restart serves the built-in one until the first refresh', async () => {
     const before = aProcess(day(12));
     before.see(stateAt(1));
     before.see(stateAt(2));
@@ -173,7 +173,7 @@ describe('recording the catalog', () => {
     expect(await stores.catalogHistory.head()).toMatchObject({ snapshotId: 's1', seenAt: day(2), confirmedAt: day(5) });
   });
 
-  it('keeps there and back apart, even within one millisecond', async () => {
+  it('records a change and its reversal separately, even within one millisecond', async () => {
     const process = aProcess(day(12));
     const back = { ...stateAt(1), takenAt: day(3) };
     for (const state of [stateAt(1), stateAt(2), back]) process.see(state);
@@ -186,7 +186,7 @@ describe('recording the catalog', () => {
     ]);
   });
 
-  it('tries again until the store is back, says so once, and loses no step', async () => {
+  it('tries again until the store is back, logs it once, and loses no step', async () => {
     let fails = 5;
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const flaky = {
@@ -208,7 +208,7 @@ describe('recording the catalog', () => {
     expect(process.lines.filter((line) => line.includes('retrying'))).toHaveLength(1);
   });
 
-  it('neither writes nor forgets to tell when the answer to a commit was lost', async () => {
+  it('writes nothing twice and publishes all when the answer to a commit was lost', async () => {
     const { head, recorded, record, confirm } = stores.catalogHistory;
     let answers = 0;
     const deaf = {
@@ -231,7 +231,7 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toEqual(STEP_1_TO_2);
   });
 
-  it('lets every process tell its own subscribers, and records once', async () => {
+  it('publishes in every process to its own subscribers, and records once', async () => {
     const [one, other] = [aProcess(day(12)), aProcess(day(12))];
     one.see(stateAt(1));
     other.see(stateAt(1));
@@ -243,7 +243,7 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toEqual(STEP_1_TO_2);
   });
 
-  it('tells a large step in events of at most a hundred changes', async () => {
+  it('publishes a large step in events of at most a hundred changes', async () => {
     const rows = (price: number) =>
       Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`m${at}`, { input_cost_per_token: price }]));
     const process = aProcess(day(12));
@@ -256,7 +256,7 @@ describe('recording the catalog', () => {
     expect([sizes, await process.told()]).toEqual([[100, 100, 50], []]);
   });
 
-  it('records as one step what piled up while the store was away', async () => {
+  it('records the changes of a time without the store as one step', async () => {
     const gate = Promise.withResolvers<void>();
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const slow = {

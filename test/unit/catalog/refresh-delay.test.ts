@@ -4,7 +4,7 @@ import { type CheckHistory, nextDelayMs } from '../../../src/runtime/catalog/sou
 const after = (history: Partial<CheckHistory>, random = 0.5): number =>
   Math.round(nextDelayMs({ refreshSeconds: 60, failures: 0, askedMs: 0, ...history }, random));
 
-it('looks again after the interval, spread by a tenth either way', () => {
+it('reads again after the interval, varied by up to a tenth', () => {
   expect([after({}, 0), after({}, 0.5), after({}, 1)]).toEqual([54_000, 60_000, 66_000]);
 });
 it('waits twice as long with every failure in a row, up to a quarter of an hour', () => {
@@ -12,10 +12,10 @@ it('waits twice as long with every failure in a row, up to a quarter of an hour'
     120_000, 240_000, 480_000, 900_000, 900_000,
   ]);
 });
-it('never looks sooner after a failure than without one', () => {
+it('never reads sooner after a failure than without one', () => {
   expect(after({ refreshSeconds: 3_600, failures: 5 })).toBe(3_600_000);
 });
-it('leaves the source alone for as long as it asks, but never less long than it would have', () => {
+it('waits as long as the source asks, but never less than without it', () => {
   expect([after({ failures: 1, askedMs: 3_600_000 }), after({ failures: 1, askedMs: 1_000 })]).toEqual([
     3_600_000, 120_000,
   ]);

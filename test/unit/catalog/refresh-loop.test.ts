@@ -4,7 +4,7 @@ import { createCatalogSource } from '../../../src/runtime/catalog/source.ts';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = { now: () => new Date(0), monotonicMs: () => 0 };
 
-describe('looking at the source', () => {
+describe('reading the source', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -28,7 +28,7 @@ describe('looking at the source', () => {
     return { source, asked: () => asked };
   }
 
-  it('begins at once, goes on at the interval and ends with stop', async () => {
+  it('begins at once, repeats at the interval and ends with stop', async () => {
     const { source, asked } = refusing(HOUR);
     source.start();
     await vi.advanceTimersByTimeAsync(0);
@@ -52,7 +52,7 @@ describe('looking at the source', () => {
   it.each([
     ['seconds', String(3 * HOUR)],
     ['a date', new Date(Date.UTC(2026, 0, 1, 3)).toUTCString()],
-  ])('leaves a source alone that asks for it, in %s', async (_in, retryAfter) => {
+  ])('waits as a source asks, in %s', async (_in, retryAfter) => {
     vi.setSystemTime(Date.UTC(2026, 0, 1));
     const { source, asked } = refusing(HOUR, { 'retry-after': retryAfter });
     source.start();

@@ -18,7 +18,7 @@ const provenance = JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_F
 >;
 
 describe('the built-in catalog', () => {
-  it('is what its provenance says', () => {
+  it('has the hash of its provenance', () => {
     const sha256 = createHash('sha256').update(json).digest('hex');
     const count = Object.keys(JSON.parse(json) as object).length;
     expect({ models: count, sha256 }).toEqual({ models: provenance['models'], sha256: provenance['sha256'] });
@@ -27,10 +27,10 @@ describe('the built-in catalog', () => {
     const models = modelsOf(JSON.parse(json));
     expect([(models?.length ?? 0) >= 4_000, mapFault(models, 0)]).toEqual([true, null]);
   });
-  it('holds nothing but facts', () => {
+  it('contains only facts', () => {
     expect(JSON.stringify(factsOf(JSON.parse(json)))).toBe(json);
   });
-  it('is loaded in its order, with what its provenance says', () => {
+  it('is loaded in its order, with its provenance', () => {
     const map = loadEmbeddedMap();
     expect([map.models.map(([id]) => id), map.sha256, map.takenAt, embeddedTakenAt()]).toEqual([
       Object.keys(JSON.parse(json) as object),
@@ -39,7 +39,7 @@ describe('the built-in catalog', () => {
       new Date(String(provenance['takenAt'])),
     ]);
   });
-  it('is found by id, letter case and all, and named by its content', () => {
+  it('finds entries by id, case-sensitive, and is named by its content', () => {
     const snapshot = loadEmbeddedSnapshot();
     expect(snapshot.find('gpt-4o')).toMatchObject({ id: 'gpt-4o', provider: 'openai', mode: 'chat' });
     expect([snapshot.find('GPT-4o'), snapshot.find('__proto__'), snapshot.source, snapshot.id]).toEqual([

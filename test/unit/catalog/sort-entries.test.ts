@@ -31,7 +31,7 @@ describe('sorting entries', () => {
     expect([ids(by, 'ascending'), ids(by, 'descending')]).toEqual([up, down]);
   });
 
-  it('leaves what it was given as it was, and loses nothing of a whole catalog', () => {
+  it('does not change its input, and keeps every entry of a whole catalog', () => {
     const { entries } = loadEmbeddedSnapshot();
     const before = [...entries];
     const sorted = sortEntries(entries, { by: 'input_price', direction: 'descending' });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createWeightedCache } from '../../../src/domain/catalog/weighted-cache.ts';
 
-it('keeps values until they weigh too much together, and lets the oldest go first', () => {
+it('keeps values up to a total weight, and evicts the oldest first', () => {
   const made: string[] = [];
   const recent = createWeightedCache<string>(6, (value) => value.length);
   const get = (value: string): string =>

@@ -36,7 +36,7 @@ describe('a workload', () => {
     reasoningShare: WHOLE,
     modes: [],
   };
-  it('may be as small as nothing', () => {
+  it('may be zero', () => {
     expect(() => assertWorkload(least)).not.toThrow();
   });
   it.each([

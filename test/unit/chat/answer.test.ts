@@ -3,8 +3,8 @@ import { factsOf, searchesOf } from '../../../src/wire/chat-completions/answer.t
 
 const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-describe('what an answer counts', () => {
-  it('of embeddings is input, when only the total is given', () => {
+describe('the usage of an answer', () => {
+  it('of embeddings is input, when the answer has only the total', () => {
     for (const member of ['data', 'results'])
       expect(factsOf({ [member]: [], usage: { total_tokens: 7 } }).usage).toEqual({ inputTokens: 7, ...NOTHING });
   });
@@ -13,7 +13,7 @@ describe('what an answer counts', () => {
     expect(factsOf({ choices: [], usage: { total_tokens: 7 } }).usage).toBeNull();
   });
 
-  it('prefers the given counts to the total', () => {
+  it('prefers the counts to the total', () => {
     expect(factsOf({ data: [], usage: { prompt_tokens: 5, total_tokens: 7 } }).usage).toEqual({
       inputTokens: 5,
       ...NOTHING,

@@ -13,6 +13,6 @@ it.each([
   expect(speech(input)).toEqual({ unit: 'character', count });
 });
 
-it('what its answer counts is not measured before', () => {
+it('quantities that the answer reports are not measured before the call', () => {
   expect(billedQuantityOf(EMBEDDINGS, { model: 'm', input: 'Hello' })).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { fedStream, gather } from '../../support/byte-streams.ts';
 const CUT = new Error('cut');
 
 describe('a stream that has afterFirstChunk', () => {
-  it('is all there, and goes on when it is read', async () => {
+  it('is complete, and continues when it is read', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
     expect(source.feed('on')).toBe(false);
@@ -18,7 +18,7 @@ describe('a stream that has afterFirstChunk', () => {
     expect([gathered.text(), gathered.end]).toEqual(['once upon', 'done']);
   });
 
-  it('stays paused for a reader who wants no more yet', async () => {
+  it('stays paused for a reader that does not read on', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
     source.feed('once');
@@ -46,7 +46,7 @@ describe('a stream that has afterFirstChunk', () => {
     await expect(waiting).rejects.toBe(CUT);
   });
 
-  it('fails where it failed, read before or after', async () => {
+  it('fails at the same chunk, read before or after the failure', async () => {
     const early = fedStream();
     const waiting = afterFirstChunk(early);
     early.feed('on');

@@ -41,12 +41,12 @@ describe('members of a JSON object in bytes', () => {
     );
   });
 
-  it('come back as they were when nothing changes', () => {
+  it('are unchanged when nothing changes', () => {
     const bytes = Buffer.from('{ "model" : "m" }');
     expect(withMembers(bytes, { model: '"m"', absent: null })).toBe(bytes);
   });
 
-  it('leave no second reading: of a repeated key, however written, the last value stays', () => {
+  it('have one meaning: of a repeated key, however written, the last value stays', () => {
     const json = '{"mod\\u0065l":"forbidden","model":"allowed","messages":[]}';
     expect(Buffer.from(withMembers(Buffer.from(json), { model: '"upstream"' })).toString()).toBe(
       '{"model":"upstream","messages":[]}',

@@ -4,7 +4,7 @@ import { outlineOf } from '../../../src/wire/json/outline.ts';
 const outline = (json: string): unknown => outlineOf(Buffer.from(json), 'data');
 
 describe('the outline of an answer', () => {
-  it('is everything but what fills the array', () => {
+  it('is everything except the elements of the array', () => {
     const vectors = Array.from({ length: 3 }, (_, index) => ({ index, embedding: [0.1, 2e-9], text: '"]}' }));
     const answer = { object: 'list', data: vectors, model: 'm', usage: { prompt_tokens: 3 }, more: [1, null, 'é'] };
     for (const json of [JSON.stringify(answer), JSON.stringify(answer, null, 2), ` ${JSON.stringify(answer)}\n`])

@@ -32,8 +32,8 @@ const DONE = 'data: [DONE]\n\n';
 const WHOLE = `: hello\n\n${FIRST}${WORDS}${LAST}${USAGE}${DONE}`;
 const RENAMED = WHOLE.replaceAll('"model":"upstream-1","choices"', '"model":"public","choices"');
 
-describe('a stream on its way through', () => {
-  it('comes out the same wherever it was cut on the way in, with the name the caller asked for', async () => {
+describe('a stream that is forwarded', () => {
+  it('is the same wherever it was cut, with the name the caller asked for', async () => {
     const bytes = Buffer.from(WHOLE);
     for (let size = 1; size <= bytes.length; size += size < 40 ? 1 : 97) {
       const source = fedStream();
@@ -55,7 +55,7 @@ describe('a stream on its way through', () => {
     }
   });
 
-  it('is forwarded in the very bytes that came when the name is right already', async () => {
+  it('is forwarded byte for byte when the name is right already', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const received: Uint8Array[] = [];
@@ -81,7 +81,7 @@ describe('a stream on its way through', () => {
     expect(relay.outcome().finishReason).toBe('stop');
   });
 
-  it('loses its closing usage chunk when the caller did not ask for it, and still counts it', async () => {
+  it('has no closing usage chunk when the caller did not request it, and is counted by it', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1', dropUsage: true });
     const gathered = gather(relay);
@@ -92,7 +92,7 @@ describe('a stream on its way through', () => {
     expect(relay.outcome().usage?.inputTokens).toBe(7);
   });
 
-  it('loses it also where the upstream writes it with a choice that says nothing, but no chunk that says something', async () => {
+  it('has none either where the upstream writes it with an empty choice, and keeps chunks with content', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'm', dropUsage: true });
     const gathered = gather(relay);
@@ -107,7 +107,7 @@ describe('a stream on its way through', () => {
     expect(relay.outcome().usage?.outputTokens).toBe(2);
   });
 
-  it('keeps what the answer says, up to the limit, when asked to', async () => {
+  it('keeps the text of the answer, up to the limit, on request', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, textLimit: 9 });
     gather(relay);
@@ -135,13 +135,13 @@ describe('a stream that goes wrong', () => {
     return { source, opened: await relay.opened.then(() => 'opened', String) };
   };
 
-  it('never opens when its first event is an error', async () => {
+  it('fails before its start when its first event is an error', async () => {
     const { source, opened } = await first(': ping\n\n', 'data: {"error":{"message":"no","code":429}}\n\n');
     expect(opened).toBe('Error: refused: no');
     expect(source.cancelled).toBe(true);
   });
 
-  it('never opens when its first event is no chunk', async () => {
+  it('fails before its start when its first event is no chunk', async () => {
     expect((await first('data: {"choices":\n\n')).opened).toBe(
       'Error: garbled: an event of its stream is not a chunk of an answer',
     );
@@ -150,7 +150,7 @@ describe('a stream that goes wrong', () => {
     );
   });
 
-  it('ends with the failure after whole events only, and what came before it is kept', async () => {
+  it('ends with the failure after whole events only, and the events before it are kept', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -162,7 +162,7 @@ describe('a stream that goes wrong', () => {
     expect(source.cancelled).toBe(true);
   });
 
-  it('is not passed off as complete when it stops in the middle', async () => {
+  it('is not complete when it stops in the middle', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -184,7 +184,7 @@ describe('a stream that goes wrong', () => {
 });
 
 describe('a slow or leaving reader', () => {
-  it('pauses the upstream and gets everything, in order, when it goes on', async () => {
+  it('pauses the upstream and gets everything, in order, when it continues', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     source.feed(FIRST);
@@ -211,7 +211,7 @@ describe('a slow or leaving reader', () => {
     expect([received, ended]).toEqual([[FIRST, WORDS, LAST], true]);
   });
 
-  it('makes a reader who has not begun cost a bounded amount', async () => {
+  it('uses a bounded amount of memory for a reader that has not begun', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     source.feed(FIRST);
@@ -221,7 +221,7 @@ describe('a slow or leaving reader', () => {
     expect(taken.lastIndexOf(true)).toBeLessThan(7);
   });
 
-  it('who leaves gives the upstream up and hears nothing more', async () => {
+  it('that leaves cancels the upstream call and gets nothing more', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     const gathered = gather(relay);

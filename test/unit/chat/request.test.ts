@@ -24,12 +24,12 @@ it('gateway fields are not sent upstream, and all others are', () => {
   expect(sent({ ...gatewayFields, ...body, metadata: { tags: ['t'] } })).toEqual({ ...body, model: 'up-1' });
 });
 
-it('metadata goes on when the provider is asked to store the answer with it', () => {
+it('metadata is forwarded when the provider shall store the answer', () => {
   const body = { model: 'm', messages: MESSAGES, store: true, metadata: { a: 'b' } };
   expect(sent(body)).toEqual({ ...body, model: 'up-1' });
 });
 
-it('usage is asked for on every stream', () => {
+it('usage is requested on every stream', () => {
   const stream = { model: 'up-1', messages: MESSAGES, stream: true };
   expect(sent(stream)).toEqual({ ...stream, stream_options: { include_usage: true } });
   expect(sent({ ...stream, stream_options: null })).toEqual({ ...stream, stream_options: { include_usage: true } });

@@ -26,8 +26,8 @@ function follow(textLimit = 0): StepsInspector {
 const event = (value: unknown): Buffer => Buffer.from(`event: message\ndata: ${JSON.stringify(value)}\n\n`);
 const text = (content: string) => ({ id: 'a-1', model: 'up', choices: [{ index: 0, delta: { content } }] });
 
-describe('a stream followed by its steps', () => {
-  it('is read in passing, and keeps the names of its events', () => {
+describe('a stream with its steps', () => {
+  it('is read while it is forwarded, and keeps the names of its events', () => {
     const inspector = follow(4);
     expect(inspector.inspect(Buffer.from(': ping\n\n'))?.toString()).toBe(': ping\n\n');
     expect(inspector.begun).toBe(false);
@@ -59,7 +59,7 @@ describe('a stream followed by its steps', () => {
     expect(inspector.outcome().failure).toEqual({ message: 'busy', code: '529' });
   });
 
-  it('gives its steps typed, apart from what accounting read', () => {
+  it('gives its steps typed, separate from those for accounting', () => {
     const inspector = follow();
     inspector.inspect(event(text('Hello')));
     expect(inspector.deltas(Buffer.from(JSON.stringify(text('Hello'))), null)).toEqual([

@@ -47,7 +47,7 @@ describe("an estimate of tokens in Google's form", () => {
     expect(estimateContentTokens(turn(part))).toBe(4 + expected);
   });
 
-  it('counts what the system says and the tools, in either spelling', () => {
+  it('counts the system prompt and the tools, in either spelling', () => {
     const parts = [{ text: 'x'.repeat(35) }];
     const tool = { functionDeclarations: [{ name: 'look' }] };
     expect(estimateContentTokens({ systemInstruction: { parts }, contents: [] })).toBe(10);

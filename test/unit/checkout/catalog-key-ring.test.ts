@@ -36,14 +36,14 @@ function aRing(found: Checkout | null = PAID) {
 }
 
 describe('a catalog key ring', () => {
-  it('asks the store once, and answers from memory then', async () => {
+  it('reads the store once, and answers from memory afterwards', async () => {
     const { ring, state } = aRing();
     expect(await Promise.all([ring.holds(KEY), ring.holds(KEY)])).toEqual([true, true]);
     expect(ring.holds(KEY)).toBe(true);
     expect(state.finds).toBe(1);
   });
 
-  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('knows at once that %s is none', (other) => {
+  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('refuses %s without a read', (other) => {
     const { ring, state } = aRing();
     expect([ring.holds(other), state.finds]).toEqual([false, 0]);
   });
@@ -62,7 +62,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(true);
   });
 
-  it('forgets a key that was taken back at once', async () => {
+  it('evicts a revoked key at once', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.found = { ...PAID, state: 'refunded' };
@@ -70,7 +70,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(false);
   });
 
-  it('does not believe what was read before a key was forgotten', async () => {
+  it('does not use a read from before a key was evicted', async () => {
     const { ring, state } = aRing();
     const early = ring.holds(KEY);
     state.found = null;
@@ -79,7 +79,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(false);
   });
 
-  it('hears within a minute that another process took a key back', async () => {
+  it('notices within a minute that another process revoked a key', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.found = null;
@@ -87,7 +87,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(false);
   });
 
-  it('asks ahead in the background, so that a caller does not wait for it', async () => {
+  it('reads ahead in the background, so that a caller does not wait for it', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.nowMs = 30_001;
@@ -98,7 +98,7 @@ describe('a catalog key ring', () => {
     expect(ring.holds(KEY)).toBe(true);
   });
 
-  it('believes no key longer because the store is away', async () => {
+  it('uses no key longer because the store is away', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.away = true;
@@ -108,7 +108,7 @@ describe('a catalog key ring', () => {
     await expect(ring.holds(KEY)).rejects.toThrow(Unavailable);
   });
 
-  it('holds a bounded number of keys that are none', async () => {
+  it('keeps a bounded number of unknown keys', async () => {
     const { ring, state } = aRing(null);
     for (let number = 0; number <= 10_000; number += 1) await ring.holds(`ck-${number}`);
     await ring.holds('ck-10000');

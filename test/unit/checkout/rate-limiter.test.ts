@@ -18,7 +18,7 @@ function counted(pace: ReturnType<typeof aPace>['pace'], who: string): unknown {
   }
 }
 
-describe('a pace', () => {
+describe('a rate limiter', () => {
   it('allows a number of calls in a window, and returns the end of the window', () => {
     const { pace, state } = aPace();
     expect(['a', 'a', 'b', 'a'].map((who) => counted(pace, who))).toEqual(['passed', 'passed', 'passed', 10]);
@@ -28,7 +28,7 @@ describe('a pace', () => {
     expect(counted(pace, 'a')).toBe('passed');
   });
 
-  it('counts a bounded number of them', () => {
+  it('counts a bounded number of addresses', () => {
     const { pace } = aPace();
     for (let number = 0; number <= 10_000; number += 1) {
       pace.count(`${number}`);

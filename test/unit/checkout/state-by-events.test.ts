@@ -43,7 +43,7 @@ describe('stateByEvents', () => {
     expect(stateByEvents(lines.map(told)).state).toBe(state);
   });
 
-  it('tells the newest payment', () => {
+  it('has the newest payment', () => {
     expect(stateByEvents(['9 paid', '3 paid'].map(told)).paidAt).toEqual(new Date(9_000));
     expect(stateByEvents([told('1 processing')]).paidAt).toBeNull();
   });

@@ -33,7 +33,7 @@ describe('the state of a deployment', () => {
     expect(stateOf(calls, 0)).toBe(state);
   });
 
-  it('forgets what ended more than five minutes ago', () => {
+  it('ignores calls that ended more than five minutes ago', () => {
     const calls = [...ended(0, 5, 0), ...ended(1, 0, 10)];
     expect([RECENT_MS, RECENT_MS + 1, RECENT_MS + 11].map((nowMs) => stateOf(calls, nowMs))).toEqual([
       'failing',
@@ -70,7 +70,7 @@ it.each([
   expect(faultOf(failure)).toBe(code);
 });
 
-describe('the watch', () => {
+describe('the health of deployments', () => {
   function aWatch() {
     let nowMs = 0;
     const watch = watchHealth({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
@@ -94,7 +94,7 @@ describe('the watch', () => {
     expect([watch.of('a'), watch.of('b')]).toEqual([{ ...NOTHING, inFlight: 2 }, NOTHING]);
   });
 
-  it('counts what was answered and what failed, with times', () => {
+  it('counts answered and failed calls, with times', () => {
     const { watch, at } = aWatch();
     const first = watch.begin('a');
     first.answered(100);
@@ -115,7 +115,7 @@ describe('the watch', () => {
     });
   });
 
-  it('does not count what was refused or left before an answer, nor blame it for what the caller sent', () => {
+  it('does not count refused and abandoned calls, nor failures that the caller caused', () => {
     const { watch } = aWatch();
     watch.begin('a').ended(new InvalidInput('no'));
     watch.begin('a').ended(null);
@@ -123,7 +123,7 @@ describe('the watch', () => {
     expect(watch.of('a')).toEqual(NOTHING);
   });
 
-  it('keeps no more than it looks back on', () => {
+  it('keeps no calls older than its window', () => {
     const { watch } = aWatch();
     for (let calls = 0; calls < 1_000; calls += 1) watch.begin('a').ended(upstream(503));
     for (let calls = 0; calls < 20; calls += 1) {

@@ -29,7 +29,7 @@ function asked(one: Deployment, known: CatalogEntry | null = null): readonly [st
   return typeof question === 'string' ? question : [question.endpoint.path, question.body];
 }
 
-describe('what a deployment is asked', () => {
+describe('the request of a health check', () => {
   it.each([
     ['chat', '/chat/completions', { messages: [{ role: 'user', content: SAID }], max_tokens: 16 }],
     ['responses', '/responses', { input: SAID, store: false, max_output_tokens: 16 }],
@@ -60,7 +60,7 @@ describe('what a deployment is asked', () => {
       { questions: { q: { type: 'noul', instructions: 'ok?' } } },
     ],
     [{}, {}],
-  ])('is what the deployment says about a decision model: %j', (decision, changed) => {
+  ])('is what the deployment configures for a decision model: %j', (decision, changed) => {
     const [, plain] = asked(deployment({ mode: 'evaluation' }));
     expect(asked(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
   });
@@ -70,11 +70,11 @@ describe('what a deployment is asked', () => {
     expect(asked(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
   });
 
-  it('goes through the API that the deployment is kept to', () => {
+  it('uses the API that the deployment is limited to', () => {
     expect(asked(deployment({}, { responses: 'only' }))[0]).toBe('/responses');
   });
 
-  it('is bounded as it is said, by a name the upstream knows; and not at all for models that think first', () => {
+  it('has the configured output limit, by a name the upstream knows, and none for reasoning models', () => {
     const messages = [{ role: 'user', content: SAID }];
     expect(asked(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
     for (const provider of ['openai', 'azure'])
@@ -84,7 +84,7 @@ describe('what a deployment is asked', () => {
     expect(asked(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
   });
 
-  it('is asked of the model that is named, without its provider; of a wildcard only so', () => {
+  it('names the configured model, without its provider; a wildcard needs such a name', () => {
     const wildcard = { upstreamModel: '*' };
     expect(asked(deployment({}, wildcard))).toBe(
       'It stands for many models: model_info.health_check_model names the one to ask for.',

@@ -66,8 +66,8 @@ const WHOLE = {
   user: 'u-1',
 };
 
-describe('a chat completion in neutral words', () => {
-  it('says the same when it is written again', () => {
+describe('a chat completion in the neutral format', () => {
+  it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
 
@@ -82,7 +82,7 @@ describe('a chat completion in neutral words', () => {
     ['store', true, 'hint'],
     ['service_tier', 'flex', 'hint'],
     ['prompt_cache_key', 'k', 'hint'],
-  ])('what it has no place for is noted: %s', (member, value, weight, where = member) => {
+  ])('what the neutral format does not have is listed: %s', (member, value, weight, where = member) => {
     expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
@@ -94,7 +94,7 @@ describe('a chat completion in neutral words', () => {
     ['store', null],
     ['num_retries', 3],
     ['metadata', { tags: ['a'] }],
-  ])('what asks for nothing, or speaks to the gateway, is not: %s %j', (member, value) => {
+  ])('values without an effect, and gateway fields, are not listed: %s %j', (member, value) => {
     expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('a chat completion in neutral words', () => {
     [{ role: 'tool', content: 'x' }, "'messages[0].tool_call_id': it must be the id of the call it answers"],
     [{ role: 'assistant', tool_calls: [{}] }, "'messages[0].tool_calls[0].function.name': it must be a string"],
     [{ role: 'system', content: [{ type: 'image_url' }] }, "'messages[0].content[0]': it must be a part of type text"],
-  ])('what breaks its rules is refused with its place: %j', (message, words) => {
+  ])('an invalid request is refused with the place: %j', (message, words) => {
     expect(() => through({ model: 'm', messages: [message] })).toThrow(words);
   });
 });

@@ -103,7 +103,7 @@ describe('failures of Cohere', () => {
     expect(COHERE_NATIVE.errorOf(value)).toEqual({ message, type, param: null, code });
   });
 
-  it('an answer is none', () => {
+  it('an answer is no failure', () => {
     expect(COHERE_NATIVE.errorOf({ finish_reason: 'COMPLETE', message: {} })).toBeNull();
   });
 });
@@ -114,8 +114,8 @@ const CALLS = [
   { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{}' } },
 ];
 
-describe('a chat in the words of Cohere', () => {
-  it('says all of it', () => {
+describe('a chat in the format of Cohere', () => {
+  it('has every member', () => {
     const { messages, tools } = RICH_CHAT as { messages: Record<string, unknown>[]; tools: unknown };
     expect(write({ ...RICH_CHAT, top_k: 3, seed: 7, stream: true })).toEqual({
       lost: [],
@@ -147,7 +147,7 @@ describe('a chat in the words of Cohere', () => {
     expect(said({ type: 'function', function: { name: 'b' } })).toEqual({ offered: 1, choice: 'REQUIRED' });
   });
 
-  it('sends a plan back with its calls, asks for a form, and for thought', () => {
+  it('returns a plan with its calls, requests a format, and reasoning', () => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }];
     const { body, lost } = write({
       messages: [{ role: 'assistant', content: null, reasoning_content: 'Plan.', tool_calls: calls }],
@@ -175,7 +175,7 @@ describe('a chat in the words of Cohere', () => {
       'essential',
     ],
     ['messages[0].reasoning', { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'b' }] }, 'hint'],
-  ])('names what it cannot say: %s', (member, body, weight) => {
+  ])('names unsupported members: %s', (member, body, weight) => {
     expect(write(body).lost).toEqual([{ member, weight }]);
   });
 });

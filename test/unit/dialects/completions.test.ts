@@ -36,8 +36,8 @@ const user = (content: unknown): object => ({ role: 'user', content });
 const assistant = (content: unknown): object => ({ role: 'assistant', content });
 const system = { role: 'system', content: 'Be brief.' };
 
-describe('a chat as a text to go on with', () => {
-  it('one message is its text, with everything else that is asked', () => {
+describe('a chat as a prompt to complete', () => {
+  it('one message is its text, with all parameters', () => {
     const asked = {
       messages: [user('Say hi')],
       stream: true,
@@ -93,19 +93,19 @@ describe('a chat as a text to go on with', () => {
     expect(write({ messages })).toEqual({ body: { model: 'm', prompt, ...(stop ? { stop } : {}) }, lost: [] });
   });
 
-  it('ends where the caller says, and where the next turn begins while there is room to say so', () => {
+  it('ends at the stops of the caller, and at the next turn while another stop is allowed', () => {
     const messages = [user('a'), user('b')];
     expect(write({ messages, stop: ['1', '2', '3'] }).body).toMatchObject({ stop: ['1', '2', '3', '\nUser:'] });
     expect(write({ messages, stop: ['1', '2', '3', '4'] }).body).toMatchObject({ stop: ['1', '2', '3', '4'] });
   });
 
-  it('may be as long as its deployment says, where the caller does not', () => {
+  it('may be as long as its deployment allows, where the caller sets no limit', () => {
     const limited = writtenBy(completionsOut({ maxTokens: 500 }));
     expect(limited({ messages: [user('a')] }).body).toEqual({ model: 'm', prompt: 'a', max_tokens: 500 });
     expect(limited({ messages: [user('a')], max_tokens: 5 }).body).toMatchObject({ max_tokens: 5 });
   });
 
-  it('has no words for tools, pictures, forms and thoughts', () => {
+  it('has no tools, pictures, formats and reasoning', () => {
     const { lost } = write({
       ...RICH_CHAT,
       tool_choice: 'required',
@@ -130,7 +130,7 @@ describe('a chat as a text to go on with', () => {
     );
   });
 
-  it('does without what says that there is nothing of it', () => {
+  it('leaves out members that are empty', () => {
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
     const nothing = { tools, tool_choice: 'none', reasoning_effort: 'none', response_format: { type: 'text' } };
     expect(write({ messages: [user('a')], ...nothing })).toEqual({ body: { model: 'm', prompt: 'a' }, lost: [] });

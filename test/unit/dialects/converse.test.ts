@@ -102,7 +102,7 @@ describe('why an answer of Converse ended', () => {
     ['guardrail_intervened', 'content_filter'],
     ['content_filtered', 'content_filter'],
     ['malformed_model_output', 'stop'],
-  ])('is said in OpenAI’s words: %s', (stopReason, reason) => {
+  ])('has the name that OpenAI gives it: %s', (stopReason, reason) => {
     expect(CONVERSE_OUT.stepsOf({ output: { message: { content: [] } }, stopReason })).toContainEqual({
       kind: 'finish',
       reason,
@@ -126,13 +126,13 @@ describe('failures of Bedrock', () => {
     expect(CONVERSE_NATIVE.errorOf(value)).toEqual({ message, type, param: null, code });
   });
 
-  it('an answer is none', () => {
+  it('an answer is no failure', () => {
     expect(CONVERSE_NATIVE.errorOf({ output: { message: {} } })).toBeNull();
   });
 });
 
-describe('a chat in the words of Converse', () => {
-  it('says all of it', () => {
+describe('a chat in the format of Converse', () => {
+  it('has every member', () => {
     expect(write(RICH_CHAT)).toEqual({
       lost: [],
       body: {
@@ -176,7 +176,7 @@ describe('a chat in the words of Converse', () => {
     });
   });
 
-  it('marks what is to be cached', () => {
+  it('marks content to cache', () => {
     const cache_control = { type: 'ephemeral' };
     const { body, lost } = write({
       messages: [
@@ -198,7 +198,7 @@ describe('a chat in the words of Converse', () => {
     });
   });
 
-  it('sends thoughts back with their proofs, and documents by names that are allowed', () => {
+  it('returns thoughts with their signatures, and documents by allowed names', () => {
     const file = (filename: string) => ({
       type: 'file',
       file: { filename, file_data: 'data:application/pdf;base64,aGk=' },
@@ -257,7 +257,7 @@ describe('a chat in the words of Converse', () => {
     ]);
   });
 
-  it('asks for a form', () => {
+  it('requests a format', () => {
     const schema = { type: 'object', properties: {} };
     expect(write({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } }).body).toEqual({
       messages: [],
@@ -267,7 +267,7 @@ describe('a chat in the words of Converse', () => {
     });
   });
 
-  it('asks for JSON of any form in words, after what the system says', () => {
+  it('requests JSON of any form by a text after the system prompt', () => {
     const messages = [{ role: 'system', content: 'Be brief.' }];
     expect(write({ messages, response_format: { type: 'json_object' } }).body).toMatchObject({
       system: [
@@ -277,11 +277,11 @@ describe('a chat in the words of Converse', () => {
     });
   });
 
-  it('passes over penalties that are none', () => {
+  it('ignores penalties of zero', () => {
     expect(write({ frequency_penalty: 0, presence_penalty: 0 }).lost).toEqual([]);
   });
 
-  it('says what only models of one maker know', () => {
+  it('has the members that only models of one maker have', () => {
     const further = (model: string, body: object): unknown =>
       (write({ model, ...body }).body as { additionalModelRequestFields?: unknown }).additionalModelRequestFields;
     expect(further('anthropic.claude-x', { top_k: 5, reasoning_effort: 'low', max_tokens: 5000 })).toEqual({
@@ -318,7 +318,7 @@ describe('a chat in the words of Converse', () => {
       'essential',
     ],
     ['messages[0].reasoning', { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'b' }] }, 'hint'],
-  ])('names what it cannot say: %s', (member, body, weight) => {
+  ])('names unsupported members: %s', (member, body, weight) => {
     expect(write(body).lost).toEqual([{ member, weight }]);
   });
 });

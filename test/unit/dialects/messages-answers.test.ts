@@ -43,7 +43,7 @@ const END = (stop: string, sequence: string | null = null, usage: object = { inp
 ];
 
 describe('a streamed message', () => {
-  it('begins with itself and a ping, at once', () => {
+  it('begins with its start and a ping, at once', () => {
     expect(MESSAGES_IN.writer(ABOUT).write(BEGIN)).toBe(
       'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"public","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}}\n\n' +
         'event: ping\ndata: {"type":"ping"}\n\n',
@@ -96,7 +96,7 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('names the block of a piece that comes after another call has begun', () => {
+  it('names the block of a delta that comes after another call has begun', () => {
     const steps = [BEGIN, call(0, '', 'a'), call(1, '', 'b'), call(0, '{}'), finish('tool_calls')];
     expect(written(steps)).toContainEqual([
       'content_block_delta',
@@ -104,7 +104,7 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('that says nothing is complete all the same', () => {
+  it('that is empty is complete', () => {
     expect(written([])).toEqual(END('end_turn'));
     expect(written([BEGIN, finish('length')])).toEqual(END('max_tokens'));
   });
@@ -122,7 +122,7 @@ describe('a streamed message', () => {
     });
   });
 
-  it('that is a refusal says why as text', () => {
+  it('that is a refusal has the reason as text', () => {
     const steps: AnswerStep[] = [BEGIN, { kind: 'refusal', text: 'No.' }, finish('stop')];
     expect(written(steps).slice(-2)).toEqual(END('refusal'));
     expect(MESSAGES_IN.whole(steps, ABOUT)).toMatchObject({
@@ -147,8 +147,8 @@ describe('a whole message', () => {
   });
 });
 
-describe('an upstream that speaks messages', () => {
-  it('counts over its whole stream, the later count of each kind wins', () => {
+describe('an upstream with messages', () => {
+  it('is counted over its whole stream; the later count of each kind wins', () => {
     const reader = OUT.reader();
     const read = (data: object) => reader.read(data, null);
     const usage = (inputTokens: number, outputTokens: number, cacheReadTokens: number, reasoningTokens: number) => ({
@@ -174,7 +174,7 @@ describe('an upstream that speaks messages', () => {
     ).toEqual([{ kind: 'finish', reason: 'stop' }, usage(10, 9, 7, 2)]);
   });
 
-  it('tells apart what a cache keeps for an hour', () => {
+  it('reports cache writes of an hour separately', () => {
     const usage = {
       input_tokens: 1,
       output_tokens: 2,
@@ -194,7 +194,7 @@ describe('an upstream that speaks messages', () => {
     });
   });
 
-  it('tells why it refused', () => {
+  it('reports why it refused', () => {
     const answer = { content: [], stop_reason: 'refusal', stop_details: { explanation: 'Harm.' } };
     expect(OUT.stepsOf(answer).slice(1)).toEqual([
       { kind: 'refusal', text: 'Harm.' },
@@ -217,7 +217,7 @@ describe('an upstream that speaks messages', () => {
     ],
     [{ error: { message: 'x' } }, { type: null, code: null }],
     [{ error: 'x' }, { type: null, code: null }],
-  ])('tells what went wrong: %j', (value, expected) => {
+  ])('reports the failure: %j', (value, expected) => {
     expect(errorOf(value)).toEqual({ message: 'x', param: null, ...expected });
   });
 });

@@ -38,7 +38,7 @@ describe.each([
   ['an upstream of chat completions for a caller of messages', CHAT, MESSAGES],
   ['an upstream of messages for a caller of chat completions', MESSAGES, CHAT],
 ])('%s', (_what, upstream, caller) => {
-  it('says the same streamed and whole: content, calls, reason of the end, usage', () => {
+  it('is the same streamed and whole: content, calls, reason of the end, usage', () => {
     const below = randomFrom(20_261_127);
     for (let round = 0; round < 200; round += 1) {
       const answer = randomAnswer(below, { reasoning: true, proofs: false });

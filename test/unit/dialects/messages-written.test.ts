@@ -111,7 +111,7 @@ describe('a chat completion written as a message', () => {
     ],
     [{ messages: [{ role: 'assistant', content: 'x', reasoning_content: 'hm' }] }, 'messages[0].reasoning', 'hint'],
     [{ model: 'claude-3-5-haiku-latest', reasoning_effort: 'low' }, 'reasoning_effort', 'essential'],
-  ])('what it has no words for is noted: %j', (asked, member, weight) => {
+  ])('unsupported members are listed: %j', (asked, member, weight) => {
     expect(fromChat(asked).lost).toEqual([{ member, weight }]);
   });
 
@@ -123,7 +123,7 @@ describe('a chat completion written as a message', () => {
   });
 });
 
-describe('thought', () => {
+describe('reasoning', () => {
   const thoughtOf = (asked: object) => {
     const { body, lost } = fromChat({ ...asked });
     const { thinking, output_config: config, max_tokens: limit } = body;
@@ -152,7 +152,7 @@ describe('thought', () => {
     });
   });
 
-  it('leaves room for the answer, or is left out', () => {
+  it('leaves tokens for the answer, or is left out', () => {
     const model = 'claude-sonnet-4-5';
     expect(thoughtOf({ model, reasoning_effort: 'high', max_tokens: 3000 })).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 2999 },
@@ -166,7 +166,7 @@ describe('thought', () => {
     });
   });
 
-  it('is not asked for where a call came without the thoughts that led to it', () => {
+  it('is not requested where a call comes without its thoughts', () => {
     const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'look', arguments: '' } }] };
     const block = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
     const ask = (said: object) => ({
@@ -183,7 +183,7 @@ describe('thought', () => {
   });
 });
 
-describe('the form of an answer', () => {
+describe('the format of an answer', () => {
   const schema = {
     type: 'object',
     properties: { who: { type: 'object', properties: { name: { type: 'string', enum: [{ type: 'object' }] } } } },
@@ -213,7 +213,7 @@ describe('the form of an answer', () => {
     });
   });
 
-  it('is what an older model calls a tool with, and no caller sees the call', () => {
+  it('is the argument of a tool for an older model, and callers do not see that call', () => {
     const { body } = fromChat({ ...form, model: 'claude-3-7-sonnet-20250219' });
     expect(body).toMatchObject({
       tools: [{ name: 'lensgate_json_answer', input_schema: schema }],
@@ -236,7 +236,7 @@ describe('the form of an answer', () => {
     ]);
   });
 
-  it('of JSON without a schema is asked for in words', () => {
+  it('of JSON without a schema is requested by a text', () => {
     expect(fromChat({ response_format: { type: 'json_object' } }).body['system']).toEqual([
       { type: 'text', text: 'Answer with one JSON object and nothing else: no other text, no code fence.' },
     ]);

@@ -83,12 +83,12 @@ const WHOLE = {
   metadata: { user_id: 'u-1' },
 };
 
-describe('a message in neutral words', () => {
-  it('says the same when it is written again', () => {
+describe('a message in the neutral format', () => {
+  it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
 
-  it('says in texts what it says in blocks', () => {
+  it('is the same with texts and with blocks', () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Hi' },
@@ -146,7 +146,7 @@ describe('a message in neutral words', () => {
       'essential',
       'messages[0].content[0].citations',
     ],
-  ])('what it has no place for is noted: %s %j', (member, value, weight, where = member) => {
+  ])('what the neutral format does not have is listed: %s %j', (member, value, weight, where = member) => {
     expect(through({ model: NEWER, max_tokens: 1, messages: [], [member]: value }).lost).toEqual([
       { member: where, weight },
     ]);
@@ -160,7 +160,7 @@ describe('a message in neutral words', () => {
     [{ role: 'user', content: [{ type: 'tool_result' }] }, "'messages[0].content[0].tool_use_id'"],
     [{ role: 'assistant', content: [{ type: 'tool_use', name: 'x' }] }, "'messages[0].content[0]'"],
     [{ role: 'system', content: [{ type: 'image' }] }, "'messages[0].content[0]': it must be a block of type text"],
-  ])('what breaks its rules is refused with its place: %j', (message, words) => {
+  ])('an invalid request is refused with the place: %j', (message, words) => {
     expect(() => through({ model: 'm', max_tokens: 1, messages: [message] })).toThrow(words);
   });
 
@@ -178,7 +178,7 @@ describe('a message in neutral words', () => {
 });
 
 describe('a message written as a chat completion', () => {
-  it('shows the pictures a tool gave in a message of their own, and names that a result was a failure', () => {
+  it('has the pictures of a tool in a message of their own, and marks a result that is a failure', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } };
     const results = [
       { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'A cat.' }, image] },

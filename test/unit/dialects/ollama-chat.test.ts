@@ -57,7 +57,7 @@ recordedSuite('Ollama', OLLAMA_OUT, {
 });
 
 describe('Ollama', () => {
-  it('names its failures', () => {
+  it('has failures with messages', () => {
     expect(OLLAMA_NATIVE.errorOf({ error: 'model not found' })).toEqual({
       message: 'model not found',
       type: null,
@@ -67,7 +67,7 @@ describe('Ollama', () => {
     expect(OLLAMA_NATIVE.errorOf({ message: {} })).toBeNull();
   });
 
-  it('gives calls without an id one of ours', () => {
+  it('gives calls without an id a generated one', () => {
     const steps = OLLAMA_OUT.stepsOf({
       message: { tool_calls: [{ function: { name: 'a', arguments: {} } }] },
       done: true,
@@ -82,8 +82,8 @@ describe('Ollama', () => {
   });
 });
 
-describe('a chat in the words of Ollama', () => {
-  it('says all of it', () => {
+describe('a chat in the format of Ollama', () => {
+  it('has every member', () => {
     const { tools } = RICH_CHAT as { tools: unknown };
     expect(write({ ...RICH_CHAT, top_k: 3, seed: 7, stream: true })).toEqual({
       lost: [],
@@ -111,7 +111,7 @@ describe('a chat in the words of Ollama', () => {
     });
   });
 
-  it('asks for a form and for thought, and sends thoughts back', () => {
+  it('requests a format and reasoning, and returns thoughts', () => {
     const schema = { type: 'object' };
     expect(write({ response_format: { type: 'json_object' } }).body).toMatchObject({ format: 'json' });
     expect(write({ response_format: { type: 'json_schema', json_schema: { schema } } }).body).toMatchObject({
@@ -125,7 +125,7 @@ describe('a chat in the words of Ollama', () => {
     });
   });
 
-  it('offers no tools to who may call none', () => {
+  it('has no tools where none may be called', () => {
     const tools = [{ type: 'function', function: { name: 'a' } }];
     expect(write({ tools, tool_choice: 'none' })).toEqual({
       lost: [],
@@ -143,7 +143,7 @@ describe('a chat in the words of Ollama', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a/b.png' } }] }] },
       'essential',
     ],
-  ])('names what it cannot say: %s', (member, body, weight) => {
+  ])('names unsupported members: %s', (member, body, weight) => {
     expect(write(body).lost).toEqual([{ member, weight }]);
   });
 });

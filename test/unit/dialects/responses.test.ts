@@ -72,8 +72,8 @@ const WHOLE = {
   user: 'u-1',
 };
 
-describe('a response in neutral words', () => {
-  it('says the same when it is written again', () => {
+describe('a response in the neutral format', () => {
+  it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
 
@@ -99,7 +99,7 @@ describe('a response in neutral words', () => {
       (type): [string, unknown, string, string] => ['input', [{ type }], 'essential', 'input[0]'],
     ),
     ['input', [{ role: 'user', content: [{ type: 'input_audio' }] }], 'essential', 'input[0].content[0]'],
-  ])('what it has no place for is noted: %s %j', (member, value, weight, where: string = member) => {
+  ])('what the neutral format does not have is listed: %s %j', (member, value, weight, where: string = member) => {
     expect(through({ model: 'm', input: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
@@ -113,7 +113,7 @@ describe('a response in neutral words', () => {
     ['litellm_metadata', { a: 'b' }],
     ['text', { verbosity: 'medium' }],
     ['store', false],
-  ])('what asks for nothing, or speaks to the gateway, is not: %s %j', (member, value) => {
+  ])('values without an effect, and gateway fields, are not listed: %s %j', (member, value) => {
     expect(through({ model: 'm', input: 'x', [member]: value }).lost).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe('a response in neutral words', () => {
     expect(() => through({ model: 'm', input: 'x', ...more })).toThrow(words);
   });
 
-  it('sampling it has no words for is noted, and nothing is kept at the upstream', () => {
+  it('unsupported sampling is listed, and nothing is stored at the upstream', () => {
     const losses = new Losses();
     const chat = CHAT_COMPLETIONS_IN.readRequest(
       { model: 'm', messages: [], stop: 'x', seed: 1, top_k: 2, frequency_penalty: 1, presence_penalty: 0 },
@@ -159,7 +159,7 @@ describe('a response in neutral words', () => {
     });
   });
 
-  it('what another vendor proves its thoughts by is not sent', () => {
+  it('signatures of thoughts of another vendor are not sent', () => {
     const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'EqQB' };
     expect(through({ model: 'm', input: [reasoning] })).toEqual({
       body: { model: 'm', input: [], store: false },

@@ -36,7 +36,7 @@ function ask(body: Record<string, unknown>, differing: Partial<ModelRequest> = {
 }
 
 describe('a call that is translated', () => {
-  it('goes up in the words of the upstream and comes back in those of the caller', async () => {
+  it('is sent in the format of the upstream and answered in that of the caller', async () => {
     const { answer, sent } = ask(COMPLETION);
     const exchange = await answer;
     expect(sent[0]?.body).toEqual({ model: 'up-1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 });
@@ -65,7 +65,7 @@ describe('a call that is translated', () => {
     expect(exchange.outcome().finishReason).toBe('stop');
   });
 
-  it('names what was left out, and refuses what may not be', async () => {
+  it('names dropped members, and refuses those that may not be dropped', async () => {
     expect((await ask({ ...COMPLETION, service_tier: 'flex' }).answer).dropped).toEqual(['service_tier']);
     const refused = ask({ ...COMPLETION, logprobs: 3, echo: true });
     await expect(refused.answer).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('a call that is translated', () => {
     expect((await ask({ ...COMPLETION, logprobs: 3 }, {}, lenient).answer).dropped).toEqual(['logprobs']);
   });
 
-  it('an endpoint that is no conversation is refused when the provider has none', async () => {
+  it('an endpoint that is no conversation is refused when the provider does not have it', async () => {
     await expect(ask({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }).answer).rejects.toMatchObject({
       code: 'UNSUPPORTED',
       message: '/embeddings: The provider of the model "m" (openai) does not support this endpoint.',

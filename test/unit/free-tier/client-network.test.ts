@@ -23,11 +23,11 @@ describe('a peer', () => {
     expect([alone(peer, undefined), alone(peer, undefined)]).toEqual([network, network]);
   });
 
-  it('that is not known any more is counted with its like', () => {
+  it('without an address is counted with others like it', () => {
     expect([alone(undefined, undefined), alone('a pipe', undefined)]).toEqual(['unknown', 'unknown']);
   });
 
-  it('shares its count with its own /64 and with no other', () => {
+  it('shares its count with its own /64 only', () => {
     expect(alone('2001:db8:1:2::1', undefined)).toBe(alone('2001:db8:1:2:ffff::9', undefined));
     expect(alone('2001:db8:1:3::1', undefined)).not.toBe(alone('2001:db8:1:2::1', undefined));
   });
@@ -90,11 +90,11 @@ describe('X-Forwarded-For', () => {
     expect(behindProxy(forwardedFor)).toBe(PROXY);
   });
 
-  it('counts the last proxy that can be believed when one before it wrote rubbish', () => {
+  it('counts the last trusted proxy when one before it sent an invalid value', () => {
     expect(behindProxy('198.51.100.4, rubbish, 10.2.2.2')).toBe('10.2.2.2');
   });
 
-  it('is followed through 32 proxies and no further', () => {
+  it('is read through 32 proxies and no further', () => {
     const chain = (proxies: number): string => ['198.51.100.4', ...Array<string>(proxies).fill('10.5.5.5')].join(',');
     expect([behindProxy(chain(31)), behindProxy(chain(32)), behindProxy(chain(100_000))]).toEqual([
       '198.51.100.4',
@@ -103,7 +103,7 @@ describe('X-Forwarded-For', () => {
     ]);
   });
 
-  it('gives one client one count, whatever it puts before it', () => {
+  it('gives one client one count, whatever it prepends', () => {
     const counted = Array.from({ length: 30_000 }, (_, index) =>
       behindProxy(`${index >> 8}.${index & 255}.9.9, 198.51.100.4`),
     );
@@ -144,7 +144,7 @@ describe('a trusted proxy', () => {
     },
   );
 
-  it('is only what its block holds', () => {
+  it('includes only its block', () => {
     const one = createClientNetworks(['10.0.0.1', '2001:db8::1']);
     const header = '198.51.100.4';
     expect(['10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1'].map((peer) => one(peer, header))).toEqual(
@@ -153,7 +153,7 @@ describe('a trusted proxy', () => {
     expect([one('10.0.0.2', header), one('2001:db8::2', header)]).toEqual(['10.0.0.2', '2001:db8::/64']);
   });
 
-  it('that is everyone is noticed', () => {
+  it('that includes every address is detected', () => {
     expect(['0.0.0.0/0', '::/0', '10.0.0.0/8', '0.0.0.0'].map(trustsEveryone)).toEqual([true, true, false, false]);
   });
 });

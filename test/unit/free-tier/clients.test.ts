@@ -43,7 +43,7 @@ describe('clients', () => {
     expect(used).toEqual([1, 2, 0]);
   });
 
-  it('are many and do not stay: a hundred thousand addresses leave nothing behind but their counts', async () => {
+  it('use no memory when they are idle: of a hundred thousand addresses only their counts stay', async () => {
     const store = aStore();
     const most = 1_000;
     const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, mostClients: most });
@@ -60,7 +60,7 @@ describe('clients', () => {
     expect(Math.max(...store.steps)).toBeLessThanOrEqual(500);
   }, 60_000);
 
-  it('who come back after they had to make room are counted on', async () => {
+  it('that come back after their eviction continue their count', async () => {
     const tier = aFreeTier({ limit: 40, clock: CLOCK, mostClients: 10 });
     let served = 0;
     for (let round = 0; round < 60; round += 1) {
@@ -76,7 +76,7 @@ describe('clients', () => {
     expect(served).toBe(40 * 50);
   });
 
-  it('give back what they hold when they have been away, and not before', async () => {
+  it('return unused calls after they were idle, and not before', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK });
     await tier.charge(aClient());
@@ -99,8 +99,8 @@ describe('clients', () => {
   });
 });
 
-describe('days that are over', () => {
-  it('are deleted in small steps, but not yesterday, and looked for once a day', async () => {
+describe('earlier days', () => {
+  it('are deleted in small steps, except yesterday, once a day', async () => {
     const store = createMemoryFreeTierStore();
     const steps: (readonly [string, number])[] = [];
     const today = Date.parse(DAY) / 86_400_000;
@@ -130,7 +130,7 @@ describe('days that are over', () => {
 });
 
 describe('the name of a network', () => {
-  it('follows from the admin key and the network alone, and tells neither', () => {
+  it('depends on the admin key and the network alone, and shows neither', () => {
     const names = ['sk-one', 'sk-one', 'sk-two'].map((key) => createIpHash(new Secret(key))('203.0.113.7'));
     expect(names[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(names[0]).toBe(names[1]);
@@ -138,7 +138,7 @@ describe('the name of a network', () => {
     expect(createIpHash(new Secret('sk-one'))('203.0.113.8')).not.toBe(names[0]);
   });
 
-  it('is all of a client that shows when one is printed', () => {
+  it('is all that a printed client shows', () => {
     const client = aClient('203.0.113.7', 'sk-secret');
     expect(JSON.stringify(client)).toBe('{"credential":"<secret>"}');
   });

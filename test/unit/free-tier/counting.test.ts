@@ -77,7 +77,7 @@ const used = (tier: FreeTier, network?: string): Promise<number> =>
   tier.usageOf(aClient(network)).then(({ requestsToday }) => requestsToday);
 
 describe('a day', () => {
-  it('has exactly its limit, in few writes, of which only the first and the last are waited for', async () => {
+  it('has exactly its limit, in few writes; calls wait for the first and the last of them only', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     let waited = 0;
@@ -97,7 +97,7 @@ describe('a day', () => {
     expect(await calls(aFreeTier({ limit }), limit + 2)).toBe(limit);
   });
 
-  it('has its limit when 1,200 ask at once, and asks the store a few times only', async () => {
+  it('has its limit with 1,200 concurrent calls, with few requests of the store', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     const served = await Promise.all(Array.from({ length: 1_200 }, () => call(tier)));
@@ -115,7 +115,7 @@ describe('a day', () => {
     expect([await used(tier), await calls(tier, 1)]).toEqual([2, 0]);
   });
 
-  it('leaves nothing of what was in hand to the next one', async () => {
+  it('passes no reserved calls to the next one', async () => {
     const clock = aClock();
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100, clock });
@@ -125,7 +125,7 @@ describe('a day', () => {
     expect(await store.usedOn(DAY, (await tier.usageOf(aClient())).ipHash)).toBe(5);
   });
 
-  it('that begins during a reservation takes nothing of it', async () => {
+  it('that begins during a reservation gets none of its calls', async () => {
     const clock = aClock(`${DAY}T23:59:59.999Z`);
     const store = aStore();
     const tier = aFreeTier({ store, limit: 40, clock });
@@ -139,7 +139,7 @@ describe('a day', () => {
     expect([await store.usedOn(DAY, ipHash), await store.usedOn('2026-11-22', ipHash)]).toEqual([2, 40]);
   });
 
-  it('says in seconds when the next one begins, at least one', async () => {
+  it('returns the seconds until the next one, at least one', async () => {
     const clock = aClock(`${DAY}T23:59:59.999Z`);
     const refusal = (): unknown => {
       try {
@@ -153,7 +153,7 @@ describe('a day', () => {
     expect(refusal()).toBe(86_400);
   });
 
-  it('without free calls asks no store', async () => {
+  it('without free calls does not read the store', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 0 });
     expect([await calls(tier, 2), store.writes]).toEqual([0, 0]);
@@ -162,7 +162,7 @@ describe('a day', () => {
 });
 
 describe('two processes over one store', () => {
-  it('give the limit together, neither more nor fewer', async () => {
+  it('allow the limit together, neither more nor fewer', async () => {
     const store = aStore();
     const [one, two] = [aFreeTier({ store, limit: 1_000 }), aFreeTier({ store, limit: 1_000 })];
     const served = await Promise.all(Array.from({ length: 1_500 }, (_, index) => call(index % 2 === 0 ? one : two)));
@@ -171,7 +171,7 @@ describe('two processes over one store', () => {
     expect(served.filter(Boolean).length + rest.reduce((sum, more) => sum + more, 0)).toBe(1_000);
   });
 
-  it('never give more when one is killed, and lose at most two blocks', async () => {
+  it('never allow more when one is killed, and lose at most two blocks', async () => {
     const store = aStore();
     const first = await calls(aFreeTier({ store, limit: 1_000 }), 333);
     const second = await calls(aFreeTier({ store, limit: 1_000 }), 1_000);
@@ -188,7 +188,7 @@ describe('two processes over one store', () => {
     expect([await used(next), first + (await calls(next, 1_000))]).toEqual([333, 1_000]);
   });
 
-  it('refuse from memory for a while, and then serve what the other has given back', async () => {
+  it('refuse from memory for a while, then allow the calls that the other has returned', async () => {
     const clock = aClock();
     const store = aStore();
     const one = aFreeTier({ store, limit: 100, clock });
@@ -204,7 +204,7 @@ describe('two processes over one store', () => {
 });
 
 describe('a store that does not answer', () => {
-  it('lets calls in hand be served, refuses others, and is asked again', async () => {
+  it('allows reserved calls, refuses others, and is tried again', async () => {
     const store = aStore();
     const failures: unknown[] = [];
     const clock = aClock();
@@ -238,7 +238,7 @@ describe('a store that does not answer', () => {
     expect(failures).toHaveLength(2);
   });
 
-  it('is not waited for without end, and what it says late is not lost', async () => {
+  it('has a deadline, and its late answer is used', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100, answerMs: 1 });
     store.holding = true;
@@ -250,7 +250,7 @@ describe('a store that does not answer', () => {
     expect(await used(tier)).toBe(2);
   });
 
-  it('is asked once for all who wait, and refuses them all', async () => {
+  it('is called once for all waiting callers, and refuses them all', async () => {
     const store = aStore();
     store.away = true;
     const tier = aFreeTier({ store, limit: 100 });
@@ -277,7 +277,7 @@ describe('usage', () => {
     expect(await reading).toBe(33);
   });
 
-  it('is read once for all who ask at once', async () => {
+  it('is read once for all concurrent callers', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100 });
     await calls(tier, 2);
@@ -285,7 +285,7 @@ describe('usage', () => {
     expect([new Set(answers), store.reads]).toEqual([new Set([2]), 1]);
   });
 
-  it('tells of a limit that was lowered that nothing is left', async () => {
+  it('is used up when the limit was lowered below it', async () => {
     const store = aStore();
     await calls(aFreeTier({ store, limit: 100 }), 100);
     const tier = aFreeTier({ store, limit: 10 });

@@ -74,7 +74,7 @@ describe('the keys of the gateway', () => {
     expect([paidKeys.holds('sk-virtual'), paidKeys.holds('sk-unknown'), store.lookUps]).toEqual([true, false, 2]);
   });
 
-  it('cannot be told from others while their store is away', async () => {
+  it('cannot be recognised while their store is away', async () => {
     const { paidKeys, store } = someKeys();
     store.away = true;
     await expect(paidKeys.holds('sk-virtual')).rejects.toThrow(Unavailable);
@@ -82,14 +82,14 @@ describe('the keys of the gateway', () => {
 });
 
 describe('a call with a key', () => {
-  it('is not counted when the key holds, whether memory knows it or not', async () => {
+  it('is not counted when the key is valid, whether memory has it or not', async () => {
     const { paidKeys } = someKeys(row('sk-virtual'));
     const tier = aFreeTier({ paidKeys, limit: 0 });
     for (const key of ['sk-virtual', 'sk-virtual', 'sk-the-admin']) await tier.charge(aClient('192.0.2.1', key));
     expect((await tier.usageOf(aClient())).requestsToday).toBe(0);
   });
 
-  it('is counted when the key does not hold, and then hears that', async () => {
+  it('is counted when the key is not valid, and a refusal says so', async () => {
     const { paidKeys } = someKeys();
     const tier = aFreeTier({ paidKeys, limit: 2 });
     const call = async (key: string | null): Promise<void> => tier.charge(aClient('192.0.2.1', key));
@@ -100,7 +100,7 @@ describe('a call with a key', () => {
     await expect(call(null)).rejects.toThrow(/00:00 UTC\. Send a key/);
   });
 
-  it('from an address that guesses keys has none looked up for the rest of the minute', async () => {
+  it('from an address that guesses keys causes no look-up for the rest of the minute', async () => {
     const { paidKeys, store, clock } = someKeys(row('sk-virtual'));
     const tier = aFreeTier({ paidKeys, clock });
     for (let guess = 0; guess < 1_000; guess += 1) await tier.charge(aClient('192.0.2.1', `sk-guess-${guess}`));
@@ -135,7 +135,7 @@ describe('an operation with an allowance', () => {
     expect([ask(known.scope, undefined), await known.used()]).toEqual(['answer', 0]);
   });
 
-  it('needs no promise when the call is in hand', async () => {
+  it('needs no promise when a call is reserved', async () => {
     const { scope } = aRequest(null);
     await ask(scope, undefined);
     expect(ask({ ...scope, client: aClient() }, undefined)).toBe('answer');

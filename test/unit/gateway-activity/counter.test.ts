@@ -73,7 +73,7 @@ describe('the counter of requests', () => {
     expect(store.adds).toBe(0);
   });
 
-  it('keeps counts while the store is away, and adds what came meanwhile', async () => {
+  it('keeps counts while the store is away, and adds later ones', async () => {
     const { counter, store, totals } = scene();
     store.away = true;
     counter.count(CHAT, 200);

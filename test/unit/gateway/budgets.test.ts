@@ -109,7 +109,7 @@ const FALLING_BACK: Partial<ModelRequest> = {
 const NEVER = new AbortController().signal;
 
 describe('the reservation of a call', () => {
-  it('goes on to the fallback, at its price and with its limit', async () => {
+  it('continues with the fallback, at its price and with its limit', async () => {
     const { gateway, admission, sent } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(4) }));
     const call = gateway.call(caller, request(FALLING_BACK), NEVER);
@@ -152,7 +152,7 @@ describe('the reservation of a call', () => {
     },
   );
 
-  it('is not made for what is only asked about', async () => {
+  it('is not made for a preview of a call', async () => {
     const { gateway, admission } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(2) }));
     await gateway.admit(caller, request());
@@ -160,7 +160,7 @@ describe('the reservation of a call', () => {
     expect(admission.counts()).toEqual({ open: 0, expired: 0 });
   });
 
-  it('is given back when the caller leaves while the spend of its key is read', async () => {
+  it('is released when the caller leaves while the spend of its key is read', async () => {
     const reading = Promise.withResolvers<bigint>();
     const { gateway, admission, records } = aGateway({ stored: () => reading.promise });
     const leaving = new AbortController();

@@ -82,7 +82,7 @@ describe('the estimated cost of a call that the gateway did not make', () => {
     expect(cost(row, used)).toBeNull();
   });
 
-  it('is zero units of something else where the row says so', () => {
+  it('is zero where the row has a price of zero for other units', () => {
     expect(cost({ input_cost_per_character: 0, search_context_cost_per_query: { low: 0.01 } })).toBe('0.003');
   });
 });
@@ -119,7 +119,7 @@ describe('the entry of a model', () => {
     expect(idOf(provider, model)).toBe(id);
   });
 
-  it('is that of the first name the catalog knows', () => {
+  it('is that of the first name in the catalog', () => {
     expect(idOf('openai', 'gpt-4o-2024-08-06', 'gpt-4o')).toBe('gpt-4o-2024-08-06');
     expect(idOf('openai', 'my own name', 'gpt-4o')).toBe('gpt-4o');
   });

@@ -49,11 +49,11 @@ describe('the expected cost of a call', () => {
     ['no limit: 1,024 tokens', CHAT_COMPLETIONS, {}, '10340'],
     ['a limit that is none', CHAT_COMPLETIONS, { max_tokens: 'many', n: 'no' }, '10340'],
     ['no output: embeddings', EMBEDDINGS, { max_tokens: 5 }, '100'],
-  ])('follows what a request limits: %s', (_what, endpoint, body, cost) => {
+  ])('follows the limits of a request: %s', (_what, endpoint, body, cost) => {
     expect(expected(endpoint, body, BY_TOKENS)).toBe(cost);
   });
 
-  it('is bounded by what the model takes and gives', () => {
+  it('is bounded by the input and output limits of the model', () => {
     const bounded = { ...BY_TOKENS, max_input_tokens: 50, max_output_tokens: 2 };
     expect(expected(CHAT_COMPLETIONS, { max_tokens: 1e300 }, bounded)).toBe('70');
     expect(expected(CHAT_COMPLETIONS, {}, bounded)).toBe('70');
@@ -71,7 +71,7 @@ describe('the expected cost of a call', () => {
     expect(expected(endpoint, body, prices, size)).toBe(cost);
   });
 
-  it('is nothing where no price is known, or nothing is paid', () => {
+  it('is zero where no price is known, or the model is free', () => {
     expect(expected(CHAT_COMPLETIONS, {}, {})).toBe('0');
     expect(expected(CHAT_COMPLETIONS, {}, { input_cost_per_token: 0, output_cost_per_token: 0 })).toBe('0');
   });
@@ -91,7 +91,7 @@ describe('the average of earlier calls', () => {
   const deployment = aDeployment({ priceOverrides: BY_TOKENS });
   const cost = (text: string): Usd => BigInt(text) as Usd;
 
-  it('stands for calls that do not limit their output, of the same kind only', () => {
+  it('is used for calls that do not limit their output, of the same kind only', () => {
     const { of } = expectations();
     const call = sent(CHAT_COMPLETIONS, {}, 400);
     const before = of(deployment, sent(MESSAGES, {}, 400)).cost;
@@ -109,7 +109,7 @@ describe('the average of earlier calls', () => {
     expect(of(aDeployment({ ...deployment, id: 'another' }), sent(MESSAGES, {}, 400)).cost).toBe(before);
   });
 
-  it('gives the input of calls that do, e.g. of pictures, which are few tokens', () => {
+  it('is the input of calls that do, e.g. with pictures, which are few tokens', () => {
     const { of } = expectations();
     const call = sent(CHAT_COMPLETIONS, { max_tokens: 2 }, 400_000);
     expect(usdText(of(deployment, call).cost)).toBe('100020');
@@ -117,7 +117,7 @@ describe('the average of earlier calls', () => {
     expect(usdText(of(deployment, call).cost)).toBe('27');
   });
 
-  it('stands for turns of a session', () => {
+  it('is used for turns of a session', () => {
     const { of } = expectations();
     expect(usdText(of(deployment, null).cost)).toBe('11264');
     of(deployment, null).learn(cost('5'), null);

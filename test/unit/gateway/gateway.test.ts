@@ -82,8 +82,8 @@ function aGateway(
   return { gateway, records };
 }
 
-describe('what a call leaves behind', () => {
-  it('a spend row and a span that say the same', async () => {
+describe('records of a call', () => {
+  it('a spend row and a span with the same values', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const caller = aCaller(aKey({ teamId: 't', userId: 'u' }));
     const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
@@ -164,7 +164,7 @@ describe('what a call leaves behind', () => {
     ]);
   });
 
-  it('prompt and answer only when they are to be kept', async () => {
+  it('prompt and answer only where they are stored', async () => {
     const seen: ModelRequest[] = [];
     const { gateway, records } = aGateway(
       async (request) => {
@@ -182,7 +182,7 @@ describe('what a call leaves behind', () => {
     });
   });
 
-  it('one record, whatever else is said afterwards', async () => {
+  it('one record, whatever is reported afterwards', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
     call.bytes().cancel();
@@ -225,7 +225,7 @@ describe('a call that fails', () => {
     expect(records[0]?.span).toMatchObject({ status: 'error', error: 'litellm.RateLimitError: no' });
   });
 
-  it('on its way tells the typed reader as its last step', async () => {
+  it('during its stream reports it to the typed reader as the last step', async () => {
     const { gateway, records } = aGateway(async () =>
       anExchange({ deltas: () => stepsOf({ kind: 'text', text: 'Hi' }, failure) }),
     );
@@ -244,7 +244,7 @@ describe('a call that fails', () => {
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
   });
 
-  it('because its caller left counts as left', async () => {
+  it('because its caller left counts as abandoned', async () => {
     const leaving = new AbortController();
     const { gateway, records } = aGateway(async () => {
       leaving.abort(new Error('gone'));
@@ -260,7 +260,7 @@ describe('a call that is not admitted', () => {
   const chat = (caller: Caller, model: string, differing: Partial<Omit<GatewayOptions, 'recorder'>> = {}) =>
     aGateway(uncalled, differing).gateway.call(caller, aModelRequest({ model, messages: [] }), NEVER);
 
-  it('asks for an unconfigured model', async () => {
+  it('names an unconfigured model', async () => {
     await expect(chat(aCaller(), 'nothing')).rejects.toEqual(
       new UnknownModel(
         'nothing',
@@ -269,12 +269,12 @@ describe('a call that is not admitted', () => {
     );
   });
 
-  it('asks for a model its key may not call, whether there is one or not', async () => {
+  it('names a model that its key may not call, whether it exists or not', async () => {
     for (const model of ['m', 'nothing'])
       await expect(chat(aCaller(aKey({ models: ['other'] })), model)).rejects.toBeInstanceOf(Forbidden);
   });
 
-  it('comes from a key whose allowance is used up, counting what it spent before and since', async () => {
+  it('comes from a key whose budget is used up by earlier and current spend', async () => {
     const caller = aCaller(aKey({ maxBudget: usd('5'), alias: 'thrifty' }));
     let reads = 0;
     const admission = anAdmission(async () => {
@@ -295,11 +295,11 @@ describe('a call that is not admitted', () => {
     expect(records.map(({ spend: row }) => row.error?.code)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED']);
   });
 
-  it('comes from a key that is allowed nothing', async () => {
+  it('comes from a key with a budget of zero', async () => {
     await expect(chat(aCaller(aKey({ maxBudget: usd('0') })), 'm')).rejects.toBeInstanceOf(LimitExceeded);
   });
 
-  it('is asked about again when the spend could not be read', async () => {
+  it('is checked again when the spend could not be read', async () => {
     let reads = 0;
     const admission = anAdmission(async () => {
       reads += 1;

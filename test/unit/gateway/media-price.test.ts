@@ -95,13 +95,13 @@ describe('pictures', () => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('are at the price of their host, which may have nothing but sizes', () => {
+  it('have the price of their host, which may have prices by size only', () => {
     const measured = pictures(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
   });
 
-  it('are at the price of the configuration, of whatever kind they are', () => {
+  it('have the price of the configuration, of every kind', () => {
     const measured = pictures(2, '1x1', 'odd');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');

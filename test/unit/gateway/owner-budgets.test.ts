@@ -42,7 +42,7 @@ describe('budgets of owners', () => {
     ]);
   });
 
-  it('of a key begin anew with the window of the row that it names, unless it has a window of its own', () => {
+  it('of a key restart with the window of the row that it names, unless it has a window of its own', () => {
     const resetAt = new Date('2026-02-01T00:00:00Z');
     const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
     const limitOf = (fields: Partial<VirtualKey>, of: Given['budget'] = row) =>
@@ -71,7 +71,7 @@ describe('budgets of owners', () => {
     expect(charges.map(({ refused }) => refused)).toEqual(['at', 'at', 'at']);
   });
 
-  it('are known to be there or not', () => {
+  it('exist or not', () => {
     const has = (given: Given): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(given) }));
     const budget = { maxBudget: ZERO_USD };
     expect([has({ user: budget }), has({ team: budget }), has({ team: {}, member: budget })]).toEqual([

@@ -252,7 +252,7 @@ describe('quantities that answers report', () => {
   });
 });
 
-describe('hours with prices of their own', () => {
+describe('hours with other prices', () => {
   const row = {
     input_cost_per_token: 3e-6,
     output_cost_per_token: 3e-6,

@@ -150,7 +150,7 @@ describe('the cost of a call', () => {
   });
 });
 
-it('is at the step of the whole request where the map prices in steps', () => {
+it('is at the step of the whole request where the map has steps', () => {
   const row = {
     tiered_pricing: [
       { range: [0, 32_000], input_cost_per_token: 1.2e-6, output_cost_per_token: 6e-6 },
@@ -202,7 +202,7 @@ describe('the price of a deployment', () => {
   });
 });
 
-describe('the price of what is not tokens', () => {
+describe('the price of other units than tokens', () => {
   const priceOf = (row: Record<string, unknown>, used: Parameters<ReturnType<typeof createPricer>>[1]) => {
     const priced = createPricer(() => catalogOf({ 'up-1': row }))(aDeployment(), used);
     return priced === null ? null : usdText(priced);
@@ -210,19 +210,19 @@ describe('the price of what is not tokens', () => {
   const BY_QUERY = { input_cost_per_token: 0, output_cost_per_token: 0, input_cost_per_query: 0.002 };
   const searches = (count: number) => ({ usage: null, measured: { unit: 'query', count } }) as const;
 
-  it('is that of the unit it is billed by', () => {
+  it('is that of its billing unit', () => {
     expect(priceOf(BY_QUERY, searches(3))).toBe('0.006');
     expect(priceOf(BY_QUERY, searches(0))).toBe('0');
     expect(priceOf({ ...BY_QUERY, input_cost_per_query: 0 }, searches(3))).toBe('0');
   });
 
-  it('is that of the tokens where the unit has none', () => {
+  it('is that of the tokens where the unit has no price', () => {
     const used = { ...searches(3), usage: usage({ inputTokens: 1000 }) };
     expect(priceOf(PLAIN, used)).toBe('0.002');
     expect(priceOf(PLAIN, searches(3))).toBeNull();
   });
 
-  it('is not nothing because tokens cost nothing', () => {
+  it('is not zero because tokens are free', () => {
     const used = { usage: usage({ inputTokens: 1000 }) };
     expect(priceOf(BY_QUERY, used)).toBeNull();
     expect(priceOf({ input_cost_per_token: 0, input_cost_per_character: 0.1 }, used)).toBeNull();
@@ -231,18 +231,18 @@ describe('the price of what is not tokens', () => {
   });
 });
 
-describe('a cost that the upstream tells', () => {
+describe('a cost that the upstream reports', () => {
   const catalog = catalogOf({ 'up-1': PLAIN });
   const charged = usdFrom('0.000345') ?? undefined;
   const used = { usage: usage({ inputTokens: 1000 }), ...(charged === undefined ? {} : { charged }) };
   const priced = (differing: Partial<Deployment>): string =>
     usdText(createPricer(() => catalog)(aDeployment(differing), used) ?? (-1n as Usd));
 
-  it('beats the catalog, which can only guess who served the call', () => {
+  it('takes precedence over the catalog, which does not know who served the call', () => {
     expect(priced({})).toBe('0.000345');
   });
 
-  it('gives way to prices of the configuration', () => {
+  it('is replaced by prices of the configuration', () => {
     expect(priced({ priceOverrides: { input_cost_per_token: 1e-6 } })).toBe('0.001');
   });
 });

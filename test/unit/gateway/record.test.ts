@@ -38,7 +38,7 @@ describe('the span of a call, with its prompt', () => {
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
     ['the tokens of several', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
     ['nothing', [], '[]', ''],
-  ])('tells %s', (_what, asked, input, preview) => {
+  ])('are of %s', (_what, asked, input, preview) => {
     expect(shown(EMBEDDINGS, asked)).toEqual(['embeddings m', 'embedding', input, preview]);
     expect(shown(COMPLETIONS, asked)).toEqual(['text_completion m', 'llm', input, preview]);
   });

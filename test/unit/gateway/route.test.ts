@@ -43,7 +43,7 @@ it('exact names come before wildcards, longer wildcards before shorter ones', ()
   expect(found('anything')).toEqual(['all', 'anything']);
 });
 
-it('a provider is the one its deployment names; an unknown one with an address speaks chat-completions', () => {
+it('a provider is the one its deployment names; an unknown one with an address uses chat completions', () => {
   const find = route(
     { modelGroup: 'd', provider: 'demo' },
     { modelGroup: 'g', provider: 'groq', apiBase: 'http://127.0.0.1:1/v1' },
@@ -61,7 +61,7 @@ it('an unknown provider without an address is a fault of the configuration', () 
   );
 });
 
-it('a deployment that is named is the one, or another with its account; else the request is refused', () => {
+it('a named deployment, or another with its account, is called; else the request is refused', () => {
   const find = route(
     { id: 'a' },
     { id: 'b' },

@@ -37,13 +37,13 @@ function aCall(bytes?: ByteStream) {
 const FAILURE = new UpstreamFailed('It broke.', { provider: 'openai', upstreamStatus: 500 });
 
 describe('a forwarded answer', () => {
-  it('settles as completed behind its last byte', () => {
+  it('settles as completed after its last byte', () => {
     const { call, done, read } = aCall(bytesOf(Buffer.from('abc')));
     call.bytes().pipe(read);
     expect(done).toEqual([['chunk', 'abc'], ['done'], ['completed', undefined]]);
   });
 
-  it('settles as failed behind the failure', () => {
+  it('settles as failed after the failure', () => {
     const { call, done, read, source } = aCall();
     call.bytes().pipe(read);
     source().fail(FAILURE);
@@ -110,7 +110,7 @@ describe('a consumed answer', () => {
     expect(done).toEqual([['completed', undefined]]);
   });
 
-  it('settles as failed with what its reader throws, though every byte came', async () => {
+  it('settles as failed with the error of its reader, although every byte arrived', async () => {
     const { call, done } = aCall(bytesOf(Buffer.from('abc')));
     await expect(
       call.consume(async (bytes) => {

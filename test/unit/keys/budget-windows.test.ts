@@ -52,14 +52,14 @@ describe('the windows of a key', () => {
     { budgetDuration: '30d', maxBudget: '10' },
   ];
 
-  it('begin with what was spent before', () => {
+  it('begin with the spend before', () => {
     const windows = windowsOf(wanted, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
     const kept = windowsOf([{ budgetDuration: '1d', maxBudget: '3' }], { now: later, total: usd(9), before: windows });
     expect(kept).toEqual([{ ...windows[0], maxBudget: '3' }]);
   });
 
-  it('begin anew one by one', () => {
+  it('restart one by one', () => {
     const key = aKey({
       budgetDuration: '1mo',
       budgetResetAt: new Date('2026-12-01T00:00:00Z'),

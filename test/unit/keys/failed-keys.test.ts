@@ -45,13 +45,13 @@ it('lets one look-up a second pass, but no key that memory refuses', () => {
   expect([tried('a'), tried('a')]).toEqual([null, 58]);
 });
 
-it('does not count what was never wrong', () => {
+it('does not count valid keys', () => {
   const { failures, peer, tried } = limited(1);
   for (let time = 0; time < 10; time += 1) failures.admit(peer('a'), true);
   expect(tried('a')).toBeNull();
 });
 
-it('counts nothing with a limit of zero', () => {
+it('has no limit at zero', () => {
   const { state, tried } = limited(0);
   for (let time = 0; time < 100; time += 1) expect(tried('a')).toBeNull();
   expect(state.networks).toBe(0);

@@ -25,7 +25,7 @@ const refusal = (differing: Partial<KeyDraft>): unknown => {
 };
 
 describe('a key draft', () => {
-  it('becomes the row of an unlimited internal user where it says nothing', () => {
+  it('becomes the row of an unlimited internal user where it is empty', () => {
     expect(newKey(draft, about)).toEqual({
       hash: 'h',
       secretHash: 'h',

@@ -18,7 +18,7 @@ describe('while the store is away', () => {
     expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
   });
 
-  it('one failed read spares the next calls theirs, for five seconds', async () => {
+  it('a failed read is not repeated by the next calls for five seconds', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     state.away = true;

@@ -87,8 +87,8 @@ describe('the key ring', () => {
   });
 });
 
-describe('a key ring that distrusts what it has read', () => {
-  it('reads each key once more, also one that it did not know', async () => {
+describe('a key ring that must read its keys again', () => {
+  it('reads each key once more, also an unknown one', async () => {
     const { ring, state, stored } = aRing();
     const other = `${KEY}-other`;
     await ring.identify(KEY);
@@ -119,7 +119,7 @@ describe('a key ring that distrusts what it has read', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('uses what it has while the store is away', async () => {
+  it('uses its keys while the store is away', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     state.away = true;
@@ -149,7 +149,7 @@ describe('owners that were changed', () => {
 });
 
 describe('a key that was changed in this process', () => {
-  it('is read afresh by the next call, and its watchers hear of it', async () => {
+  it('is read again by the next call, and its watchers are informed', async () => {
     const { ring, stored, changes } = aRing([]);
     await identified(ring, KEY);
     stored.set(HASH, aKey({ hash: HASH }));
@@ -161,7 +161,7 @@ describe('a key that was changed in this process', () => {
     expect(changes).toEqual([HASH, HASH]);
   });
 
-  it('is not remembered by a read that began before', async () => {
+  it('is not replaced by a read that began before', async () => {
     const { ring, stored, held } = aRing();
     held.reads = [];
     const early = ring.identify(KEY);
@@ -174,7 +174,7 @@ describe('a key that was changed in this process', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('is not remembered by a refresh that began before', async () => {
+  it('is not replaced by a refresh that began before', async () => {
     const { ring, stored, held } = aRing();
     await ring.identify(KEY);
     held.reads = [];
@@ -278,7 +278,7 @@ describe('the current state of a caller', () => {
     expect([ring.current(master), state.finds]).toEqual([master, 0]);
   });
 
-  it('is what the store says of the key', async () => {
+  it('is the key in the store', async () => {
     const { ring, state, stored } = aRing();
     const caller = await ring.identify(KEY);
     expect(ring.current(caller)).toEqual(caller);
@@ -290,7 +290,7 @@ describe('the current state of a caller', () => {
     await expect(async () => ring.current(caller)).rejects.toThrow(BLOCKED);
   });
 
-  it('is refused when the key has expired or is gone', async () => {
+  it('is refused when the key has expired or was deleted', async () => {
     const expiresAt = new Date(Date.UTC(2026, 0, 1) + 3_000);
     const { ring, state, stored } = aRing([aKey({ hash: HASH, expiresAt })]);
     const caller = await ring.identify(KEY);

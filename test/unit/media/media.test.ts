@@ -44,7 +44,7 @@ describe('the usage of an image', () => {
     expect(read('image', { data: [], usage })).toMatchObject({ usage: { inputTokens: 40, outputTokens: 7, image } });
   });
 
-  it('is nothing where nothing is counted', () => {
+  it('is empty where nothing is counted', () => {
     expect(read('image', { data: [{}, {}], usage: {} }, { size: '1x1', quality: 'auto' })).toMatchObject({
       usage: null,
       measured: { unit: 'image', count: 2, size: '1x1', quality: 'auto' },
@@ -56,7 +56,7 @@ describe('the usage of an image', () => {
   });
 });
 
-describe('how long a recording was', () => {
+describe('the duration of a recording', () => {
   it.each([
     [{ usage: { type: 'duration', seconds: 12 }, duration: 11.5 }, 12],
     [{ duration: 8.470000267028809 }, 8.470000267028809],
@@ -70,24 +70,24 @@ describe('how long a recording was', () => {
   });
 
   it.each([{}, { duration: '' }, { duration: 'long' }, { duration: -1 }, { duration: 1e12 }, { duration: null }])(
-    'is not known of %j',
+    'is unknown for %j',
     (answer) => {
       expect(read('transcript', { text: 'x', ...answer })).not.toHaveProperty('measured');
     },
   );
 
-  it('comes with what was said, cut', () => {
+  it('comes with the transcript, cut', () => {
     expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
     expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });
 
-  it('takes what is not text for sound', () => {
+  it('treats content that is no text as sound', () => {
     const usage = { input_tokens: 14, output_tokens: 5, input_token_details: { text_tokens: 4 } };
     expect(read('transcript', { text: 'x', usage })).toMatchObject({ usage: { audio: { inputTokens: 10 } } });
   });
 });
 
-it('the items of an array are counted as a parser would find them', () => {
+it('the items of an array are counted as by a parser', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const below = randomFrom(seed);
     const pieces: readonly unknown[] = ['a]"\\', { b: ['[', '}'] }, 1, null, [], [[1], '"'], {}, 'x,y', true];

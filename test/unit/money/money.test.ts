@@ -34,7 +34,7 @@ describe('money', () => {
     },
   );
 
-  it('adds what floats cannot', () => {
+  it('adds amounts exactly that floats cannot', () => {
     const tenths = Array.from({ length: 10 }, () => usdFrom(0.1) ?? ZERO_USD);
     expect(usdText(tenths.reduce(addUsd, ZERO_USD))).toBe('1');
   });
@@ -57,7 +57,7 @@ describe('money', () => {
     expect(rate === null ? null : usdText(usdFromAtto(times(rate, 9_007_199_254_740_991)))).toBe('1351079888.21114865');
   });
 
-  it('adds up to no more than 64 bits hold, in every order', () => {
+  it('is at most what 64 bits can store, in every order', () => {
     const most = pico(2n ** 63n - 1n);
     const great = [2n ** 62n, 5n, 2n ** 63n - 7n, 2n ** 62n].map(pico);
     expect(addUsd(pico(2n ** 62n), pico(2n ** 62n - 1n))).toBe(most);

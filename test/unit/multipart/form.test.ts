@@ -31,7 +31,7 @@ function refusal(run: () => unknown): unknown {
 }
 
 describe('a form', () => {
-  it('is read as the object that JSON would have had, files by their names', () => {
+  it('is read like the object in JSON, files by their names', () => {
     const bytes = form([
       [field('model'), 'whisper'],
       [FILE, 'RIFF'],
@@ -51,7 +51,7 @@ describe('a form', () => {
     });
   });
 
-  it('takes several files of one name for a list', () => {
+  it('reads several files of one name as a list', () => {
     const image = (name: string): string => `Content-Disposition: form-data; name="image"; filename="${name}"`;
     expect(
       fields(
@@ -92,7 +92,7 @@ describe('a form', () => {
     expect(fields(form([[`${field('file')}; filename="${name}"`, 'x']]))).toEqual(expected);
   });
 
-  it("decodes a file's name as RFC 5987 writes it, and keeps one that is not written so", () => {
+  it('decodes a file name in the form of RFC 5987, and keeps others', () => {
     const named = (value: string): unknown =>
       (fields(form([[`${field('file')}; filename*=${value}`, 'x']])) as { file: { filename: string } }).file.filename;
     expect([named("UTF-8''a%20%C3%A9.wav"), named("UTF-8''%E9"), named('plain')]).toEqual([
@@ -236,7 +236,7 @@ describe('a form', () => {
     ]);
   });
 
-  it('may have as many parts as are allowed, and a field as long', () => {
+  it('has a limit of parts, and of the length of a field', () => {
     const parts = Array.from({ length: 511 }, (_, index) => [field(`f${index}`), ''] as const);
     const long = [field('long'), 'x'.repeat(1024 * 1024)] as const;
     expect(readForm(form([...parts, long]), TYPE).parts).toHaveLength(512);
@@ -277,14 +277,14 @@ describe('a form with fields changed', () => {
   it.each([
     ['b', 'multipart/form-data; boundary=b'],
     ['a b', 'multipart/form-data; boundary="a b"'],
-  ])('says its boundary %j as readers take it', (boundary, expected) => {
+  ])('has its boundary %j in a form that readers accept', (boundary, expected) => {
     expect(contentTypeOf(readForm(form([], boundary), `multipart/form-data; boundary="${boundary}"`))).toBe(expected);
   });
 });
 
 const BOUNDARY_CHARACTERS = "0aZ'()+_,-./:=?";
 
-it('any content between any boundary comes back as it was, byte for byte', () => {
+it('any content between any boundary is unchanged, byte for byte', () => {
   for (let seed = 1; seed <= 400; seed += 1) {
     const below = randomFrom(seed);
     const pick = (text: string): string => text[below(text.length)] ?? '';
@@ -308,7 +308,7 @@ it('any content between any boundary comes back as it was, byte for byte', () =>
   }
 });
 
-it('no damage to a form is more than a refusal', () => {
+it('a damaged form is refused, without another error', () => {
   const whole = form([
     [field('model'), 'm'],
     [FILE, 'RIFF\r\n--'],

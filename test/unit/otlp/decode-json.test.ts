@@ -123,11 +123,11 @@ describe('attribute values in JSON', () => {
       [1, 'two'],
     ],
     [{ newValue: { deep: 1 } }, { newValue: { deep: 1 } }],
-  ])('an odd one is kept as it is and costs no span: %j', (sent, read) => {
+  ])('an odd value is kept unchanged and refuses no span: %j', (sent, read) => {
     expect(attributeOf(sent)).toEqual(read);
   });
 
-  it('keeps keys of any name and leaves out what is no attribute', () => {
+  it('keeps keys of any name and leaves out invalid attributes', () => {
     const attributes = JSON.stringify([{ key: '__proto__', value: { intValue: 1 } }, 7, { value: { intValue: 2 } }]);
     const [span] = decode(exportOf(aSpan({ attributes: '#' })).replace('"#"', attributes));
     expect(Object.entries(span?.attributes ?? {})).toEqual([
@@ -169,14 +169,14 @@ describe('limits of JSON, at the edge and one beyond', () => {
     expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
   });
 
-  it('what ordinary spans carry is not counted, wherever in them their id stands', () => {
+  it('members of ordinary spans are not counted, wherever the id of the span is', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const { spanId, ...rest } = aSpan({ attributes });
     const body = exportOf(...Array.from({ length: 512 }, () => ({ ...rest, spanId })));
     expect(decode(body)).toHaveLength(512);
   });
 
-  it('each span brings room for a sixty-fourth of the keys and values, up to as many as there may be', () => {
+  it('each span raises the limit by a sixty-fourth of the keys and values, up to the maximum', () => {
     const span = '{"spanId":""}';
     const body = (spans: number, numbers: number) =>
       `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;
@@ -188,7 +188,7 @@ describe('limits of JSON, at the edge and one beyond', () => {
     expect(() => decode(body(5, room(5)), limits)).toThrow(TooLarge);
   });
 
-  it('counts keys and values between any white space, and not what stands inside strings', () => {
+  it('counts keys and values between any white space, and not inside strings', () => {
     const body = ' { "a\\"[{,:" :\t[ "\\\\" ,\r\n-1.5e3 , true , null , "x[]{}" ] } ';
     expect(decode(body, { nodes: 8 })).toEqual([]);
     expect(() => decode(body, { nodes: 7 })).toThrow(TooLarge);

@@ -24,7 +24,7 @@ const attributesOf = (count: number) =>
 const nested = (depth: number): unknown => (depth === 0 ? {} : { arrayValue: { values: [nested(depth - 1)] } });
 
 describe('protobuf exports', () => {
-  it('reads back what another encoder wrote, for any request', () => {
+  it('reads the output of another encoder, for any request', () => {
     const draw = seeded(20_261_010);
     for (let round = 0; round < 300; round++) {
       const { request, spans } = randomExport(draw);
@@ -55,7 +55,7 @@ describe('protobuf exports', () => {
     expect(decode(body)[0]?.name).toBe('?\ufffd');
   });
 
-  it('steps over fields it does not know and known ones of another wire type', () => {
+  it('skips unknown fields and known ones of another wire type', () => {
     const span = exportOf(aSpan());
     expect(decode(Uint8Array.of(0x78, 0x05, 0x82, 0x06, 0x01, 0x61, ...span, 0x08, 0x01))).toHaveLength(1);
   });
@@ -134,13 +134,13 @@ describe('limits, at the edge and one beyond', () => {
     expect(() => decode(fields(full.nodes + 1))).toThrow(TooLarge);
   });
 
-  it('what ordinary spans carry is not counted against the fields of an export', () => {
+  it('fields of ordinary spans are not counted against the fields of an export', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const spans = Array.from({ length: 512 }, () => aSpan({ attributes }));
     expect(decode(exportOf(...spans))).toHaveLength(512);
   });
 
-  it('each span brings room for a sixty-fourth of the fields', () => {
+  it('each span raises the limit by a sixty-fourth of the fields', () => {
     const listed = (count: number) => ({
       arrayValue: { values: Array.from({ length: count }, () => ({ boolValue: true })) },
     });
@@ -159,7 +159,7 @@ describe('limits, at the edge and one beyond', () => {
     expect(() => decode(deep(30))).toThrow(TooLarge);
   });
 
-  it('a budget for what decoding makes of the body', () => {
+  it('a limit of the memory for the decoded body', () => {
     const body = exportOf(aSpan({ name: 'x'.repeat(1_000) }));
     // Resource, instrumentation scope and span at 128 each, the name at its length and 16.
     expect(decode(body, { decodedBytes: 3 * 128 + 1_016 })).toHaveLength(1);

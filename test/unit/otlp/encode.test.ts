@@ -10,7 +10,7 @@ import { randomExport, seeded } from '../../support/random-export.ts';
 const SENDER: Sender = { resource: { 'service.name': 'gateway' }, scope: { name: 'gateway', version: '1.0.0' } };
 
 describe.each(['protobuf', 'json'] as const)('an export in %s', (encoding) => {
-  it('is read back as it was, for any span', () => {
+  it('is read back unchanged, for any span', () => {
     const draw = seeded(5);
     for (let round = 0; round < 200; round++) {
       const spans = randomExport(draw).spans.map((span) => ({ ...span, events: [], links: [] }));
@@ -25,13 +25,13 @@ describe.each(['protobuf', 'json'] as const)('an export in %s', (encoding) => {
     }
   });
 
-  it('of nothing is one without spans', () => {
+  it('of nothing has no spans', () => {
     const { body, contentType } = encodeExport([], SENDER, encoding);
     expect(decodeExport(body, contentType)).toEqual([]);
   });
 });
 
-it('an export in protobuf is byte for byte what another encoder makes of it', () => {
+it('an export in protobuf equals the output of another encoder, byte for byte', () => {
   const draw = seeded(6);
   for (let round = 0; round < 100; round++) {
     const spans: readonly ExportedSpan[] = randomExport(draw).spans;
@@ -40,7 +40,7 @@ it('an export in protobuf is byte for byte what another encoder makes of it', ()
   }
 });
 
-describe('what a receiver says of an export it took', () => {
+describe('the answer of a receiver to an accepted export', () => {
   const none = { rejectedSpans: 0, message: '' };
   const some = { rejectedSpans: 300, message: 'too old' };
   const json = (value: unknown) => readPartialSuccess(Buffer.from(JSON.stringify(value)), 'application/json');
@@ -53,7 +53,7 @@ describe('what a receiver says of an export it took', () => {
     expect(readPartialSuccess(Buffer.concat([Uint8Array.of(0x10, 1), protobufField(0x0a, partial)]))).toEqual(some);
   });
 
-  it('is nothing when it is empty, or is no such answer', () => {
+  it('is nothing when it is empty or invalid', () => {
     expect(readPartialSuccess(new Uint8Array(0))).toEqual(none);
     for (const value of [{}, { partialSuccess: {} }, { partialSuccess: null }, [], 7, { partialSuccess: 'x' }])
       expect(json(value)).toEqual(none);

@@ -7,7 +7,7 @@ import { seeded } from '../../support/random-export.ts';
 const BYTES = [0x00, 0x61, 0x62, 0x80, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xff];
 const MOST_BYTES = 70;
 
-it('reads every text as it is, whatever was read before', () => {
+it('reads every text unchanged, whatever was read before', () => {
   const draw = seeded(38);
   for (let round = 0; round < 20_000; round += 1) {
     const length = draw(MOST_BYTES);
@@ -23,7 +23,7 @@ it('reads every text as it is, whatever was read before', () => {
   }
 });
 
-it('tells texts apart that differ in one byte, wherever that is', () => {
+it('distinguishes texts that differ in one byte, wherever that is', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz';
   const variants = Array.from(text, (_, at) => `${text.slice(0, at)}!${text.slice(at + 1)}`);
   for (const one of [text, ...variants, text, ...variants])

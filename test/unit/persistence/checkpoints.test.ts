@@ -48,7 +48,7 @@ describe('the log of a writer', () => {
     return { log, writer, side, failures, openSide, checkpoints };
   }
 
-  test('is looked at once for many commits, and left alone while it is short', async () => {
+  test('is checked once for many commits, and not copied while it is short', async () => {
     const { checkpoints, writer, side } = aSetup(3_999);
     for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -56,7 +56,7 @@ describe('the log of a writer', () => {
     expect([side.asked, writer.asked]).toEqual([[NOOP], []]);
   });
 
-  test('is brought into the file beside the writer, who brings the rest before its next transaction, once', async () => {
+  test('is copied into the file beside the writer, which copies the rest before its next transaction, once', async () => {
     const { checkpoints, writer, side } = aSetup(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -69,7 +69,7 @@ describe('the log of a writer', () => {
   test.each([
     ['until what came meanwhile is little', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
     ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
-  ])('is brought over again beside a writer who goes on, %s', async (_what, meanwhile, passes) => {
+  ])('is copied again beside a writer that continues, %s', async (_what, meanwhile, passes) => {
     const { checkpoints, writer, side } = aSetup(4_000, { meanwhile });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -78,13 +78,13 @@ describe('the log of a writer', () => {
     expect(writer.asked).toEqual([PASSIVE]);
   });
 
-  test('is not looked at where nothing is written', async () => {
+  test('is not checked where nothing is written', async () => {
     const { openSide } = aSetup(9_000);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(openSide).not.toHaveBeenCalled();
   });
 
-  test('is looked at again behind the next commit when that failed, and no transaction fails of it', async () => {
+  test('is checked again after the next commit when that failed, and no transaction fails because of it', async () => {
     const { checkpoints, side, failures, openSide, writer } = aSetup(9_000);
     openSide.mockRejectedValueOnce(new Error('no more files'));
     checkpoints.used();
@@ -98,7 +98,7 @@ describe('the log of a writer', () => {
     expect(failures).toHaveLength(2);
   });
 
-  test('is looked at on a new connection after the one beside the writer failed', async () => {
+  test('is checked on a new connection after the one beside the writer failed', async () => {
     const { checkpoints, side, failures, openSide } = aSetup(9_000);
     const { all } = side.handle;
     side.handle.all = () => Promise.reject(new Error('the thread has ended'));
@@ -111,7 +111,7 @@ describe('the log of a writer', () => {
     expect(side.asked).toEqual(['close', NOOP, PASSIVE, NOOP]);
   });
 
-  test('has no owner after it is closed', async () => {
+  test('is not checked after it is closed', async () => {
     const { checkpoints, side } = aSetup(9_000);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -135,7 +135,7 @@ const LIBRARIES: readonly [string, () => Promise<OpenSqlite>][] = [
 ];
 
 test.each(LIBRARIES)(
-  'a log of %s begins anew once it is in the file',
+  'a log of %s restarts once it is in the file',
   async (_name, library) => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
     try {

@@ -9,7 +9,7 @@ function kept() {
 }
 
 describe('kept statements', () => {
-  it('are found by their text, and give way in the order of their last use', () => {
+  it('are found by their text, and evicted in the order of their last use', () => {
     const { statements, dropped } = kept();
     for (let at = 0; at < MOST_KEPT; at += 1) statements.keep(`select ${at}`, `${at}`);
     expect(statements.find('select 0')).toBe('0');
@@ -17,7 +17,7 @@ describe('kept statements', () => {
     expect([dropped, statements.find('select 1'), statements.find('select 0')]).toEqual([['1'], undefined, '0']);
   });
 
-  it('drop the one before of the same text', () => {
+  it('replace the one before of the same text', () => {
     const { statements, dropped } = kept();
     statements.keep('select 1', 'first');
     statements.keep('select 1', 'second');
@@ -33,7 +33,7 @@ describe('kept statements', () => {
   });
 });
 
-describe('what is worth keeping', () => {
+describe('which statements are kept', () => {
   it.each([
     ['select ?', [1], true],
     ['begin immediate', [], true],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTextSlabs, joined, type SlabPlace, textAt } from '../../../src/persistence/call-log/text-slabs.ts';
 
 describe('texts in slabs', () => {
-  it('keeps each as it is, beyond the end of a slab and larger than one', () => {
+  it('keeps each unchanged, across the end of a slab and larger than one', () => {
     const place = createTextSlabs();
     const texts = ['', 'ö\u{1F600}', 'a'.repeat(100_000), 'b'.repeat(90_000), 'c'.repeat(300_000), 'd'];
     const places = texts.map(place);

@@ -70,7 +70,7 @@ describe('absent endpoints', () => {
     expect(absent.has(RESPONSES, HERE)).toBe(false);
   });
 
-  it('are at most a thousand: the oldest gives way', () => {
+  it('are at most a thousand: the oldest is removed', () => {
     const absent = createAbsentEndpoints(() => 0);
     for (let index = 0; index <= 1_000; index += 1) absent.note(answered(404), asking(), at(`http://host-${index}/v1`));
     expect(absent.has(RESPONSES, at('http://host-0/v1'))).toBe(false);

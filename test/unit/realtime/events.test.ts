@@ -25,7 +25,7 @@ describe('an event of the caller', () => {
     '{"type":"conversation.item.create","item":{"content":[{"text":"which \\"model\\"?"}]}}',
     '[1,2]',
     '',
-  ])('that names no model goes on as it is: %s', (event) => {
+  ])('that names no model is forwarded unchanged: %s', (event) => {
     expect(sent(event)).toBe(event);
   });
 
@@ -48,7 +48,7 @@ describe('an event of the caller', () => {
       '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
       '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
     ],
-  ])('%s goes on as %s', (event, expected) => {
+  ])('%s is forwarded as %s', (event, expected) => {
     expect(sent(event)).toBe(expected);
   });
 
@@ -63,7 +63,7 @@ describe('an event of the caller', () => {
     ['{"session":{"model":7}}', InvalidInput],
     ['["model"]', InvalidInput],
     [`{"model":${'['.repeat(600)}${']'.repeat(600)}}`, InvalidInput],
-  ])('%.60s does not go on', (event, kind) => {
+  ])('%.60s is not forwarded', (event, kind) => {
     expect(() => sent(event)).toThrow(kind);
   });
 
@@ -101,14 +101,14 @@ describe('an event of the upstream', () => {
     return [said(message), news];
   };
 
-  it('that tells nothing goes on as it is, also when it is no JSON', () => {
+  it('without a meaning here is forwarded unchanged, also when it is no JSON', () => {
     for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
       expect(heard(event)).toEqual([event, null]);
     const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };
     expect(forClient(bytes, NAMES)).toEqual({ message: bytes, news: null });
   });
 
-  it('tells of the session, under the public name of its model', () => {
+  it('describes the session, under the public name of its model', () => {
     expect(
       heard(
         '{"type":"session.updated","session":{"id":"s","model":"gpt-realtime-2025","audio":{"input":{"transcription":{"model":"whisper-1"}}}}}',
@@ -127,7 +127,7 @@ describe('an event of the upstream', () => {
     ]);
   });
 
-  it('tells what was used', () => {
+  it('has the usage', () => {
     const usage = {
       input_tokens: 9,
       output_tokens: 4,
@@ -166,11 +166,11 @@ describe('an event of the upstream', () => {
     ],
     ['{"type":"error","error":{"message":"no"}}', { kind: 'error', message: 'no' }],
     ['{"type":"error","error":"no"}', { kind: 'error', message: 'The upstream gave no reason.' }],
-  ])('%s tells %j', (event, news) => {
+  ])('%s is read as %j', (event, news) => {
     expect(heard(event)).toEqual([event, news]);
   });
 
-  it('counts nothing that is no count', () => {
+  it('ignores invalid counts', () => {
     const odd =
       '{"type":"response.done","response":{"usage":{"input_tokens":-1,"output_tokens":"7","input_token_details":[]}}}';
     expect(heard(odd)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });

@@ -22,7 +22,7 @@ describe('a side that reads too slowly', () => {
     ]);
   });
 
-  it('counts as gone when nothing of what waits for it goes out', async () => {
+  it('counts as disconnected when none of its pending messages is sent', async () => {
     const { client, vendor, wait, ends } = await aSession();
     client.state.full = true;
     client.state.waiting = 100;
@@ -54,7 +54,7 @@ describe('a side that reads too slowly', () => {
 });
 
 describe('a side that is silent', () => {
-  it('is asked whether it is there, and stays when it answers', async () => {
+  it('gets a ping, and stays when it answers', async () => {
     const { client, vendor, wait, ends } = await aSession();
     for (let looks = 0; looks < 4; looks += 1) {
       wait(31);
@@ -91,7 +91,7 @@ function keepAlive(setup: Awaited<ReturnType<typeof aSession>>, ms: number): voi
 }
 
 describe('a session', () => {
-  it('in which nothing is said for long is ended well, and told why', async () => {
+  it('that is idle for long is ended without an error, with the reason', async () => {
     const setup = await aSession();
     keepAlive(setup, 900);
     setup.client.say('still here');
@@ -103,7 +103,7 @@ describe('a session', () => {
     expect(setup.ended).toHaveLength(1);
   });
 
-  it('does not last longer than it may, however much is said', async () => {
+  it('has a maximum duration, however many events it has', async () => {
     const setup = await aSession();
     while (setup.ends().length === 0) {
       setup.client.say('on and on');
@@ -115,7 +115,7 @@ describe('a session', () => {
     expect(setup.vendor.did.filter((did) => did === 'on and on')).toHaveLength(251);
   });
 
-  it('ends when its key no longer holds, and not because that cannot be looked up', async () => {
+  it('ends when its key is no longer valid, and not because that cannot be read', async () => {
     const answers: (Caller | Error)[] = [
       aCaller(),
       new Unavailable('no store'),
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(setup.client.did.slice(-2)).toEqual(['gone', '(close 1008)']);
   });
 
-  it('ends when its key may no longer call the model, or names what it may not too often', async () => {
+  it('ends when its key may no longer call the model, or names forbidden models too often', async () => {
     const setup = await aSession({ identify: () => aCaller(aKey({ models: ['another'] })) });
     setup.client.say('name other');
     expect(setup.vendor.did).toEqual(['name other']);
@@ -153,7 +153,7 @@ describe('a session', () => {
     expect(insistent.vendor.did).toEqual(['(close 1000)']);
   });
 
-  it('is charged answer by answer, and ends with the allowance', async () => {
+  it('is charged answer by answer, and ends when the budget is used up', async () => {
     const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('1.5') })) });
     setup.vendor.say('used');
     await settled();
@@ -164,7 +164,7 @@ describe('a session', () => {
     await expect(setup.open()).rejects.toThrow('Budget has been exceeded!');
   });
 
-  it('has its next turn reserved as long as it is open, and gives that back with its end', async () => {
+  it('reserves its next turn as long as it is open, and releases that at its end', async () => {
     const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
     const second = await setup.open();
     const reserved = (limit: string, amount = 1n) =>
@@ -187,7 +187,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('gives its reservation back when it does not open', async () => {
+  it('releases its reservation when it does not open', async () => {
     let opened = 0;
     const setup = await aSession({
       caller: aCaller(aKey({ maxBudget: usd('2') })),
@@ -201,7 +201,7 @@ describe('a session', () => {
     expect(setup.admission.counts()).toEqual({ open: 1, expired: 0 });
   });
 
-  it('is recorded once, and says nothing more after its end', async () => {
+  it('is recorded once, and sends nothing after its end', async () => {
     const setup = await aSession();
     setup.client.told().ended({ kind: 'cut' });
     setup.vendor.told().ended({ kind: 'cut' });
@@ -213,7 +213,7 @@ describe('a session', () => {
     expect(setup.realtime.count()).toBe(0);
   });
 
-  it('that meets a bug of ours ends as one', async () => {
+  it('ends with an error at an internal fault', async () => {
     const setup = await aSession();
     setup.client.say('bug');
     expect(setup.ends()).toEqual([['failure', 'INTERNAL']]);

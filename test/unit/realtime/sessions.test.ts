@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aSession, aSocket } from '../../support/realtime-session.ts';
 
 describe('the sessions of a process', () => {
-  it('are so many and no more', async () => {
+  it('have a limit', async () => {
     const setup = await aSession();
     const second = await setup.open();
     await expect(setup.open()).rejects.toThrow('Too many realtime sessions are open. Try again later.');
@@ -12,38 +12,33 @@ describe('the sessions of a process', () => {
     expect(setup.realtime.count()).toBe(1);
   });
 
-  it.each(['opens too late', 'never opens'])(
-    'leave none behind whose upstream %s when the process goes',
-    async (how) => {
-      const upstreams = [aSocket(), aSocket()];
-      const opening = Promise.withResolvers<void>();
-      const setup = await aSession({
-        open: async (upstream, signal) => {
-          const [socket = aSocket()] = upstreams.splice(0, 1);
-          if (upstreams.length > 0) return upstream;
-          opening.resolve();
-          await new Promise<void>((resolve, reject) => {
-            signal.addEventListener('abort', () =>
-              how === 'never opens' ? reject(signal.reason as Error) : resolve(),
-            );
-          });
-          return { ...upstream, socket: socket.socket };
-        },
-      });
-      const late = setup.open();
-      await opening.promise;
-      const none = setup.realtime.ended();
-      setup.realtime.endAll();
-      await expect(late).rejects.toThrow('The process is shutting down.');
-      await none;
-      expect(setup.ends()).toEqual([
-        ['failure', 'UNAVAILABLE'],
-        ['failure', 'UNAVAILABLE'],
-      ]);
-    },
-  );
+  it.each(['opens too late', 'never opens'])('include none whose upstream %s when the process stops', async (how) => {
+    const upstreams = [aSocket(), aSocket()];
+    const opening = Promise.withResolvers<void>();
+    const setup = await aSession({
+      open: async (upstream, signal) => {
+        const [socket = aSocket()] = upstreams.splice(0, 1);
+        if (upstreams.length > 0) return upstream;
+        opening.resolve();
+        await new Promise<void>((resolve, reject) => {
+          signal.addEventListener('abort', () => (how === 'never opens' ? reject(signal.reason as Error) : resolve()));
+        });
+        return { ...upstream, socket: socket.socket };
+      },
+    });
+    const late = setup.open();
+    await opening.promise;
+    const none = setup.realtime.ended();
+    setup.realtime.endAll();
+    await expect(late).rejects.toThrow('The process is shutting down.');
+    await none;
+    expect(setup.ends()).toEqual([
+      ['failure', 'UNAVAILABLE'],
+      ['failure', 'UNAVAILABLE'],
+    ]);
+  });
 
-  it('end when the process goes, whether their caller was joined or not', async () => {
+  it('end when the process stops, whether their caller was joined or not', async () => {
     const setup = await aSession();
     await setup.open();
     const none = setup.realtime.ended();

@@ -75,13 +75,13 @@ it('a file that cannot be recorded is deleted upstream, and the caller gets an e
 const BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' };
 const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without: [], ...CALL };
 
-it('a batch that cannot be remembered is cancelled again', async () => {
+it('a batch that cannot be recorded is cancelled again', async () => {
   const { scope, done } = aSetup({ found: FILE });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is away.');
   expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 
-it('what is at a deployment that is gone cannot be reached, and is shown as it was', async () => {
+it('objects of a removed deployment cannot be read upstream, and have their last state', async () => {
   const { scope, done } = aSetup({ found: FILE, known: false });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow(
     'No such File object: file-1. The deployment it was kept at is no longer configured.',

@@ -13,11 +13,11 @@ function taken(pieces: readonly string[]): string {
 }
 
 describe('the text of a custom tool, as the argument of a function', () => {
-  it.each(TEXTS)('comes back whole: %j', (text) => {
+  it.each(TEXTS)('is restored whole: %j', (text) => {
     expect(unwrapInput(wrapInput(text))).toBe(text);
   });
 
-  it.each(TEXTS)('comes back in pieces, wherever they were cut: %j', (text) => {
+  it.each(TEXTS)('is restored in pieces, wherever they were cut: %j', (text) => {
     const below = randomFrom(7);
     const escaped = [wrapInput(text), JSON.stringify({ input: text }, null, 2), `{"input":"${unicodeEscaped(text)}"}`];
     for (const whole of escaped) {
@@ -34,7 +34,7 @@ describe('the text of a custom tool, as the argument of a function', () => {
   });
 
   it.each(['plain text', '[1]', '{"other":1}', '{"input":5}', '"x"', '{'])(
-    'what is no such argument is left as it is: %s',
+    'another argument is unchanged: %s',
     (text) => {
       expect([unwrapInput(text), taken(text.split(''))]).toEqual([text, text]);
     },

@@ -6,14 +6,14 @@ import { createResponseIds } from '../../../src/runtime/responses/response-ids.t
 const ids = createResponseIds(new Secret('sk-admin-0123456789'));
 const OF_KEY = { deploymentId: 'gpt#1', upstreamId: 'resp_68', owner: { teamId: null, keyHash: 'a'.repeat(64) } };
 
-describe('ids of responses that an upstream keeps', () => {
-  it('lead back to the response and its owner, in every process with the same admin key', () => {
+describe('ids of responses that an upstream stores', () => {
+  it('contain the response and its owner, for every process with the same admin key', () => {
     expect(createResponseIds(new Secret('sk-admin-0123456789')).open(ids.seal(OF_KEY))).toEqual(OF_KEY);
     const ofTeam = { ...OF_KEY, owner: { teamId: 'team-1', keyHash: 'a'.repeat(64) } };
     expect(ids.open(ids.seal(ofTeam))).toEqual({ ...ofTeam, owner: { teamId: 'team-1', keyHash: '' } });
   });
 
-  it('are the same for the same response and show nothing of it', () => {
+  it('are the same for the same response and do not show it', () => {
     const id = ids.seal(OF_KEY);
     expect(ids.seal(OF_KEY)).toBe(id);
     expect(ids.seal({ ...OF_KEY, upstreamId: 'resp_69' })).not.toBe(id);
@@ -21,7 +21,7 @@ describe('ids of responses that an upstream keeps', () => {
     expect(Buffer.from(id.slice(5), 'base64url').toString('latin1')).not.toMatch(/gpt|resp|aaaa/);
   });
 
-  it('cannot be made up, changed, or opened with another key', () => {
+  it('cannot be invented, changed, or opened with another key', () => {
     const id = ids.seal(OF_KEY);
     for (let at = 5; at < id.length - 1; at += 1) {
       const other = id.charAt(at) === 'A' ? 'B' : 'A';
@@ -32,7 +32,7 @@ describe('ids of responses that an upstream keeps', () => {
       expect(ids.open(odd)).toBe(null);
   });
 
-  it('are not of the form of those that are kept here', () => {
+  it('have another form than those of responses that are stored here', () => {
     expect(isOwnResponseId(ids.seal(OF_KEY))).toBe(false);
     expect(isOwnResponseId(ownResponseId('0199f3a0-1111-7222-8333-444455556666'))).toBe(true);
   });

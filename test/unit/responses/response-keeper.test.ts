@@ -64,8 +64,8 @@ function aKeeper(store = aStore(), masterKey = 'sk-admin') {
   return { store, keeper, told };
 }
 
-describe('a keeper of responses', () => {
-  it('gives back what it was given, before it is stored and after, and stores nothing that can be read', async () => {
+describe('the queue of responses', () => {
+  it('returns a response before it is stored and after, and stores it encrypted', async () => {
     const { store, keeper } = aKeeper();
     expect(keeper.keep(aResponse('resp_1'))).toBe(true);
     expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
@@ -77,7 +77,7 @@ describe('a keeper of responses', () => {
     expect(await keeper.find('resp_2')).toBeNull();
   });
 
-  it('has it in memory as long as the store is away, and stores it when that is back', async () => {
+  it('keeps a response in memory while the store is away, and stores it afterwards', async () => {
     const { store, keeper, told } = aKeeper();
     keeper.keep(aResponse('resp_1'));
     const failing = keeper.flush();
@@ -92,7 +92,7 @@ describe('a keeper of responses', () => {
     expect([[...store.rows.keys()], told]).toEqual([['resp_1'], []]);
   });
 
-  it('gives up one that the store cannot take, and keeps the others', async () => {
+  it('drops one that the store refuses, and keeps the others', async () => {
     const { store, keeper, told } = aKeeper();
     for (const id of ['resp_1', 'resp_2']) keeper.keep(aResponse(id));
     const flushed = keeper.flush();
@@ -105,7 +105,7 @@ describe('a keeper of responses', () => {
     expect(told).toEqual(['a response was given up: the store cannot take it']);
   });
 
-  it('refuses one that is too large, and more than may wait', async () => {
+  it('refuses one that is too large, and more than its limit', async () => {
     const { store, keeper } = aKeeper();
     expect([keeper.mayKeep(1_000), keeper.mayKeep(1_001)]).toEqual([true, false]);
     expect(keeper.keep(ofSize('resp_large', 1_000))).toBe(false);
@@ -118,7 +118,7 @@ describe('a keeper of responses', () => {
     expect([keeper.mayKeep(1_000), keeper.keep(ofSize('resp_4', 700))]).toEqual([true, true]);
   });
 
-  it('removes one for good: stored, waiting, and on its way', async () => {
+  it('removes one permanently: stored, waiting, and while it is stored', async () => {
     const { store, keeper } = aKeeper();
     for (const id of ['resp_1', 'resp_2']) keeper.keep(aResponse(id));
     await keeper.remove('resp_1');
@@ -138,7 +138,7 @@ describe('a keeper of responses', () => {
     expect(store.rows.size).toBe(0);
   });
 
-  it('opens nothing with another admin key, nor what was given to another owner in the store', async () => {
+  it('opens nothing with another admin key, nor a response that was moved to another owner in the store', async () => {
     const { store, keeper } = aKeeper();
     keeper.keep(aResponse('resp_1'));
     const flushed = keeper.flush();
@@ -151,7 +151,7 @@ describe('a keeper of responses', () => {
     expect(await keeper.find('resp_1')).toBeNull();
   });
 
-  it('puts a conversation together, half of it stored and half of it waiting', async () => {
+  it('joins a conversation of which one half is stored and the other half waits', async () => {
     const { store, keeper } = aKeeper();
     const turns = [1, 2, 3, 4, 5].map((turn) =>
       aResponse(`resp_${turn}`, { previousId: turn === 1 ? null : `resp_${turn - 1}` }),
@@ -170,7 +170,7 @@ describe('a keeper of responses', () => {
     expect(await keeper.conversation(fourth)).toEqual({ kind: 'broken' });
   });
 
-  it('does not put more bytes together than a request may have', async () => {
+  it('joins no more bytes than a request may have', async () => {
     const { keeper } = aKeeper();
     const turns = [1, 2, 3].map((turn) => ({
       ...ofSize(`resp_${turn}`, 600),

@@ -28,14 +28,14 @@ it('a connection that is open too long gets the error code of OpenAI', () => {
   });
 });
 
-it('a bug is not told', () => {
+it('an internal error is not shown', () => {
   expect(eventOf(new TypeError('a secret'))).toMatchObject({
     status: 500,
     error: { type: 'internal_server_error', code: '500', message: 'Internal server error' },
   });
 });
 
-it('what is read never throws, whatever it is', () => {
+it('reading never throws, whatever the input is', () => {
   for (const bytes of [Buffer.from([0xff, 0xfe]), Buffer.alloc(0), Buffer.from('{"type":null}'), Buffer.from('"x"')])
     expect(reader.read({ bytes, binary: true })).toMatchObject({ kind: 'turn', lane: '' });
 });

@@ -126,7 +126,7 @@ describe('turns', () => {
     expect(setup.client.did).toEqual(['one', '3: no']);
   });
 
-  it('hold their client up when too many wait, or too much', async () => {
+  it('stop reading from their client when too many or too large ones wait', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'a:2', 'a:3');
     expect(setup.client.did).toEqual([]);
@@ -164,7 +164,7 @@ describe('turns', () => {
     expect(setup.log).toEqual(['1 begun', '1 failed (cut)', '2 begun']);
   });
 
-  it('are given up with their client, and it counts as gone when that is done', async () => {
+  it('are cancelled with their client, which counts as disconnected afterwards', async () => {
     const setup = aConnection({ waiting: 9 });
     setup.ask('a:1', 'b:2', 'a:3');
     const one = await setup.answer('1');
@@ -192,7 +192,7 @@ describe('turns', () => {
 });
 
 describe('a connection', () => {
-  it('that is silent is asked whether it is there, and counts as gone when it is not', async () => {
+  it('that is silent gets a ping, and counts as disconnected without an answer', async () => {
     const setup = aConnection();
     setup.ask('a:1');
     setup.wait(31);
@@ -207,7 +207,7 @@ describe('a connection', () => {
     expect(setup.ended).toEqual([null]);
   });
 
-  it('that takes nothing of what waits for it counts as gone', async () => {
+  it('that reads none of its pending messages counts as disconnected', async () => {
     const setup = aConnection();
     setup.ask('a:1');
     const one = await setup.answer('1');
@@ -224,7 +224,7 @@ describe('a connection', () => {
     expect(setup.ended).toEqual([null]);
   });
 
-  it('that has lasted too long lets what is under way end, and says why it ends', async () => {
+  it('at its maximum duration lets running turns end, and closes with the reason', async () => {
     const setup = aConnection({ goneMs: 9_999, pingMs: 9_999 });
     const said = 'This connection reached its maximum duration of 0 minutes. Open a new connection to continue.';
     setup.ask('a:1', 'a:2');
@@ -239,7 +239,7 @@ describe('a connection', () => {
     expect(setup.ended).toEqual([null]);
   });
 
-  it('that is too long idle ends without having been asked', () => {
+  it('that is idle for too long ends without a ping', () => {
     const setup = aConnection({ goneMs: 9_999, pingMs: 9_999 });
     setup.wait(1_001);
     expect(setup.client.did.at(-1)).toBe('(close 1001)');
@@ -254,7 +254,7 @@ describe('a connection', () => {
     expect(setup.ended.map(textOf)).toEqual([said]);
   });
 
-  it('whose turn has a bug ends with it', async () => {
+  it('whose turn has an internal error ends with it', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:bug');
     await setup.refuse('bug', new Error('no'));
@@ -263,7 +263,7 @@ describe('a connection', () => {
     expect(setup.ended.map(textOf)).toEqual(['oops']);
   });
 
-  it('is one of so many and no more', () => {
+  it('is refused above the limit', () => {
     const setup = aConnection();
     expect(() => setup.sessions.open()).toThrow('Too many connections for responses are open. Try again later.');
     setup.client.told().ended({ kind: 'cut' });
@@ -290,7 +290,7 @@ describe('at shutdown', () => {
     expect(setup.log).toEqual(['1 begun', '1 completed']);
   });
 
-  it('a client that is joined then finds it closed', async () => {
+  it('a client that is joined afterwards finds it closed', async () => {
     const setup = aConnection({ sessions: 2 });
     const place = setup.sessions.open();
     setup.sessions.retire();

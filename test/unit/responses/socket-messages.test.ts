@@ -42,7 +42,7 @@ const STREAM = [
 ].join('');
 
 describe('events as messages', () => {
-  it.each([1, 2, 7, 1_000])('are the same, one in each, however they come (%i bytes)', (size) => {
+  it.each([1, 2, 7, 1_000])('are the same, one in each, however they are cut (%i bytes)', (size) => {
     expect(messagesOf(STREAM, { size })).toEqual({
       came: [
         '0 {"type":"response.created","sequence_number":7,"response":{"id":"a"}}',
@@ -61,7 +61,7 @@ describe('events as messages', () => {
     expect(came).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
   });
 
-  it('tell what failed apart, and take what ends without a blank line', () => {
+  it('mark failures, and accept a last event without a blank line', () => {
     const { came, ended, next } = messagesOf('data: {"type":"response.failed","response":{}}');
     expect([came, ended, next]).toEqual([['1 {"type":"response.failed","response":{}}', 'done'], [['failed', {}]], 0]);
   });

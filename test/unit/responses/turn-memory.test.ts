@@ -7,7 +7,7 @@ const turn = (id: string, text = 'x', previousStoredId: string | null = null): R
   items: [{ role: 'user', content: text }],
 });
 
-describe('what a connection remembers', () => {
+describe('the memory of a connection', () => {
   it('holds the latest response of each lane, readable from all lanes', () => {
     const memory = createTurnMemories().open();
     memory.remember('a', turn('one', 'é'));
@@ -43,7 +43,7 @@ describe('what a connection remembers', () => {
     expect(memory.find('one')).toBeNull();
   });
 
-  it('is bounded: the oldest of the connection goes first, what is too large is not taken', () => {
+  it('is bounded: the oldest of the connection is evicted first, and one that is too large is not kept', () => {
     // Two letters of an id and thirty-three of the items: 70 bytes each.
     const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
     memory.remember('a', turn('t1', 'xxx'));
@@ -58,7 +58,7 @@ describe('what a connection remembers', () => {
     expect(ids()).toEqual(['t4', 't6']);
   });
 
-  it('of all connections is bounded, too, and what is closed makes room', () => {
+  it('of all connections is bounded, too, and is freed when a connection closes', () => {
     const memories = createTurnMemories({ connection: 150, process: 150 });
     const [one, two, three] = [memories.open(), memories.open(), memories.open()];
     one.remember('', turn('t1', 'xxx'));

@@ -128,7 +128,7 @@ function eventsOf(written: string): readonly object[] {
 }
 
 describe('a response as a stream', () => {
-  it('tells every item, part and piece in order, and the whole response at the end', () => {
+  it('has every item, part and delta in order, and the whole response at the end', () => {
     const writer = new ResponseWriter(ABOUT);
     const pieces = STEPS.map((step) => writer.write(step));
     expect(writer.whole()).toBe(null);
@@ -213,7 +213,7 @@ describe('a response as a stream', () => {
     });
   });
 
-  it('keeps what cannot be shown, and what a call is proved by, for the next turn', () => {
+  it('keeps hidden content and the signatures of calls for the next turn', () => {
     const whole = RESPONSES_IN.whole(
       [
         { kind: 'redactedReasoning', proof: 'secret' },

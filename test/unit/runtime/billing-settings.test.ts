@@ -29,12 +29,12 @@ const NOTHING = {
 };
 
 describe('billing settings', () => {
-  it('sell nothing unless told to', () => {
+  it('sell nothing by default', () => {
     expect(read({})).toEqual(NOTHING);
     expect(read({ STRIPE_SECRET_KEY: '', STRIPE_MODE: '' }, { stripe_price_id: '' })).toEqual(NOTHING);
   });
 
-  it('take the environment before the file', () => {
+  it('prefer the environment to the file', () => {
     const file = {
       stripe_secret_key: 'sk_file',
       stripe_price_id: 'price_file',

@@ -41,7 +41,7 @@ describe('the bus', () => {
     }
   });
 
-  it('drops the oldest events of a reader that stalls, tells it how many, and spares the others', async () => {
+  it('drops the oldest events of a reader that stalls, reports how many, and does not affect others', async () => {
     const bus = createBus({ queueLimit: 3 });
     const stalled = bus.subscribe('trace', {});
     const lively = bus.subscribe('trace', {});
@@ -58,7 +58,7 @@ describe('the bus', () => {
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
   });
 
-  it('gives those who missed nothing the same delivery, and one of its own to who did', async () => {
+  it('gives one delivery to all readers that missed nothing, and another to each that did', async () => {
     const bus = createBus({ queueLimit: 1 });
     const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
     const early = [one.next(), other.next()];
@@ -75,7 +75,7 @@ describe('the bus', () => {
     expect(first.missed).toBe(0);
   });
 
-  it('lets a reader go on behind the last event it saw', async () => {
+  it('lets a reader continue after its last event', async () => {
     const bus = createBus();
     const first = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b', 'c', 'd']) bus.publish('trace', change(traceId));
@@ -95,7 +95,7 @@ describe('the bus', () => {
     expect(idOf((await last.next()).value.event)).toBe('f');
   });
 
-  it('keeps the latest 512 events, and refuses who comes back too late or from elsewhere', async () => {
+  it('keeps the latest 512 events, and refuses a reader that returns too late or from another process', async () => {
     const bus = createBus({ queueLimit: 1_000 });
     const feed = bus.subscribe('trace', {});
     for (let index = 0; index < 514; index++) bus.publish('trace', change(String(index)));
@@ -108,7 +108,7 @@ describe('the bus', () => {
     expect(bus.subscriberCount()).toBe(2);
   });
 
-  it('drops and counts what is too much for a reader that comes back', async () => {
+  it('drops and counts events above the limit of a reader that returns', async () => {
     const bus = createBus({ queueLimit: 2 });
     const feed = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b']) bus.publish('trace', change(traceId));
@@ -118,7 +118,7 @@ describe('the bus', () => {
     expect([idOf(told.event), told.missed]).toEqual(['c', 1]);
   });
 
-  it('forgets a subscriber that returns while it waits', async () => {
+  it('removes a subscriber that returns while it waits', async () => {
     const bus = createBus();
     const feed = bus.subscribe('trace', {});
     const pending = feed.next();
@@ -127,7 +127,7 @@ describe('the bus', () => {
     expect(bus.subscriberCount()).toBe(0);
   });
 
-  it('forgets a subscriber whose signal fires', async () => {
+  it('removes a subscriber whose signal aborts', async () => {
     const bus = createBus();
     const controller = new AbortController();
     const feed = bus.subscribe('trace', { signal: controller.signal });
@@ -136,7 +136,7 @@ describe('the bus', () => {
     expect(bus.subscriberCount()).toBe(0);
   });
 
-  it('ends every feed when it closes, after what is queued was read', async () => {
+  it('ends every feed when it closes, after the queued events were read', async () => {
     const bus = createBus();
     const feed = bus.subscribe('trace', {});
     bus.publish('trace', change('last'));

@@ -41,7 +41,7 @@ it('an address alone is enough, in the file as well, and a name in any case', ()
   expect(read('{ type: ClickHouse }', { CLICKHOUSE_URL: URL }).clickHouse?.url).toBe(URL);
 });
 
-it('what inserts may ask and where traces are read is said by variables', () => {
+it('limits of inserts and the address for reads are variables', () => {
   const env = {
     CLICKHOUSE_URL: URL,
     CLICKHOUSE_READER_URL: 'https://reader.test',
@@ -68,13 +68,13 @@ it.each([
     );
 });
 
-it('an address to read at is said to be of no use where the database keeps the traces', () => {
+it('an address for reads has a warning where the database stores the traces', () => {
   const { clickHouse, warnings } = read(null, { CLICKHOUSE_READER_URL: URL });
   expect(clickHouse).toBeNull();
   expect(warnings).toEqual(['CLICKHOUSE_READER_URL has no effect: the database stores the traces.']);
 });
 
-it('the database keeps them, and that is said, where ClickHouse is named without an address', () => {
+it('the database stores them, with a warning, where ClickHouse is named without an address', () => {
   const { clickHouse, warnings } = read('clickhouse');
   expect(clickHouse).toBeNull();
   expect(warnings).toEqual([
@@ -83,7 +83,7 @@ it('the database keeps them, and that is said, where ClickHouse is named without
 });
 
 it.each(['clickhose', `"${URL}"`, '{ type: mysql, url: "http://ch.test:8123" }'])(
-  'the database keeps them, and that is said, where a store is named that is not known: %s',
+  'the database stores them, with a warning, where the store is unknown: %s',
   (store) => {
     const { clickHouse, warnings } = read(store, { CLICKHOUSE_URL: URL });
     expect(clickHouse).toBeNull();
@@ -94,7 +94,7 @@ it.each(['clickhose', `"${URL}"`, '{ type: mysql, url: "http://ch.test:8123" }']
 );
 
 it.each(['sqlite', 'postgres', 'PostgreSQL', 'database', '{ retention_days: 3 }'])(
-  'nothing is said where the database is named: %s',
+  'there is no warning where the database is named: %s',
   (store) => {
     expect(read(store)).toMatchObject({ clickHouse: null, warnings: [] });
   },

@@ -40,7 +40,7 @@ describe('the schema of the configuration file', () => {
     expect(at(['litellm_params'], entry)).toMatchObject({ required: ['guardrail', 'mode'] });
   });
 
-  it('says what has no effect', () => {
+  it('marks settings without an effect', () => {
     expect(at(['policies'])).toEqual({
       description: 'Has no effect: no request and no answer is checked, masked or blocked.',
       deprecated: true,

@@ -26,7 +26,7 @@ const DIFFERENT = [
 ];
 
 describe('ids of deployments', () => {
-  it('follow from what they are, in whatever order they stand', () => {
+  it('depend on the deployments, not on their order', () => {
     const ids = idsOf(DIFFERENT);
     expect(new Set(ids).size).toBe(DIFFERENT.length);
     expect(ids.at(-1)).toBe('said');
@@ -34,12 +34,12 @@ describe('ids of deployments', () => {
     expect(idsOf(DIFFERENT.toReversed())).toEqual(ids.toReversed());
   });
 
-  it('stay with another key, another wait, another version of the API', () => {
+  it('stay the same with another key, timeout or API version', () => {
     const changed = { api_key: 'sk-renewed', timeout: 5, api_version: '2', drop_params: true, input_cost_per_token: 1 };
     expect(idsOf([entry(changed)])).toEqual(idsOf([entry({})]));
   });
 
-  it('tell accounts of one place apart, in whatever order they stand', () => {
+  it('distinguish accounts at one address, in any order', () => {
     const accounts = [entry({}), entry({ api_key: 'sk-2' }), entry({ api_key: 'sk-3' })];
     const ids = idsOf(accounts);
     expect(new Set(ids).size).toBe(3);
@@ -47,7 +47,7 @@ describe('ids of deployments', () => {
     expect(idsOf(accounts.toReversed())).toEqual(ids.toReversed());
   });
 
-  it('tell profiles and roles of AWS apart, as accounts of one place', () => {
+  it('distinguish profiles and roles of AWS, as accounts at one address', () => {
     const keyless = { model: 'bedrock/up', api_key: undefined };
     const callers = [{}, { aws_profile_name: 'a' }, { aws_profile_name: 'b' }, { aws_role_name: 'a' }];
     const ids = idsOf(callers.map((caller) => entry({ ...keyless, ...caller })));
@@ -55,12 +55,12 @@ describe('ids of deployments', () => {
     for (const id of ids) expect(id).toMatch(/^m#[0-9a-f]{12}-[0-9a-f]{4}$/);
   });
 
-  it('number what differs in nothing', () => {
+  it('number equal deployments', () => {
     const [first, second, third] = idsOf([entry({}), entry({}), entry({})]);
     expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
   });
 
-  it('are found by those of before: by their place in the file, and while the account was the only one', () => {
+  it('are found by earlier ids: by position in the file, and from when the account was the only one', () => {
     const [before = ''] = idsOf([entry({})]);
     const deployments = deploymentsOf([
       entry({}),

@@ -18,7 +18,7 @@ function known(...args: Parameters<typeof deployment>) {
 
 const NOTHING = { apiBase: null, apiKey: null, options: {}, secrets: {} };
 
-describe('what the environment says of a provider', () => {
+describe('settings of a provider in the environment', () => {
   it.each([
     ['openai/x', 'OPENAI_API_KEY'],
     ['x', 'OPENAI_API_KEY'],
@@ -41,30 +41,30 @@ describe('what the environment says of a provider', () => {
     expect(known(model, { [variable]: 'from-env', OTHER: 'x' })).toEqual({ ...NOTHING, apiKey: 'from-env' });
   });
 
-  it('is its address, without the slash at its end', () => {
+  it('have its address, without the slash at its end', () => {
     const env = { HOSTED_VLLM_API_BASE: 'http://10.0.0.1:8000/v1/', HOSTED_VLLM_API_KEY: 'k' };
     expect(known('hosted_vllm/x', env)).toEqual({ ...NOTHING, apiBase: 'http://10.0.0.1:8000/v1', apiKey: 'k' });
     expect(known('openai/x', { OPENAI_API_BASE: 'http://a', OPENAI_BASE_URL: 'http://b' }).apiBase).toBe('http://b');
   });
 
-  it('is other settings of it', () => {
+  it('have its other settings', () => {
     expect(known('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
     expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
   });
 
-  it('says nothing of a limit, which a file may write as a number', () => {
+  it('have no limits, which a file may write as numbers', () => {
     expect(known('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
     expect(() => known('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
   });
 
-  it('gives way to the file, and an empty variable says nothing', () => {
+  it('are replaced by the file, and an empty variable has no effect', () => {
     const env = { GROQ_API_KEY: 'env', GROQ_API_BASE: 'http://env' };
     const file = { api_key: 'file', api_base: 'http://file' };
     expect(known('groq/x', env, file)).toEqual({ ...NOTHING, apiBase: 'http://file', apiKey: 'file' });
     expect(known('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
   });
 
-  it('is the whole of a credential for AWS, or nothing of it', () => {
+  it('have a complete credential for AWS, or none', () => {
     const env = {
       AWS_ACCESS_KEY_ID: 'id',
       AWS_SECRET_ACCESS_KEY: 's',
@@ -99,7 +99,7 @@ describe('what the environment says of a provider', () => {
     expect(known('openai/x', env).secrets).toEqual({});
   });
 
-  it('is what Azure needs: address, version, and a key or a token', () => {
+  it('have the settings of Azure: address, version, and a key or a token', () => {
     const env = { AZURE_API_BASE: 'https://a.example', AZURE_API_VERSION: '2025-01-01', AZURE_API_KEY: 'k' };
     expect(known('azure/x', env)).toEqual({
       ...NOTHING,
@@ -113,7 +113,7 @@ describe('what the environment says of a provider', () => {
     });
   });
 
-  it('says nothing of an unknown provider', () => {
+  it('have none of an unknown provider', () => {
     expect(known('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
       ...NOTHING,
       apiBase: 'http://acme',
@@ -129,25 +129,28 @@ describe('the name of a model', () => {
     ['openai/converse/x', 'openai', 'converse/x'],
     ['gpt-3.5-turbo-instruct', 'text-completion-openai', 'gpt-3.5-turbo-instruct'],
     ['gpt-3.5-turbo', 'openai', 'gpt-3.5-turbo'],
-  ])('is without words that only tell the reference how to call it: %s', (model, provider, upstreamModel) => {
-    expect(deployment(model)).toMatchObject({ provider, upstreamModel });
-  });
+  ])(
+    'is without prefixes that only select the way of calling in the reference: %s',
+    (model, provider, upstreamModel) => {
+      expect(deployment(model)).toMatchObject({ provider, upstreamModel });
+    },
+  );
 });
 
 describe('a key in the environment', () => {
   const env = { OPENAI_API_KEY: 'k', HOSTED_VLLM_API_KEY: 'k' };
 
-  it('goes to its vendor, and to no other address that the file names', () => {
+  it('is sent to its vendor, and to no other address in the file', () => {
     expect(known('openai/x', env, { api_base: 'https://api.openai.com/v1' }).apiKey).toBe('k');
     expect(known('openai/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBeNull();
     expect(known('openai/x', env, { api_base: 'https://api.openai.com.example/v1' }).apiKey).toBeNull();
   });
 
-  it('goes wherever the environment says', () => {
+  it('is sent to the address in the environment', () => {
     expect(known('openai/x', { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:1' }).apiKey).toBe('k');
   });
 
-  it('goes to a server of one’s own, which has no other address', () => {
+  it('is sent to an own server, which has no other address', () => {
     expect(known('hosted_vllm/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBe('k');
   });
 });

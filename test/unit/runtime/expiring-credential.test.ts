@@ -34,7 +34,7 @@ async function lent() {
 }
 
 describe('a credential with an expiry', () => {
-  it('is asked for once for all who wait, and then held', async () => {
+  it('is requested once for all waiting callers, and then kept', async () => {
     const { lease, times, lends } = lender();
     const waiting = [lease(), lease(), lease()];
     lends('a', 60 * MINUTE);
@@ -53,7 +53,7 @@ describe('a credential with an expiry', () => {
     expect([await lease(), times()]).toEqual(['b', 2]);
   });
 
-  it('is waited for shortly before it ends', async () => {
+  it('is renewed with waiting callers shortly before it ends', async () => {
     const { lease, clock, lends } = await lent();
     clock.now = 59.5 * MINUTE;
     const waiting = lease();
@@ -61,7 +61,7 @@ describe('a credential with an expiry', () => {
     expect(await waiting).toBe('b');
   });
 
-  it('stays good while its renewal is refused, and the lender is left alone for a while', async () => {
+  it('stays in use while its renewal is refused, and the issuer is not called for a while', async () => {
     const { lease, clock, times, refuses, lends } = await lent();
     clock.now = 56 * MINUTE;
     expect(await lease()).toBe('a');
@@ -75,7 +75,7 @@ describe('a credential with an expiry', () => {
     expect(await lease()).toBe('b');
   });
 
-  it('is not asked for by every call where the lender has nothing that lasts longer', async () => {
+  it('is not requested by every call where the issuer has none with a longer lifetime', async () => {
     const { lease, clock, times, lends } = await lent();
     clock.now = 56 * MINUTE;
     await lease();
@@ -86,7 +86,7 @@ describe('a credential with an expiry', () => {
     expect([await lease(), times()]).toEqual(['a', 3]);
   });
 
-  it('is refused to all who wait, and to those who come soon after, without asking again', async () => {
+  it('is refused for all waiting callers, and for those soon after, without another request', async () => {
     const { lease, clock, times, refuses, lends } = lender();
     const waiting = [lease(), lease()];
     refuses('no');

@@ -31,7 +31,7 @@ function google(answer: () => Response): { readonly fetch: typeof fetch; readonl
 
 const given = (token: string) => () => Response.json({ access_token: token, expires_in: 3600, token_type: 'Bearer' });
 
-it('a service account signs for itself, once for all who ask', async () => {
+it('a service account signs for itself, once for all callers', async () => {
   const { fetch, assertions } = google(given('ya29.first'));
   const tokens = createGoogleTokens(fetch);
   const got = await Promise.all([tokens.for(KEY), tokens.for(KEY), tokens.for(KEY)]);

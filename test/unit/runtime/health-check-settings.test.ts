@@ -20,7 +20,7 @@ function read(config: object): Settings {
   return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keyGenerator);
 }
 
-it('a model says how it is asked whether it answers, or is asked like others', () => {
+it('a model may configure its own health check, or has the default one', () => {
   const silent = read({ model_list: [{ model_name: 'a', litellm_params: { model: 'openai/x' } }] });
   expect(silent.deployments[0]?.probe).toEqual(DEFAULT_PROBE_SETTINGS);
   const model_info = {

@@ -71,7 +71,7 @@ describe('an answer', () => {
     expect(readText(text)).toMatchObject({ seen: expected, fault: null });
   });
 
-  it('without a length ends when the upstream closes, and is not kept', () => {
+  it('without a length ends when the upstream closes, and its connection is not reused', () => {
     expect(readText(bodyOf('x: y', 'hello')).seen).toMatchObject({ body: 'hello', keepAliveMs: null });
     expect(readText(bodyOf('x: y', 'hello'), true).seen).toMatchObject({ body: 'hello', keepAliveMs: 0 });
   });
@@ -113,7 +113,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is not an answer, or could be two', () => {
+describe('invalid and ambiguous answers', () => {
   it.each([
     ['SSH-2.0-OpenSSH_9.9\r\n', 'STATUS_LINE'],
     ['HTTP/2 200 OK\r\n\r\n', 'STATUS_LINE'],
@@ -168,11 +168,11 @@ describe('what is not an answer, or could be two', () => {
     bodyOf('transfer-encoding: chunked', '5\r\nhello\r\n0\r\n'),
     'HTTP/1.1 200 OK\r\ncontent-length',
     '',
-  ])('%j that ends there was cut', (text) => {
+  ])('%j that ends there is incomplete', (text) => {
     expect(readText(text, true).fault).toBe('CLOSED_EARLY');
   });
 
-  it('is never an endless loop or another error, whatever comes', () => {
+  it('never causes an endless loop or another error, whatever arrives', () => {
     const random = randomFrom(7);
     const words = [
       'HTTP/1.1 200 OK',

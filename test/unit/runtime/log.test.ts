@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { factsOf } from '../../../src/runtime/telemetry/log.ts';
 
-describe('what the log says of a failure', () => {
-  it('keeps what tells the fault and leaves what the failure carries', () => {
+describe('a failure in the log', () => {
+  it('has its description and not its data', () => {
     const error = Object.assign(new Error('Parse Error', { cause: new TypeError('inner') }), {
       code: 'HPE_INVALID_CHUNK_SIZE',
       rawPacket: Buffer.from('Authorization: Bearer sk-secret'),
@@ -17,13 +17,13 @@ describe('what the log says of a failure', () => {
     });
   });
 
-  it('ends on a failure that is its own cause', () => {
+  it('ends where a failure is its own cause', () => {
     const error = new Error('round');
     error.cause = error;
     expect(JSON.stringify(factsOf(error)).match(/"type":"Error"/g)).toHaveLength(5);
   });
 
-  it('does not quote what was thrown and is no error', () => {
+  it('does not quote a thrown value that is no error', () => {
     expect(factsOf('sk-secret')).toEqual({ type: 'string' });
   });
 });

@@ -113,7 +113,7 @@ describe('a counter', () => {
     expect((await second)?.used).toBe(10n);
   });
 
-  it('that is old goes on with what is in memory while the store is away, and asks again a second later', async () => {
+  it('that is old continues with its value in memory while the store is away, and is read again a second later', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
@@ -135,7 +135,7 @@ describe('a counter', () => {
     expect(admission.usedOf('a')).toBe(3n);
   });
 
-  it('that is old goes on with what is in memory after a quarter of a second', async () => {
+  it('that is old continues with its value in memory after a quarter of a second', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
@@ -195,13 +195,13 @@ describe('a reservation that is never ended', () => {
   });
 });
 
-describe('what this process has spent is counted once, whenever it is stored and read', () => {
+describe('the spend of this process is counted once, whenever it is stored and read', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect(await spendAtRandom(seed, 'between commits')).toEqual({ wrong: [], missing: [] });
   });
 });
 
-describe('what this process has spent is never lost, also when a commit takes longer than a read waits', () => {
+describe('the spend of this process is never lost, also when a commit takes longer than the deadline of a read', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect((await spendAtRandom(seed, 'beside commits')).missing).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OpenList, type Place } from '../../../src/domain/open-list.ts';
 import { randomFrom } from '../../support/random.ts';
 
-describe('a list of what is under way', () => {
+describe('a list of running work', () => {
   it.each(Array.from({ length: 10 }, (_, seed) => [seed]))('has the values in their order (seed %i)', (seed) => {
     const random = randomFrom(seed);
     const list = new OpenList<number>();

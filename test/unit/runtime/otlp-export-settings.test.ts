@@ -34,7 +34,7 @@ const faultsOf = (...source: Parameters<typeof given>) => faultsFrom(given(...so
 const to = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
 
 describe('where spans are exported to', () => {
-  it('is nowhere while nothing says so', () => {
+  it('is nowhere by default', () => {
     expect(read({})).toBeNull();
     expect(read({ [ENDPOINT]: '' })).toBeNull();
   });

@@ -7,8 +7,8 @@ const DEFAULTS = Object.fromEntries(
   Object.entries(SETTINGS).map(([name, row]) => [name, row.default]),
 ) as unknown as SettingValues;
 
-describe('what exports may ask', () => {
-  it('is what the contract says where nothing is set', () => {
+describe('limits of exports', () => {
+  it('are those of the contract by default', () => {
     const defaults = {
       limits: {
         bodyBytes: 16_777_216,
@@ -29,12 +29,12 @@ describe('what exports may ask', () => {
     expect(limits).toEqual(defaults.limits);
   });
 
-  it('reads larger exports without a thread where that would have no core of its own', () => {
+  it('allow larger exports without a thread where no core is free for it', () => {
     expect([1, 2, 8].map((cores) => otlpOf(DEFAULTS, cores).offloadBytes)).toEqual([524_288, 32_768, 32_768]);
     expect(otlpOf({ ...DEFAULTS, offloadBytes: 11 }, 1).offloadBytes).toBe(11);
   });
 
-  it('is set by a variable each', () => {
+  it('have one variable each', () => {
     const env = {
       OTLP_MAX_BODY_BYTES: '1',
       OTLP_MAX_DECODE_DEPTH: '2',
@@ -65,19 +65,19 @@ describe('what exports may ask', () => {
     });
   });
 
-  it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('is not "%s"', (value) => {
+  it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('are not "%s"', (value) => {
     expect(faultsFrom({ env: { OTLP_MAX_LINKS: value } })).toEqual([
       `environment: OTLP_MAX_LINKS: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
-  it.each(['0', '-1', 'many'])('is no size of "%s" from which on a thread decodes', (value) => {
+  it.each(['0', '-1', 'many'])('have no threshold of "%s" for decoding in a thread', (value) => {
     expect(faultsFrom({ env: { OTLP_OFFLOAD_DECODE_BYTES: value } })).toEqual([
       `environment: OTLP_OFFLOAD_DECODE_BYTES: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
-  it('is no nesting deeper than the parsers go', () => {
+  it('allow no nesting deeper than that of the parsers', () => {
     expect(settingsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '100' } }).otlp.limits.depth).toBe(100);
     expect(faultsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '101' } })).toHaveLength(1);
   });

@@ -33,7 +33,7 @@ function aStore(old: number) {
   return { round, state };
 }
 
-it('removes what is older than its days in small steps, and says how much', async () => {
+it('removes rows older than their days in small steps, and logs how many', async () => {
   const { round, state } = aStore(250);
   await round(14);
   expect(state.old).toBe(0);
@@ -41,7 +41,7 @@ it('removes what is older than its days in small steps, and says how much', asyn
   expect(state.told).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
-it('says nothing when nothing was old', async () => {
+it('logs nothing when nothing was old', async () => {
   const { round, state } = aStore(0);
   await round(1);
   expect([state.asked, state.told]).toEqual([[-DAY_MS], []]);

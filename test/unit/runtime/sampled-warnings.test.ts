@@ -17,7 +17,7 @@ describe('sampled warnings', () => {
     };
   }
 
-  it('tells some of a kind in full, then how many were left out, and begins anew', () => {
+  it('logs some of a kind in full, then how many were left out, and restarts', () => {
     const { lines, warn } = aLog();
     for (let number = 1; number <= 5; number += 1) warn('keys', () => ({ number }), 'refused');
     warn('models', () => ({ number: 6 }), 'refused');
@@ -32,7 +32,7 @@ describe('sampled warnings', () => {
     ]);
   });
 
-  it('says nothing of what was left out when nothing was', () => {
+  it('does not mention left out warnings when there were none', () => {
     const { lines, warn } = aLog();
     warn('keys', () => ({}), 'refused');
     vi.advanceTimersByTime(10_000);
@@ -53,7 +53,7 @@ describe('counted warnings', () => {
     return { lines, ...createCountedWarnings({ warn: (facts, event) => lines.push([facts, event]) }) };
   }
 
-  it('tells of each kind once a window, with how many there were', () => {
+  it('logs each kind once a window, with the number', () => {
     const { lines, warn } = aLog();
     for (let number = 1; number <= 5; number += 1) warn('keys', { number }, 'ended');
     warn('roles', { number: 6 }, 'ended');
@@ -68,7 +68,7 @@ describe('counted warnings', () => {
     ]);
   });
 
-  it('tells at once when it is asked to, and nothing twice', () => {
+  it('logs at once on request, and nothing twice', () => {
     const { lines, warn, flush } = aLog();
     warn('keys', {}, 'ended');
     flush();

@@ -6,7 +6,7 @@ import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limi
 
 const open = (waiting = 10) => createSerialExecutor(createWorkQueueLimit({ waiting, bytes: 100 }));
 
-it('does work in its order, never two in one turn', async () => {
+it('runs jobs in order, never two in one turn', async () => {
   const { run } = open();
   let turn = 0;
   let counting = true;
@@ -20,7 +20,7 @@ it('does work in its order, never two in one turn', async () => {
   expect(new Set(turns.map(([, at]) => at)).size).toBe(3);
 });
 
-it('fails only the work that throws, and gives its room back', async () => {
+it('fails only the job that throws, and frees its place', async () => {
   const { run } = open(2);
   const fails = run(() => {
     throw new TypeError('no');

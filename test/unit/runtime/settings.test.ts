@@ -35,7 +35,7 @@ function refusal(...args: Parameters<typeof read>): string {
 }
 
 describe('settings', () => {
-  it('stand on their own without file, arguments or environment', () => {
+  it('have defaults without file, arguments and environment', () => {
     const { host, port, databaseUrl, deployments, demoModel, catalogRefreshSeconds, masterKeySource } = read(null);
     expect({ host, port, databaseUrl, deployments, demoModel, catalogRefreshSeconds, masterKeySource }).toEqual({
       host: '127.0.0.1',
@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('take arguments before environment before file', () => {
+  it('prefer arguments to environment, and environment to file', () => {
     const yaml = 'general_settings:\n  master_key: sk-from-the-file\n  database_url: sqlite:///from-file\n';
     const env = { PORT: '5000', HOST: '127.0.0.2', LITELLM_MASTER_KEY: 'sk-from-env', DATABASE_URL: 'postgres://env' };
     const { port, host, masterKey, databaseUrl } = read(yaml, env, ['--port', '6000']);
@@ -119,7 +119,7 @@ model_list:
     ]);
   });
 
-  it('tell providers what they need to know, and keep what is not shown', () => {
+  it('give providers their settings, and hide secrets', () => {
     const yaml = [
       'model_list:',
       '  - model_name: b',
@@ -154,7 +154,7 @@ model_list:
     expect(read('litellm_settings: { callbacks: [prometheus] }\n').otlpExport).toBeNull();
   });
 
-  it('leave what other programs refer to alone', () => {
+  it('leave references of other programs unchanged', () => {
     const yaml =
       'litellm_settings: { cache_params: { qdrant_api_key: os.environ/NOT_THERE } }\n' +
       'general_settings: { alerting_webhook: os.environ/NOT_THERE }\n';
@@ -163,12 +163,12 @@ model_list:
 });
 
 describe('a data folder that cannot be used', () => {
-  it('is refused where a file stands in its place', () => {
+  it('is refused where it is a file', () => {
     writeFileSync(join(folder, 'data'), '');
     expect(refusal(null)).toBe('<folder>/data: the data folder cannot be created (EEXIST)');
   });
 
-  it('is refused where its admin key is empty or no file, and nothing is made in its place', () => {
+  it('is refused where its admin key is empty or no file, and nothing is replaced', () => {
     const file = join(folder, 'data', 'admin-key');
     mkdirSync(join(folder, 'data'));
     writeFileSync(file, '\n');
@@ -188,7 +188,7 @@ describe('a publicly known admin key', () => {
     ]);
   });
 
-  it('is refused on any other address unless that is asked for', () => {
+  it('is refused on any other address unless a setting allows it', () => {
     const env = { LITELLM_MASTER_KEY: 'sk-1234', HOST: '0.0.0.0' };
     expect(refusal(null, env)).toBe(
       'environment: LITELLM_MASTER_KEY: is publicly known; it is accepted on a loopback address only, not on 0.0.0.0',
@@ -203,7 +203,7 @@ describe('the free tier', () => {
     expect([catalogDailyLimit, trustedProxies, warnings]).toEqual([1_000, [], []]);
   });
 
-  it('takes the environment before the file', () => {
+  it('prefers the environment to the file', () => {
     const yaml = 'general_settings:\n  catalog_daily_limit: 0\n  trusted_proxies: [10.0.0.1, "fd00::/8"]\n';
     const file = read(yaml);
     expect([file.catalogDailyLimit, file.trustedProxies]).toEqual([0, ['10.0.0.1', 'fd00::/8']]);
@@ -233,7 +233,7 @@ describe('the free tier', () => {
       {},
       '<folder>/config.yaml:2: general_settings.catalog_daily_limit: "1.5" is not a whole number from 0 to 1000000000',
     ],
-  ])('refuses what cannot be used: %#', (yaml, env, message) => {
+  ])('refuses an invalid value: %#', (yaml, env, message) => {
     expect(refusal(yaml, env)).toBe(message);
   });
 

@@ -60,7 +60,7 @@ describe('shares of limits', () => {
   const slots = (most: number): RateLimit => ({ scope: 'api_key', id: 'k', parallel: most });
   const SLOTS = 'rate:max_parallel_requests:api_key:k';
 
-  it('are asked for once by calls that come at once, and not at all while there is room', async () => {
+  it('are requested once for concurrent calls, and not at all while some are left', async () => {
     const { limits } = aProcess('p', READY);
     const all: RateLimit = { scope: 'api_key', id: 'k', requests: 1_000, tokens: 100_000, parallel: 1_000 };
     const first = await Promise.all(Array.from({ length: 50 }, async () => limits.admit([all], 10)));
@@ -70,7 +70,7 @@ describe('shares of limits', () => {
     expect(ledger.trips).toBe(1);
   });
 
-  it('are asked for in one round trip by a call with every limit', async () => {
+  it('are requested in one round trip by a call with every limit', async () => {
     const { limits } = aProcess('p');
     const scopes = (['api_key', 'team', 'user', 'project'] as const).map((scope): RateLimit => ({
       scope,
@@ -83,7 +83,7 @@ describe('shares of limits', () => {
     expect(ledger.trips).toBe(1);
   });
 
-  it('are given back when they are not used', async () => {
+  it('are returned when they are not used', async () => {
     const [one, other] = [aProcess('p', READY), aProcess('q', READY)];
     const limit = slots(64);
     const calls = await admitted(one.limits, limit, 1);
@@ -94,7 +94,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, limit, 65)).toHaveLength(64);
   });
 
-  it('of a process that does not ask any more are free after its lease', async () => {
+  it('of a process that has stopped are free after its lease', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     await admitted(one.limits, slots(3), 3);
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
@@ -157,7 +157,7 @@ describe('shares of limits', () => {
     vi.restoreAllMocks();
   });
 
-  it('of budgets count alone without the ledger, and bring what was used alone', async () => {
+  it('of budgets are counted locally without the ledger, and reported to it later', async () => {
     const stored = new SharedTotals();
     const both = ['p', 'q'].map((name) => {
       const { shares } = aProcess(name);

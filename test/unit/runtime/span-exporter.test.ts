@@ -87,7 +87,7 @@ it('spans that come together are sent together, under the headers that are set',
   expect(spanExport.counts()).toEqual({ sent: 2, dropped: 0, failed: 0, waiting: 0 });
 });
 
-it('a body is packed where that is set', async () => {
+it('a body is compressed where that is set', async () => {
   const { spanExport, sent } = aCollector([], { gzip: true });
   spanExport.push(aSpan('a'));
   await spanExport.drain(LONG);
@@ -121,7 +121,7 @@ it.each([
   expect([spanExport.counts(), lines]).toEqual([{ sent: 1, dropped: 0, failed: 0, waiting: 0 }, []]);
 });
 
-it('as long as the collector says is waited, and not for a process that ends', async () => {
+it('the retry waits as long as the collector asks, but not when the process ends', async () => {
   const { spanExport, sent, requests } = aCollector([{ status: 503, headers: { 'retry-after': '50' } }]);
   spanExport.push(aSpan('a'));
   await requests(1);
@@ -131,7 +131,7 @@ it('as long as the collector says is waited, and not for a process that ends', a
   expect([sent.length, spanExport.counts()]).toEqual([2, { sent: 1, dropped: 0, failed: 0, waiting: 0 }]);
 });
 
-it.each([400, 401, 404, 413, 500])('%i is an answer for good: the spans are given up and counted', async (status) => {
+it.each([400, 401, 404, 413, 500])('%i is final: the spans are dropped and counted', async (status) => {
   const { spanExport, sent, lines } = aCollector([{ status }]);
   spanExport.push(aSpan('a'));
   await spanExport.drain(LONG);
@@ -139,7 +139,7 @@ it.each([400, 401, 404, 413, 500])('%i is an answer for good: the spans are give
   expect(lines).toEqual([[{ spans: 1, reason: `it answered ${status}` }, 'spans could not be exported']]);
 });
 
-it('six tries are enough; what comes after is tried anew', async () => {
+it('a request is tried six times; later spans are tried again', async () => {
   const { spanExport, sent, requests } = aCollector(Array.from({ length: 6 }, () => ({ status: 503 })));
   spanExport.push(aSpan('a'));
   await requests(6);
@@ -150,7 +150,7 @@ it('six tries are enough; what comes after is tried anew', async () => {
   expect(spanExport.counts()).toEqual({ sent: 1, dropped: 0, failed: 1, waiting: 0 });
 });
 
-it('what a collector says it left out is counted as failed', async () => {
+it('spans that a collector reports as rejected are counted as failed', async () => {
   const { spanExport, lines } = aCollector([{ status: 200, body: '2' }]);
   for (const name of ['a', 'b', 'c']) spanExport.push(aSpan(name));
   await spanExport.drain(LONG);
@@ -158,7 +158,7 @@ it('what a collector says it left out is counted as failed', async () => {
   expect(lines).toEqual([[{ rejected: 2, reason: 'too old' }, 'the collector left spans out']]);
 });
 
-it('what waits is bounded: more is dropped, counted, and told once', async () => {
+it('the queue is bounded: more spans are dropped, counted, and logged once', async () => {
   const { spanExport, lines, requests } = aCollector([{ status: 503 }], {}, 50_000);
   spanExport.push(aSpan('first'));
   await requests(1);
@@ -169,7 +169,7 @@ it('what waits is bounded: more is dropped, counted, and told once', async () =>
   expect(spanExport.counts()).toEqual({ sent: 4_097, dropped: 4, failed: 0, waiting: 0 });
 });
 
-it('what waits is bounded in bytes too', async () => {
+it('the queue is bounded in bytes too', async () => {
   const { spanExport } = aCollector([{ status: 503 }], {}, 50_000);
   for (let index = 0; index < 40; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_000_000) } }));
@@ -177,7 +177,7 @@ it('what waits is bounded in bytes too', async () => {
   await spanExport.drain(LONG);
 });
 
-it('a process that ends gives up in time, and takes nothing more', async () => {
+it('a process that ends stops in time, and accepts no more spans', async () => {
   const away = Array.from({ length: 9 }, () => new HttpFailure('unreachable', 'The upstream could not be reached.'));
   const { spanExport } = aCollector(away, {}, 50_000);
   spanExport.push(aSpan('a'));

@@ -25,7 +25,7 @@ const heartbeat = (seconds: number | null): number =>
 const silence = (seconds: number | null): number =>
   settingsOf('upstream_silence_seconds', seconds).upstream.silenceSeconds;
 
-it('a stream is sent a sign of life after 15 seconds, or as the file says', () => {
+it('a stream has a heartbeat after 15 seconds, or the time in the file', () => {
   expect([null, 0, 0.5, 60].map(heartbeat)).toEqual([15, 0, 0.5, 60]);
 });
 
@@ -33,7 +33,7 @@ it.each([-1, 86_401])('%d seconds are refused', (seconds) => {
   expect(() => heartbeat(seconds)).toThrow('general_settings.stream_heartbeat_seconds');
 });
 
-it('an upstream may be silent for five minutes, or as the file says', () => {
+it('an upstream may be silent for five minutes, or the time in the file', () => {
   expect([null, 0.5, 60].map(silence)).toEqual([300, 0.5, 60]);
 });
 
@@ -41,13 +41,13 @@ it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
   expect(() => silence(seconds)).toThrow('general_settings.upstream_silence_seconds');
 });
 
-it('batches are looked at as often as with the reference, or as the file says', () => {
+it('batches are read as often as by the reference, or at the interval in the file', () => {
   const seconds = (said: number | null) => settingsOf('proxy_batch_polling_interval', said).batchPollingSeconds;
   expect([null, 0, 60].map(seconds)).toEqual([6_000, 0, 60]);
   expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');
 });
 
-it('counts of requests are committed every 10 seconds, or as the file says', () => {
+it('counts of requests are committed every 10 seconds, or at the interval in the file', () => {
   const seconds = (said: number | null) => settingsOf('proxy_batch_write_at', said).activityWriteSeconds;
   expect([null, 0.5, 60].map(seconds)).toEqual([10, 0.5, 60]);
   for (const refused of [0, -1, 86_401])

@@ -21,19 +21,19 @@ function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<T
 
 const say = (text: string): Told => ({ kind: 'say', text });
 
-it('gives every caller its own answer, however many threads there are', async () => {
+it('returns every caller its own answer, with any number of threads', async () => {
   const { run } = open(2);
   const texts = ['a', 'b', 'c', 'd', 'e'];
   expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
 });
 
-it('gives a failure as the error it stands for, and goes on', async () => {
+it('throws a failure as an error of its class, and continues', async () => {
   const { run } = open(1);
   await expect(run({ kind: 'fail', text: 'no' }, 1)).rejects.toThrow(new TypeError('no'));
   expect(await run(say('yes'), 1)).toBe('yes');
 });
 
-it('fails only the task a thread died of; the next ones get a new thread', async () => {
+it('fails only the task that ended a thread; the next ones get a new thread', async () => {
   const { run } = open(1);
   const [died, next] = await Promise.allSettled([run({ kind: 'die', text: 'out of memory' }, 1), run(say('next'), 1)]);
   expect(died).toMatchObject({
@@ -43,7 +43,7 @@ it('fails only the task a thread died of; the next ones get a new thread', async
   expect(next).toEqual({ status: 'fulfilled', value: 'next' });
 });
 
-it('does again what a thread had at hand when it died of another, memory and all', async () => {
+it('repeats the tasks of a thread that another task ended, with their memory', async () => {
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
   const died = run({ kind: 'die', text: 'out of memory' }, 1);
@@ -63,13 +63,13 @@ async function atHandBehind(first: number, weights: readonly number[]): Promise<
   return texts;
 }
 
-it('gives a thread its next tasks before it asks, as many as weigh little together', async () => {
+it('gives a thread its next tasks ahead, up to a small total weight', async () => {
   expect(await atHandBehind(1, [1, 1, 1, 1, 1, 1])).toEqual(['0', '1', '2']);
   expect(await atHandBehind(400_000, [400_000, 400_000, 1])).toEqual(['0']);
   expect(await atHandBehind(1 << 20, [1])).toEqual([]);
 });
 
-it('lets no task wait behind a large one while another thread becomes free', async () => {
+it('lets no task wait for a large one while another thread becomes free', async () => {
   const { run } = open(2, { waiting: 20, bytes: 64 << 20 });
   const held = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -78,7 +78,7 @@ it('lets no task wait behind a large one while another thread becomes free', asy
   expect(await held).toBeInstanceOf(Unavailable);
 });
 
-it('refuses what is too much, by number and by bytes, and takes it when there is room again', async () => {
+it('refuses tasks above its limits of number and bytes, and accepts them when it has capacity again', async () => {
   const { run } = open(1, { waiting: 2, bytes: 100 });
   const held = [run(say('1'), 60), run(say('2'), 40)];
   await expect(run(say('3'), 0)).rejects.toThrow('Too much is waiting to be read. Try again shortly.');
@@ -90,7 +90,7 @@ it('refuses what is too much, by number and by bytes, and takes it when there is
   expect(await run(say('6'), 1_000)).toBe('6');
 });
 
-it('fails what is under way and what waits when it is closed', async () => {
+it('fails running and waiting tasks when it is closed', async () => {
   const { run, close } = open(1);
   const settled = Promise.allSettled([run({ kind: 'hold', text: '' }, 1), run(say('never'), 1)]);
   await close();
@@ -98,7 +98,7 @@ it('fails what is under way and what waits when it is closed', async () => {
   await expect(run(say('late'), 1)).rejects.toThrow(Unavailable);
 });
 
-it('moves the memory that it is given, and only memory that nothing else is in', async () => {
+it('moves the memory of a task, and only memory that nothing else uses', async () => {
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
   expect(ownMemory(bytes.subarray(1))).toEqual([]);

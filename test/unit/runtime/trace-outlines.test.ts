@@ -12,7 +12,7 @@ const outlineOf = (calls: number): TraceOutline => ({
   agentSpend: new Map(),
 });
 
-it('gives up what was read longest ago when their calls are too many', () => {
+it('evicts the least recently read ones when their calls are too many', () => {
   const outlines = createTraceOutlines(10);
   const [first, second, third] = [outlineOf(3), outlineOf(3), outlineOf(3)];
   outlines.keep('first', first);
@@ -22,7 +22,7 @@ it('gives up what was read longest ago when their calls are too many', () => {
   expect(['first', 'second', 'third'].map((name) => outlines.find(name))).toEqual([first, null, third]);
 });
 
-it('replaces what it has under a name', () => {
+it('replaces the value of a name', () => {
   const outlines = createTraceOutlines(10);
   const later = outlineOf(9);
   outlines.keep('one', outlineOf(9));
@@ -30,7 +30,7 @@ it('replaces what it has under a name', () => {
   expect(outlines.find('one')).toBe(later);
 });
 
-it('keeps one that is too large as long as it is the latest', () => {
+it('keeps one that is too large while it is the latest', () => {
   const outlines = createTraceOutlines(10);
   const huge = outlineOf(30);
   outlines.keep('one', outlineOf(9));

@@ -32,7 +32,7 @@ const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('begins with what was left, and goes on until nothing waits', async () => {
+it('begins with earlier calls, and continues until none waits', async () => {
   const { unfolding, state } = anUnfolding(3_500);
   unfolding.start();
   await turn();

@@ -31,7 +31,7 @@ function pickyStore(poisoned: readonly number[]) {
 }
 
 describe('write-behind', () => {
-  it('commits what was pushed, in order, in few batches', async () => {
+  it('commits records in order, in few batches', async () => {
     const commits: number[][] = [];
     const queue = createWriteBehind<number>({
       ...sound,
@@ -63,7 +63,7 @@ describe('write-behind', () => {
     expect(await committed).toEqual(['one']);
   });
 
-  it('tries a failed commit again with the same records and those that came meanwhile', async () => {
+  it('tries a failed commit again with the same records and later ones', async () => {
     const failures: number[] = [];
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
@@ -95,7 +95,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(1);
   });
 
-  it('pushes the oldest out, and counts it, when the store stays away', () => {
+  it('drops and counts the oldest when the store stays away', () => {
     let dropped = 0;
     const queue = createWriteBehind<number>({
       ...sound,
@@ -109,7 +109,7 @@ describe('write-behind', () => {
     expect([queue.waiting(), dropped]).toEqual([200_000, 10]);
   });
 
-  it('lets a reader wait for what was pushed before it came, and no longer', async () => {
+  it('lets a reader wait for earlier records only', async () => {
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
       ...sound,
@@ -125,7 +125,7 @@ describe('write-behind', () => {
     await queue.flush();
   });
 
-  it('does not hold a reader up for a store that hangs or fails', async () => {
+  it('lets no reader wait for a store that hangs or fails', async () => {
     const hanging = createWriteBehind<string>({
       ...sound,
       commit: () => new Promise(() => {}),
@@ -146,7 +146,7 @@ describe('write-behind', () => {
     expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('away')]]);
   });
 
-  it('sets a record aside that the store refuses, and commits those that came with it, in order', async () => {
+  it('sets a record aside that the store refuses, and commits the others of its batch, in order', async () => {
     const { queue, refused, commits } = pickyStore([3, 7]);
     for (let item = 0; item < 10; item += 1) queue.push(item);
     await queue.flush();
@@ -158,7 +158,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(0);
   });
 
-  it('does not believe a store that refuses everything, and asks again when another record has come', async () => {
+  it('keeps its records when the store refuses all of them, and tries again with the next one', async () => {
     const { queue, refused, commits } = pickyStore([1]);
     queue.push(1);
     await expect(queue.flush()).rejects.toBe(POISON);
@@ -168,7 +168,7 @@ describe('write-behind', () => {
     expect([commits, refused, queue.waiting()]).toEqual([[[2]], [[1, POISON]], 0]);
   });
 
-  it('loses nothing of a store that breaks as a whole', async () => {
+  it('loses nothing when the whole store fails', async () => {
     const { queue, refused, commits, state } = pickyStore([]);
     for (let item = 0; item < 5; item += 1) queue.push(item);
     for (const error of [new Error('no such table'), AWAY]) {
@@ -209,7 +209,7 @@ describe('a read beside write-behind', () => {
   }
   const begun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('runs between two commits, and knows what is stored', async () => {
+  it('runs between two commits, with the stored state', async () => {
     const { queue, commits } = heldQueue();
     queue.push(1);
     const first = queue.flush();
@@ -225,7 +225,7 @@ describe('a read beside write-behind', () => {
     expect([queue.gone(), queue.waiting()]).toEqual([2, 0]);
   });
 
-  it('holds the next commit up until it has ended, also when it fails', async () => {
+  it('delays the next commit until it has ended, also when it fails', async () => {
     const { queue, commits } = heldQueue();
     const answer = Promise.withResolvers<never>();
     const read = queue.betweenCommits(() => answer.promise, 60_000);
@@ -240,7 +240,7 @@ describe('a read beside write-behind', () => {
     await flushed;
   });
 
-  it('does not wait for a commit longer than it may', async () => {
+  it('waits for a commit until its deadline only', async () => {
     const { queue, commits } = heldQueue();
     queue.push(1);
     const flushed = queue.flush();
@@ -257,7 +257,7 @@ describe('a read beside write-behind', () => {
     expect([queue.gone(), reads]).toEqual([1, 1]);
   });
 
-  it('counts records that were refused or dropped as gone', async () => {
+  it('does not wait for records that were refused or dropped', async () => {
     const { queue, refused } = pickyStore([2]);
     for (const item of [1, 2, 3]) queue.push(item);
     await queue.flush();

@@ -17,8 +17,8 @@ const turnEnded = (): Promise<void> => nextTurn();
 
 afterEach(turnEnded);
 
-describe('what is sent in one turn', () => {
-  test('goes out at once where it is alone', async () => {
+describe('writes of one turn', () => {
+  test('are sent at once where there is one', async () => {
     for (const what of ['one', 'two', 'three']) {
       turn.sendInTurn(doing(what));
       expect(done.at(-1)).toBe(what);
@@ -27,14 +27,14 @@ describe('what is sent in one turn', () => {
     expect(done).toEqual(['one', 'two', 'three']);
   });
 
-  test('waits for the end of the turn behind the first, in order', async () => {
+  test('wait for the end of the turn after the first one, in order', async () => {
     for (const what of ['one', 'two', 'three']) turn.sendInTurn(doing(what));
     expect(done).toEqual(['one']);
     await turnEnded();
     expect(done).toEqual(['one', 'two', 'three']);
   });
 
-  test('waits from the first on where the turn before had several, and no longer where it had one', async () => {
+  test('wait from the first one on where the turn before had several, and not where it had one', async () => {
     for (const what of ['one', 'two']) turn.sendInTurn(doing(what));
     await turnEnded();
     turn.sendInTurn(doing('three'));
@@ -45,7 +45,7 @@ describe('what is sent in one turn', () => {
     expect(done).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  test('does not wait for more than fifteen others', () => {
+  test('are sent when sixteen wait', () => {
     for (let at = 0; at < 17; at += 1) turn.sendInTurn(doing(String(at)));
     expect(done).toHaveLength(17);
     turn.sendInTurn(doing('late'));
@@ -53,8 +53,8 @@ describe('what is sent in one turn', () => {
   });
 });
 
-describe('work behind what is sent', () => {
-  test('is done at the end of the turn, after everything that is sent in it', async () => {
+describe('work after the writes', () => {
+  test('runs at the end of the turn, after all of its writes', async () => {
     turn.behindSends(doing('noted'));
     for (const what of ['one', 'two']) turn.sendInTurn(doing(what));
     expect(done).toEqual(['one']);

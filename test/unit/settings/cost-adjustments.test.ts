@@ -13,7 +13,7 @@ const cost = (discounts: unknown, margins: unknown, provider = 'openai'): Usd =>
   adjustedCost(usd(2), provider, costAdjustmentsOf(discounts, margins));
 
 describe('discounts and margins', () => {
-  it('leave the price alone where there are none', () => {
+  it('do not change the price where there are none', () => {
     expect(adjustedCost(usd(2), 'openai', NO_ADJUSTMENTS)).toBe(usd(2));
     expect(cost({ anthropic: 0.5 }, { anthropic: 1 })).toBe(usd(2));
     expect(cost(null, 'x')).toBe(usd(2));
@@ -31,7 +31,7 @@ describe('discounts and margins', () => {
     expect(cost(null, { global: 1, openai: 0 }, 'groq')).toBe(usd(4));
   });
 
-  it('values that are none have no effect in the file', () => {
+  it('invalid values have no effect in the file', () => {
     expect(cost({ openai: 1.01 }, { openai: 10.01 })).toBe(usd(2));
     expect(cost({ openai: '0.5' }, { openai: { percentage: -1 } })).toBe(usd(2));
   });

@@ -111,7 +111,7 @@ describe('the subset', () => {
     expect(readPlainYaml(text)).toBeNull();
   });
 
-  it('reads damaged texts as the library does, or leaves them to it', () => {
+  it('reads damaged texts like the library, or leaves them to it', () => {
     const random = randomFrom(7);
     const pieces = [
       ' ',

@@ -30,7 +30,7 @@ const aRun = (differing: Partial<LensRun>): LensRun => ({ ...state.run, ...diffe
 const refsOf = (...runs: readonly LensRun[]) => runs.map((run) => links.lensRun?.refOf(run) ?? '');
 
 describe('links of live feeds', () => {
-  it('find traces, and leave out those that are gone', async () => {
+  it('find traces, and leave out deleted ones', async () => {
     const refs = [summary, aSummary({ traceRef: 'gone' })].map((of) => links.trace?.refOf({ summary: of }) ?? '');
     expect(await links.trace?.read(refs)).toEqual([{ summary }]);
   });
@@ -58,7 +58,7 @@ describe('links of live feeds', () => {
     expect(await links.codingAgent?.read(news.map((one) => links.codingAgent?.refOf(one) ?? ''))).toEqual(news);
   });
 
-  it('carry a budget alert as it is', async () => {
+  it('contain a budget alert unchanged', async () => {
     const alert: BudgetAlert = {
       kind: 'soft_budget',
       at: new Date(5),

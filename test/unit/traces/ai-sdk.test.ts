@@ -40,7 +40,7 @@ describe('the AI SDK', () => {
     });
   });
 
-  it('a prompt that says more stays whole', () => {
+  it('a prompt with further members stays whole', () => {
     const prompt = '{"prompt":"Hi","schema":{}}';
     expect(read({ 'ai.operationId': 'ai.generateObject', 'ai.prompt': prompt })?.input).toBe(prompt);
   });
@@ -105,7 +105,7 @@ describe('the AI SDK', () => {
     });
   });
 
-  it('the tokens of an embedding count once, where the model was asked', () => {
+  it('the tokens of an embedding count once, in the span of the model call', () => {
     const tokens = { 'ai.usage.tokens': 5 };
     expect(read({ 'ai.operationId': 'ai.embed', ...tokens })?.inputTokens).toBe(0);
     expect(read({ 'ai.operationId': 'ai.embed.doEmbed', ...tokens })?.inputTokens).toBe(5);
