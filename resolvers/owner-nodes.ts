@@ -182,7 +182,7 @@ export const readTotalSpend = operation({
   },
 });
 
-/** One whose spend begins anew: with its own window, or with that of its budget row. */
+/** One whose spend restarts: with its own window, or with that of its budget row. */
 interface Counted {
   readonly kind: CountedKind;
   readonly id: string;

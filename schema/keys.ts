@@ -114,7 +114,7 @@ builder.node(VirtualKeyType, {
     rotatedAt: t.expose('rotatedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the secret was last replaced. Null when it never was.',
+      description: 'When the secret was last replaced. Null when it was never replaced.',
     }),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',

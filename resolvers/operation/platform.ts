@@ -224,7 +224,7 @@ export interface CodingAgentPlatform {
   readonly clock: Clock;
 }
 
-/** Records of calls on their way to the store. */
+/** Records of calls that wait for the store. */
 export interface RecordState {
   /** Number of calls whose records are not committed yet. */
   waiting(): number;

@@ -1,3 +1,3 @@
-/** Text as it stands in an HTML page, between tags or inside quotes. */
+/** Text for an HTML page, between tags or inside quotes. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -3,7 +3,7 @@ import type { Caller } from './caller.ts';
 /** The process itself, which runs background work. No credential identifies as it. */
 export class SystemCaller implements Caller {
   readonly role = 'proxy_admin';
-  /** Name of the task, in the place of a key hash on the rows that the task writes. */
+  /** Name of the task, instead of a key hash on the rows that the task writes. */
   readonly keyHash: string;
   readonly key = null;
   readonly teamId = null;

@@ -158,7 +158,7 @@ export function openCallAccount(
         ...(guard === null ? {} : { guard }),
         ...(windows === undefined ? {} : { windows }),
       });
-      // A guardrail says nothing about the deployment.
+      // A guardrail is no fault of the deployment.
       watched?.ended(recordedEnd === 'failed' && !isOfGuardrail(failure) ? failure : null);
     },
   };

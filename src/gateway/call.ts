@@ -122,8 +122,8 @@ export function openCall(
   /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
   function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     const reported = answer.outcome();
-    const believed = believedUsage(reported.usage);
-    const known = believed === reported.usage ? reported : { ...reported, usage: believed };
+    const trusted = believedUsage(reported.usage);
+    const known = trusted === reported.usage ? reported : { ...reported, usage: trusted };
     const isKnown = known.usage !== null || known.measured !== undefined || known.charged !== undefined;
     if (isKnown || !isComplete || known.failure !== null || costOf !== undefined) return known;
     const usage = uncountedUsage?.(target.request, answer.pieces?.() ?? 0) ?? null;

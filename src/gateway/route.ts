@@ -146,7 +146,7 @@ export function providerFor(deployment: Deployment, providers: readonly Provider
   const known = providers.find(({ name }) => name === deployment.provider);
   const adapter = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
   if (adapter) return adapter;
-  const message = `The model "${deployment.modelGroup}" names the provider "${deployment.provider}", which is not known. Set its api_base if it speaks chat-completions.`;
+  const message = `The model "${deployment.modelGroup}" names the provider "${deployment.provider}", which is not known. Set its api_base if it accepts chat completions.`;
   throw new InvalidInput(message);
 }
 

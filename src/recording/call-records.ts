@@ -13,7 +13,7 @@ const BATCH_FRESH = 32;
 /** Maximum time that fewer records wait to be encoded, in ms. */
 const GATHER_MS = 5;
 
-/** Records of calls on their way to the stores. */
+/** Records of calls that wait for the stores. */
 export interface CallRecords
   extends Pick<WriteBehind<CallRecord>, 'flush' | 'caughtUp' | 'waiting'>, Pick<Unfolding, 'start' | 'stop'> {
   /** Queues a record; never waits and never throws. */

@@ -122,7 +122,7 @@ describe('embeddings of the official SDK', () => {
     });
   });
 
-  it('are refused in the words of an upstream that refuses', async () => {
+  it('are refused with the message of an upstream that refuses', async () => {
     await expect(openai.embeddings.create({ model: 'vectors', input: { a: 1 } as never })).rejects.toMatchObject({
       status: 400,
       param: 'input',

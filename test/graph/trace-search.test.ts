@@ -123,7 +123,7 @@ describe('a search of traces', () => {
     expect((await house.call(TraceSearchDocument, { after })).data.traces.nodes).toEqual([]);
   });
 
-  it('refuses a cursor of another search, and amounts that are none', async () => {
+  it('refuses a cursor of another search, and invalid amounts', async () => {
     const asked = { orderBy: { field: 'DURATION' }, first: 1 } as const;
     const { endCursor } = (await house.call(TraceSearchDocument, asked)).data.traces.pageInfo;
     const listed = (await house.call(TraceSearchDocument, { first: 1 })).data.traces.pageInfo.endCursor;
@@ -158,7 +158,7 @@ describe('a search of traces', () => {
 describe('a series of traces', () => {
   const window = { from: new Date(START_MS).toISOString(), to: new Date(START_MS + 6_000).toISOString() };
 
-  it('sums them up by the time they began, empty stretches among them', async () => {
+  it('sums them up by the time they began, with empty buckets', async () => {
     const { traceSeries } = (await house.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
     const empty = { failedTraceCount: 0, spanCount: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
     expect(traceSeries).toEqual([
@@ -199,7 +199,7 @@ describe('a series of traces', () => {
     ]);
   });
 
-  it('counts only what the caller may see and the filter lets through', async () => {
+  it('counts only traces that the caller may see and the filter matches', async () => {
     const counts = async (filter: { readonly text?: string }, key: string) =>
       (await house.call(TraceSeriesDocument, { ...window, buckets: 2, filter }, key)).data.traceSeries.map(
         ({ traceCount }) => traceCount,
@@ -248,7 +248,7 @@ describe('the agents of a window', () => {
     expect((await house.call(TraceAgentsDocument, { from, first: 1 })).data.agents).toEqual([scout]);
   });
 
-  it.each([0, 501])('are not given %i at once', async (first) => {
+  it.each([0, 501])('are refused in pages of %i', async (first) => {
     const { errors } = await house.call(TraceAgentsDocument, { from, first });
     expect(errors).toMatchObject([
       { message: 'An answer has 1 to 500 agents.', extensions: { code: 'INVALID_INPUT' } },

@@ -47,7 +47,7 @@ function contractTests(files?: readonly string[]): readonly ListedTest[] {
   return JSON.parse(listed.stdout.slice(listed.stdout.indexOf('[')));
 }
 
-/** The promises no contract test speaks of. Only files whose tables of cases may speak of one are loaded. */
+/** The promises without a contract test. Only files whose tables of cases may have one are loaded. */
 function unspoken(promised: readonly string[]): readonly string[] {
   const written = contractTests();
   const doubtful = untested(promised, titlesOf(written));

@@ -21,7 +21,7 @@ export function promises(rows: readonly Pick<RouteRow, 'name' | 'answers'>[]): r
   return rows.flatMap(({ name, answers }) => answers.map((status) => `${name} ${status}`));
 }
 
-/** The promises no test title speaks of. */
+/** The promises that no test title names. */
 export function untested(promised: readonly string[], titles: readonly string[]): readonly string[] {
   return promised.filter((promise) => {
     const [name = '', status = ''] = promise.split(' ');

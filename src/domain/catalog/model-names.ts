@@ -79,7 +79,7 @@ const RULES: readonly Rule[] = [
   { needs: '@', pattern: /@default$/, to: '' },
   { needs: '@', pattern: /@/, to: '-' },
   { needs: '-maas', pattern: /-maas$/, to: '' },
-  // One way to write a version: `4-5`, `4p5`, `3_1` are 4.5 and 3.1; sizes and dates are left alone.
+  // One way to write a version: `4-5`, `4p5`, `3_1` are 4.5 and 3.1; sizes and dates are unchanged.
   { needs: '', pattern: /(?<![\d.])(\d)[-_p](0|[1-9]\d?)(?![\da-z.])/g, to: '$1.$2' },
   // One way to write a family: `llama3.1`, `llama-v3.1`; `qwen-3`; `claude-4.5-haiku`; Azure's `gpt-35`.
   { needs: 'llama', pattern: /^llama-?v?(?=\d)/, to: 'llama-' },

@@ -250,7 +250,7 @@ export function keyHeader(form: KeyForm, key: string): readonly [name: string, v
 /** First segments of paths that name a version. */
 const VERSIONED = /^(v\d|alpha|beta)/;
 
-/** The target of a path below a base address, of which a version of its own gives way to that of the path. */
+/** The target of a path below a base address, whose version is replaced by that of the path. */
 export const baseFor = (base: string, subpath: string): string =>
   VERSIONED.test(subpath) ? base.replace(/\/+$/, '').replace(/\/v\d+$/, '') : base.replace(/\/+$/, '');
 

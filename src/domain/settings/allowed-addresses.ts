@@ -19,7 +19,7 @@ export interface AllowedAddresses extends AddressMatcher {
   assertAllowed(address: string): void;
 }
 
-/** The refusal of an address. It says nothing about credentials, because none was checked. */
+/** The refusal of an address. It does not mention credentials, because none was checked. */
 export const addressRefusal = (address: string): Forbidden =>
   new Forbidden(`Access forbidden: IP address ${address} not allowed.`, 'address');
 

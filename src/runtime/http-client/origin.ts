@@ -36,7 +36,7 @@ export class Origin implements OriginPool {
   }
 
   free(connection: Connection): void {
-    // A connection that is gone never returns to the pool.
+    // A closed connection never returns to the pool.
     if (this.#open.has(connection) && connection.idle) this.#idle.push(connection);
   }
 

@@ -134,7 +134,7 @@ describe('chat.completions 200', () => {
     });
   });
 
-  it('a stream that fails on its way ends with the failure as its last event', async () => {
+  it('a stream that fails ends with the failure as its last event', async () => {
     const first = chunk({ content: 'Hel' });
     streamWith(first, 'data: {"error":{"message":"overloaded","type":"t","code":503}}\n\n', chunk({}, 'stop'));
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
@@ -198,7 +198,7 @@ describe('chat.completions 400', () => {
     expect(upstream.received.length).toBe(calls);
   });
 
-  it('a large body that nests without end, before it is parsed', async () => {
+  it('a large body that nests too deep, before it is parsed', async () => {
     const nested = '['.repeat(200_000);
     const { status, body } = await ask(`{"model":"assistant","messages":[{"role":"user","content":${nested}`);
     expect({ status, body }).toEqual(invalid('The request body nests more than 500 levels deep.', 'request_body'));

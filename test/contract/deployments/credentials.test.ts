@@ -105,7 +105,7 @@ it('credentials.update 200, credentials.update 404, credentials.update 422: merg
   expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);
 });
 
-it('credentials.delete 200, credentials.delete 404: a model that uses it is gone too', async () => {
+it('credentials.delete 200, credentials.delete 404: a model that uses it is removed too', async () => {
   await PATCH('c1', { credential_values: VALUES });
   const model = { model: 'openai/m', litellm_credential_name: 'c1' };
   expect((await post('/model/new', { model_name: 'm', litellm_params: model })).status).toBe(200);

@@ -147,7 +147,7 @@ describe('a model of a team', () => {
     expect(await infoOf('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
-  it('that is blocked gives way to one of all, for which the models of the team hold', async () => {
+  it('that is blocked is replaced by one of all, for which the models of the team apply', async () => {
     await post('/model/block', { model_id: 'own' });
     expect(await called('gpt', keys.red)).toEqual([403, null]);
     expect(await namesOf(keys.red)).not.toContain('gpt');

@@ -215,7 +215,7 @@ describe('ide.chat 200', () => {
     });
   });
 
-  it('a model without a Responses API is asked in its own words', async () => {
+  it('a model without a Responses API is called in its own format', async () => {
     running.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const chunk = (delta: object, reason: string | null) =>

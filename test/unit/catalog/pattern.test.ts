@@ -52,7 +52,7 @@ describe('a pattern in the syntax of Python', () => {
     ['\\1', 'invalid group reference 1 at position 1'],
     ['(?#x', 'missing ), unterminated comment at position 0'],
     ['(?', 'unexpected end of pattern at position 2'],
-  ])('%s is refused in the words of Python', (source, fault) => {
+  ])('%s is refused with the message of Python', (source, fault) => {
     expect(occurs(source, '')).toBe(fault);
   });
 

@@ -56,7 +56,7 @@ it('a provider is the one its deployment names; an unknown one with an address u
 it('an unknown provider without an address is a fault of the configuration', () => {
   expect(() => route({ modelGroup: 'g', provider: 'groq' })).toThrow(
     new InvalidInput(
-      'The model "g" names the provider "groq", which is not known. Set its api_base if it speaks chat-completions.',
+      'The model "g" names the provider "groq", which is not known. Set its api_base if it accepts chat completions.',
     ),
   );
 });

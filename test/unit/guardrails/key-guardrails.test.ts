@@ -5,7 +5,7 @@ import { aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 
 describe('guardrails of a key', () => {
-  it('are none for the admin key, and for a key that says nothing', () => {
+  it('are none for the admin key, and for a key without settings', () => {
     const none = { named: [], disableGlobal: false, optedOut: [] };
     expect(callerGuardrailsOf(null)).toEqual(none);
     expect(callerGuardrailsOf(aKey())).toEqual(none);

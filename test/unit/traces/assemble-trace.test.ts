@@ -33,7 +33,7 @@ function assembled(raw: readonly RawSpan[]) {
 }
 
 describe('a trace', () => {
-  it('of one agent, one model call and one failed tool reads as the contract says', () => {
+  it('of one agent, one model call and one failed tool is that of the contract', () => {
     const { summary, agents, spans } = assembled([
       aSpan('a', 0, 2_000, agent('triage')),
       aSpan('b', 100, 500, {
@@ -107,7 +107,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('there is none without a summary', () => {
+  it('does not exist without a summary', () => {
     expect(assembleTrace([], new Map())).toBeNull();
   });
 
@@ -150,7 +150,7 @@ describe('the tokens of a trace', () => {
     ['the run first', [[run], [first], [second]]],
     ['the run last', [[first, second], [run]]],
     ['the run between', [[first], [run, second]]],
-  ])('are those of its model calls, which a run only repeats: %s', (_what, batches) => {
+  ])('are those of its model calls, which a run repeats: %s', (_what, batches) => {
     const identity = { traceId: run.traceId, traceRef: 'R', owner: OWNER };
     const summary = batches.reduce<TraceSummary | null>(
       (grown, batch) => growSummary(grown, identity, readSpans(batch, OWNER)),

@@ -12,7 +12,7 @@ const row = (number: number, fields: Parameters<typeof aSpendRow>[0] = {}) =>
 const matchesOf = (...args: Parameters<typeof callSpendOf>) =>
   [...callSpendOf(...args).values()].map(({ match, row: found }) => [match, found?.id ?? null]);
 
-describe('the books of a call', () => {
+describe('the account of a call', () => {
   it('are its own row where the gateway made it', () => {
     expect(matchesOf([call(1), call(2)], [row(1)])).toEqual([
       ['matched', 'row-1'],
@@ -77,7 +77,7 @@ describe('the books of a call', () => {
     expect(matchesOf([call(1, { requestId: 'r' })], twice)).toEqual([['ambiguous', null]]);
   });
 
-  it('are kept of calls of models alone', () => {
+  it('exist for calls of models alone', () => {
     const types = ['agent', 'tool', 'embedding', 'reranker', 'llm'] as const;
     const spans = types.map((type, place) => call(place + 1, { type }));
     expect([...callSpendOf(spans, []).keys()]).toEqual([3, 4, 5].map(spanId));
@@ -88,7 +88,7 @@ describe('the cost of a call', () => {
   const costsOf = (...args: Parameters<typeof callSpendOf>) =>
     [...callSpendOf(...args).values()].map(({ cost, source }) => [cost, source]);
 
-  it('is that of its row, else the estimate where that counts', () => {
+  it('is that of its row, else the counted estimate', () => {
     const spans = [
       call(1, { estimate: picos(3n) }),
       call(2, { parentSpanId: spanId(1), gateway: true }),
@@ -112,7 +112,7 @@ describe('the cost of a call', () => {
     expect(costsOf([asked, ...answered], [row(8), row(9)])[0]).toEqual([null, null]);
   });
 
-  it('stands on the span of a call whose row is not to be seen', () => {
+  it('is on the span of a call whose row is not visible', () => {
     expect(costsOf([call(1, { gateway: true, cost: picos(5n) })], [])).toEqual([[5n, 'gateway']]);
   });
 });
@@ -120,7 +120,7 @@ describe('the cost of a call', () => {
 describe('calls that the gateway has in traces of its own', () => {
   const NS = 1_000_000n;
 
-  it('are looked for at about their time, when they name an answer that their trace does not have', () => {
+  it('are searched near their time, when they name an answer that their trace does not have', () => {
     const at = { startNs: 100_000n * NS, endNs: 101_000n * NS };
     const spans = [
       call(1, { ...at, requestId: 'r-1' }),
@@ -136,7 +136,7 @@ describe('calls that the gateway has in traces of its own', () => {
     ]);
   });
 
-  it('count in what is shown of the trace in place of their estimates, each once', () => {
+  it('count in the trace instead of their estimates, each once', () => {
     const spans = [
       call(1, { requestId: 'r-1', estimate: picos(3n) }),
       call(2, { callId: 'c-1' }),
@@ -171,7 +171,7 @@ describe('calls that the gateway has in traces of its own', () => {
   });
 });
 
-it('an agent has spent what its calls are estimated to cost too', () => {
+it('the spend of an agent includes estimates of its calls', () => {
   const spans = [
     call(1, { type: 'agent', name: 'triage' }),
     call(2, { agent: 'triage', estimate: picos(3n) }),
@@ -183,7 +183,7 @@ it('an agent has spent what its calls are estimated to cost too', () => {
   );
 });
 
-it('an agent has spent each row once, also under the label its calls name it by', () => {
+it('the spend of an agent has each row once, also under the label that its calls use', () => {
   const spans = [
     call(1, { type: 'agent', name: 'run triage', agent: 'triage' }),
     call(2, { agent: 'triage' }),
@@ -205,7 +205,7 @@ it('an agent has spent each row once, also under the label its calls name it by'
   expect(agentSpendOf(spans, unpriced)).toEqual(new Map());
 });
 
-it('a call that was not looked for in other traces has incomplete evidence, the last that was looked for has none', () => {
+it('a call has incomplete evidence after the limit of searches in other traces, and none before', () => {
   const spans = Array.from({ length: 1_002 }, (_, at) =>
     headOf(aSpan({ spanId: spanId(at + 1), requestId: `r-${at}` })),
   );

@@ -27,8 +27,8 @@ const READ: CallUsage = {
   reasoningTokens: null,
 };
 
-describe('what the price of a call depends on', () => {
-  it('is read out of its span, what is not told as null', () => {
+describe('the usage of a call for its price', () => {
+  it('is read from its span, missing values as null', () => {
     expect(usageOf(CHAT)).toEqual(READ);
     expect(
       usageOf({
@@ -94,11 +94,11 @@ describe('what the price of a call depends on', () => {
     ['another tier', { 'gen_ai.openai.response.service_tier': 'priority' }],
     ['a tier that was asked for', { 'gen_ai.openai.request.service_tier': 'flex' }],
     ['no model', { 'gen_ai.request.model': '', 'gen_ai.response.model': '' }],
-  ])('would be a guess: %s', (_what, differing) => {
+  ])('is unknown: %s', (_what, differing) => {
     expect(usageOf({ ...CHAT, ...differing })).toBeNull();
   });
 
-  it('is not put off by counts of nothing', () => {
+  it('ignores counts of zero', () => {
     expect(usageOf({ ...CHAT, 'gen_ai.usage.input_audio_tokens': 0, 'gen_ai.usage.raw': '{}' })).toEqual(READ);
   });
 });

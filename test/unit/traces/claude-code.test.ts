@@ -31,11 +31,11 @@ describe('Claude Code', () => {
     ['agent:builtin:Explore', 'Explore'],
     ['agent:custom:a:b', 'a:b'],
     ['agent:custom:', 'claude-code'],
-  ])('asked by %s, for %s', (source, agent) => {
+  ])('called by %s, for %s', (source, agent) => {
     expect(aKind('llm_request', { query_source: source })?.agent).toBe(agent);
   });
 
-  it('counts what the cache had and took as input, too', () => {
+  it('counts cache reads and writes as input, too', () => {
     const span = aKind('llm_request', {
       input_tokens: 8,
       cache_read_tokens: '1600',
@@ -55,7 +55,7 @@ describe('Claude Code', () => {
     ['[ASSISTANT]\nhi', 'assistant', 'hi'],
     ['[TOOL RESULT: t1]\ndone', 'tool', 'done'],
     ['[1] of 2', 'user', '[1] of 2'],
-  ])('what is new in a request: %j', (context, role, content) => {
+  ])('the new messages of a request: %j', (context, role, content) => {
     const span = aKind('llm_request', { new_context: context, 'response.model_output': 'hi' });
     expect(span).toMatchObject({
       input: JSON.stringify([{ role, content }]),
@@ -75,7 +75,7 @@ describe('Claude Code', () => {
     expect(aKind('tool')?.input).toBe('');
   });
 
-  it("a tool's output from its event, else from what followed", () => {
+  it("a tool's output from its event, else from the next request", () => {
     const context = { new_context: '[TOOL RESULT: t1]\nlater' };
     const events = [anEvent('other', { output: 'no' }), anEvent('tool.output', { diff: '+line' })];
     const attributes = { 'span.type': 'tool', ...context };

@@ -3,7 +3,7 @@ import { contentViewOf } from '../../../src/domain/traces/content-view.ts';
 
 const user = { role: 'user', content: 'Hi', name: null, toolCalls: [] };
 
-describe('what a span carries is shown', () => {
+describe('the content of a span is shown', () => {
   it('as messages', () => {
     const text = JSON.stringify([
       { role: 'user', content: 'Hi' },

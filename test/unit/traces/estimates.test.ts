@@ -24,7 +24,7 @@ const counted = (spans: readonly CallLink[]) =>
   [...countedEstimates(spans)].map(([id, amount]) => [Number.parseInt(id, 16), amount]);
 
 describe('the estimates that count', () => {
-  it('are those of calls that nothing else tells of', () => {
+  it('are those of calls that nothing else describes', () => {
     expect(counted([span(1, estimated(5n)), span(2, estimated(7n)), span(3)])).toEqual([
       [1, 5n],
       [2, 7n],
@@ -32,7 +32,7 @@ describe('the estimates that count', () => {
     expect(counted([span(1)])).toEqual([]);
   });
 
-  it('leave out a call that has one below it, steps between them or not', () => {
+  it('leave out a call that has one below it, also with steps between them', () => {
     const inner = [span(2, { ...below(1), type: 'chain' }), span(3, { ...below(2), ...estimated(7n) })];
     expect(counted([span(1, estimated(5n)), ...inner])).toEqual([[3, 7n]]);
     expect(counted([span(1, estimated(5n)), span(2, { ...below(1), gateway: true })])).toEqual([]);
@@ -51,7 +51,7 @@ describe('the estimates that count', () => {
       ).toEqual([[1, 5n]]);
   });
 
-  it('leave out what names an answer that the gateway or another span has', () => {
+  it('leave out calls that name an answer of the gateway or of another span', () => {
     const named = { requestId: 'r-1' };
     expect(counted([span(1, { ...named, ...estimated(5n) }), span(2, { ...named, gateway: true })])).toEqual([]);
     expect(counted([span(2, { ...named, ...estimated(5n) }), span(1, { ...named, ...estimated(7n) })])).toEqual([
@@ -67,7 +67,7 @@ describe('the estimates that count', () => {
     expect([...callsAbove(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
   });
 
-  it('leave out only what names an answer of a model call, by an id of bearable length', () => {
+  it('leave out only calls that name an answer of a model call, by an id of limited length', () => {
     const checked = span(2, { requestId: 'r-1', gateway: true, type: 'guardrail' });
     expect(counted([span(1, { requestId: 'r-1', ...estimated(5n) }), checked])).toEqual([[1, 5n]]);
     for (const [length, expected] of [
@@ -94,7 +94,7 @@ describe('the calls of a trace', () => {
     return [llmCalls, gatewayCalls, inputTokens, outputTokens];
   };
 
-  it('are counted once where the gateway tells of what its caller tells of, with its counts', () => {
+  it('are counted once where gateway and caller describe the same call, with the counts of the gateway', () => {
     const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
     const gateway = span(3, { ...below(2), gateway: true, ...used(11, 2) });
     expect(totals([span(1, used(10, 1)), step, gateway])).toEqual([1, 1, 11, 2]);
@@ -159,7 +159,7 @@ describe('a summary', () => {
     span(4, { ...below(1), ...estimated(7n), requestId: 'r' }),
   ];
 
-  it('comes to the same whatever order its spans come in', () => {
+  it('is the same in any order of its spans', () => {
     for (const order of permutationsOf(SPANS)) {
       const seen: typeof SPANS = [];
       const summary = order.reduce<TraceSummary | null>((before, one) => {
@@ -173,7 +173,7 @@ describe('a summary', () => {
     expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
   });
 
-  it('has no spend left when all of its estimates are calls of the gateway without a price', () => {
+  it('has no spend when all of its estimates are calls of the gateway without a price', () => {
     const before = growSummary(null, identity, SPANS.slice(0, 2));
     expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
     const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
@@ -215,7 +215,7 @@ describe('an export', () => {
     tokens.inputTokens === 2 ? null : picos(BigInt(tokens.inputTokens) + 5n);
   const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));
 
-  it('tells of each call what its price depends on, by the names it goes by', () => {
+  it('has for each call the usage for its price, by its ids', () => {
     const seen: unknown[] = [];
     const calls = estimatedCalls(packed([0, 1, 2]), (names) => {
       seen.push(names.models);
@@ -243,7 +243,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('gets its estimates into its rows, and those that count into its tally', () => {
+  it('has its estimates in its rows, and the counted ones in its sums', () => {
     const [trace] = withAll(packed([0, 1, 2, 3], [1, 0])).traces;
     expect(spansOfRows(traceId(1), trace?.rows ?? ('' as SpanRows))).toEqual(
       kept.map((one, place) => ({
@@ -261,7 +261,7 @@ describe('an export', () => {
     });
   });
 
-  it('counts a call once also where what stands between two that tell of it has no estimate', () => {
+  it('counts a call once also where a span between two that describe it has no estimate', () => {
     const [trace] = withAll(packed([0, 4], [1, 0, 4, 1])).traces;
     expect(trace?.tally).toMatchObject({ spend: 9n, pricedCalls: 1, estimate: 9n, estimatedCalls: 1 });
   });
@@ -271,13 +271,13 @@ describe('an export', () => {
     expect(trace?.tally).toMatchObject({ spend: 5n, pricedCalls: 1, estimate: 5n, estimatedCalls: 1 });
   });
 
-  it('stays as it is where nothing can be estimated', () => {
+  it('is unchanged where nothing can be estimated', () => {
     expect(withAll(packed([2]))).toEqual(packed([2]));
     expect(withAll(packed([0, 1]), () => null)).toEqual(packed([0, 1]));
     expect(textOfRows(rows)).toBe(spanRows(kept));
   });
 
-  it('is the same on either side of a way between threads', () => {
+  it('is the same after a transfer between threads', () => {
     const one = packed([0, 1, 2], [1, 0], { ...tallyOf(heads), spend: picos(100n), estimate: picos(7n) });
     const { body, ...read } = withAll(one);
     expect({ body, ...packedOfText(structuredClone(packedText(read))) }).toEqual(withAll(one));

@@ -41,7 +41,7 @@ const SPAN: Span = {
   links: [],
 };
 
-it('is typed again, and carries nothing that the span does not hold', () => {
+it('has typed attributes, and none that the span does not have', () => {
   expect(exportedSpan(SPAN, null)).toEqual({
     traceId: '1'.repeat(32),
     spanId: '2'.repeat(16),
@@ -61,7 +61,7 @@ it('is typed again, and carries nothing that the span does not hold', () => {
   });
 });
 
-it('says what failed, what it cost, and whose it is by the team alone', () => {
+it('has the error, the cost, and the team as its owner', () => {
   const failed = { ...SPAN, status: 'error' as const, error: 'gone', cost: usdFrom('0.0025'), attributes: {} };
   expect(exportedSpan(failed, 'team-1')).toMatchObject({
     status: 'error',
@@ -70,7 +70,7 @@ it('says what failed, what it cost, and whose it is by the team alone', () => {
   });
 });
 
-it('writes what was kept of a conversation in the parts of the conventions', () => {
+it('writes the stored conversation in the form of the conventions', () => {
   const messages = [
     { role: 'system', content: 'Be kind.' },
     { role: 'user', content: [{ type: 'text', text: 'Where is it?' }] },

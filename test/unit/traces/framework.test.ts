@@ -27,7 +27,7 @@ describe('the framework of a span', () => {
     expect(frameworkOf(aRawSpan({ instrumentationScope: { name, version: '', attributes: {} } }))).toBe(framework);
   });
 
-  it('is the integration that it names', () => {
+  it('is the integration in its attributes', () => {
     const scope = { name: 'ai', version: '', attributes: {} };
     for (const key of ['langsmith.metadata.ls_integration', 'traceloop.association.properties.ls_integration'])
       expect(frameworkOf(aRawSpan({ attributes: { [key]: 'langchain' }, instrumentationScope: scope }))).toBe(
@@ -36,7 +36,7 @@ describe('the framework of a span', () => {
   });
 });
 
-describe('where a run was asked for', () => {
+describe('the source of a run', () => {
   const told = {
     'litellm.source.type': 'slack',
     'litellm.source.url': 'https://example.slack.com/archives/1',
@@ -60,11 +60,11 @@ describe('where a run was asked for', () => {
     ['an address that is not encrypted', { 'litellm.source.url': 'http://example.com' }],
     ['no address', { 'litellm.source.url': 'somewhere' }],
     ['an address without end', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
-  ])('is not told by %s', (_what, differing) => {
+  ])('is not read from %s', (_what, differing) => {
     expect(sourceOf(aRawSpan({ attributes: { ...told, ...differing } }))).toBeNull();
   });
 
-  it('is the run’s: spans inside of it do not tell', () => {
+  it('is that of the run: spans inside of it have none', () => {
     expect(sourceOf(aRawSpan({ attributes: told, parentSpanId: 'a'.repeat(16) }))).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ const read = (differing: Partial<RawSpan>) => readSpans([aRawSpan(differing)], {
 const llm = (attributes: RawSpan['attributes']) =>
   read({ attributes: { 'gen_ai.operation.name': 'chat', ...attributes } });
 
-describe('GenAI: what a span is', () => {
+describe('GenAI: the kind of a span', () => {
   it.each([
     ['invoke_agent', 'agent'],
     ['create_agent', 'framework'],
@@ -32,19 +32,19 @@ describe('GenAI: what a span is', () => {
     expect(read({ attributes: { ...attributes, 'gen_ai.agent.name': 'triage' } })?.type).toBe('agent');
   });
 
-  it('a span that only names the model it asks is a model call', () => {
+  it('a span that only names a model is a model call', () => {
     expect(read({ attributes: { 'gen_ai.request.model': 'm' } })?.type).toBe('llm');
   });
 
-  it('the model asked for, else the one that answered; the id of its answer', () => {
+  it('the requested model, else the one that answered; the id of its answer', () => {
     const answered = { 'gen_ai.response.model': 'm-2', 'gen_ai.response.id': 'r-1' };
     expect(llm({ 'gen_ai.request.model': 'm', ...answered })).toMatchObject({ model: 'm', requestId: 'r-1' });
     expect(llm({ 'gen_ai.request.model': '', ...answered })?.model).toBe('m-2');
   });
 });
 
-describe('GenAI: what went in and what came out', () => {
-  it('messages in the common form, without what was only thought, and not a second time as attributes', () => {
+describe('GenAI: input and output', () => {
+  it('messages in the common form, without reasoning, and not also as attributes', () => {
     const input = [
       { role: 'system', parts: [{ type: 'text', content: 'Be brief.' }] },
       {
@@ -91,7 +91,7 @@ describe('GenAI: what went in and what came out', () => {
     ['an empty list', '[]'],
     ['an object that is no message', '{"question":"a"}'],
     ['a content of no known making', '[{"role":"user","content":7}]'],
-  ])('%s stays as it is', (_what, text) => {
+  ])('%s is unchanged', (_what, text) => {
     expect(llm({ 'gen_ai.input.messages': text })).toMatchObject({ input: text, inputPreview: text });
   });
 
@@ -104,7 +104,7 @@ describe('GenAI: what went in and what came out', () => {
     expect(span).toMatchObject({ input: '{"a":1}', output: 'done', attributes: { kept: 'yes' } });
   });
 
-  it('the first that says something counts, and what did not count stays an attribute', () => {
+  it('the first one with a value counts, and the others stay attributes', () => {
     const span = llm({ 'gen_ai.input.messages': '', 'gen_ai.tool.call.arguments': 'args', 'gen_ai.prompt': 'prompt' });
     expect(span).toMatchObject({
       input: 'args',
@@ -171,7 +171,7 @@ describe('GenAI: what went in and what came out', () => {
     ]);
   });
 
-  it('the events of a tool are what it was given and what it gave', () => {
+  it('the events of a tool are its input and output', () => {
     const events = [
       anEvent('gen_ai.tool.message', { content: '{"in":"B"}' }),
       anEvent('gen_ai.choice', { message: '[{"text":"grey"}]' }),
@@ -184,13 +184,13 @@ describe('GenAI: what went in and what came out', () => {
     ['the agreed names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
     ['earlier names', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens'],
     ['names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
-  ])('tokens by what became of them, by %s', (_what, cacheRead, reasoning) => {
+  ])('tokens by kind, by %s', (_what, cacheRead, reasoning) => {
     const span = llm({ [cacheRead]: 7, [reasoning]: '3' });
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 7, cacheWrite: null, reasoning: 3 });
     expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 
-  it('the preview is the latest that a user said, at most 240 characters and never half of one', () => {
+  it('the preview is the latest text of a user, of at most 240 whole characters', () => {
     const preview = (text: string) =>
       llm({ 'gen_ai.input.messages': JSON.stringify([{ role: 'user', content: text }]) })?.inputPreview;
     expect(preview('a'.repeat(240))).toBe('a'.repeat(240));

@@ -26,7 +26,7 @@ describe('LangSmith', () => {
     expect(read(differing)?.type).toBe(type);
   });
 
-  it('a model call: the first batch in, the first generation out', () => {
+  it('a model call: its input is the first batch, its output the first generation', () => {
     const attributes = {
       'langsmith.span.kind': 'llm',
       'langsmith.metadata.ls_model_name': 'm',
@@ -42,12 +42,12 @@ describe('LangSmith', () => {
     });
   });
 
-  it('a model call without messages has an empty list, and an answer of another making as it is', () => {
+  it('a model call without messages has an empty list, and an answer of another form unchanged', () => {
     const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.completion': 'plain' };
     expect(read({ attributes })).toMatchObject({ input: '[]', output: 'plain' });
   });
 
-  it('an agent: its messages in, the last of them out', () => {
+  it('an agent: its input is its messages, its output the last of them', () => {
     const stored = { type: 'human', data: { content: 'hello' } };
     const attributes = {
       'gen_ai.prompt': JSON.stringify({ messages: [stored] }),

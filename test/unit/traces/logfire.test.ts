@@ -28,7 +28,7 @@ describe('Logfire and Pydantic AI', () => {
     expect(read({ 'logfire.span_type': 'log' }, null)?.type).toBe('chain');
   });
 
-  it('an earlier agent: all that was said before the last answer, and that answer', () => {
+  it('an earlier agent: the messages before the last answer, and that answer', () => {
     const events = [
       said('system', 'Be brief.'),
       said('user', 'Hi'),
@@ -57,19 +57,19 @@ describe('Logfire and Pydantic AI', () => {
     ]);
   });
 
-  it('an agent that ended in a tool gives its result', () => {
+  it('an agent that ended with a tool has the result of it', () => {
     const span = read({ all_messages_events: JSON.stringify([said('user', 'Hi')]), final_result: '{"a":1}' });
     expect(span).toMatchObject({ input: '[{"role":"user","content":"Hi"}]', output: '{"a":1}' });
   });
 
   it.each(['[broken', '[{"event.name":"gen_ai.user.message","content":7}]', '[7]', '{}'])(
-    'a record that is none stays an attribute: %s',
+    'an invalid record stays an attribute: %s',
     (events) => {
       expect(read({ events, prompt: 'Hi' })).toMatchObject({ input: 'Hi', attributes: { events } });
     },
   );
 
-  it("a tool's result sent in the name of the user is the tool's", () => {
+  it('a result of a tool that was sent as a user message is that of the tool', () => {
     const messages = [{ role: 'user', parts: [{ type: 'tool_call_response', id: 'c1', name: 't', result: 'done' }] }];
     expect(read({ 'gen_ai.input.messages': JSON.stringify(messages) })?.input).toBe(
       '[{"role":"tool","content":"done","name":"t"}]',

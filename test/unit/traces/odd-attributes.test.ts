@@ -67,7 +67,7 @@ function oddSpan(draw: (below: number) => number): RawSpan {
 }
 
 describe('an odd attribute', () => {
-  it('never costs a span, and what was not made input or output of stays as it came', () => {
+  it('never refuses a span, and stays unchanged where it is not input or output', () => {
     const draw = seeded(11);
     for (let round = 0; round < 1_000; round++) {
       const raw = oddSpan(draw);

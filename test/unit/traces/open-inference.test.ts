@@ -32,7 +32,7 @@ describe('OpenInference', () => {
     expect(read({ 'openinference.span.kind': 'LLM' }, null)?.type).toBe('llm');
   });
 
-  it('an agent span is named after its agent, as the packages for agno and the OpenAI agents send it', () => {
+  it('an agent span is named after its agent, in the form of the packages for agno and the OpenAI agents', () => {
     const kind = { 'openinference.span.kind': 'AGENT' };
     const agno = {
       ...kind,
@@ -76,7 +76,7 @@ describe('OpenInference', () => {
     ]);
   });
 
-  it('reads spread messages, model and tokens, and keeps what has no place', () => {
+  it('reads indexed messages, model and tokens, and keeps other attributes', () => {
     const span = read({
       'openinference.span.kind': 'LLM',
       'llm.model_name': 'm',
@@ -127,7 +127,7 @@ describe('OpenInference', () => {
     expect(span?.attributes['input.value']).toBeUndefined();
   });
 
-  it('messages that came without their words give way to the value they were made from', () => {
+  it('messages without texts are replaced by the value they were made from', () => {
     const span = read({
       'openinference.span.kind': 'CHAIN',
       'llm.input_messages.0.message.role': 'user',
@@ -144,11 +144,11 @@ describe('OpenInference', () => {
     ['{"lc_agent_name": "triage"}', 'triage'],
     ['{"lc_agent_name": 7}', ''],
     ['lc_agent_name, broken', ''],
-  ])('LangChain tells its agent in the metadata: %s', (metadata, agent) => {
+  ])('LangChain names its agent in the metadata: %s', (metadata, agent) => {
     expect(read({ 'openinference.span.kind': 'CHAIN', metadata })?.agent).toBe(agent);
   });
 
-  it('tokens by what became of them', () => {
+  it('tokens by their kind', () => {
     expect(
       tokenDetailsOf({
         'llm.token_count.prompt_details.cache_read': 1,

@@ -59,8 +59,8 @@ function read(text: string): string | undefined {
   return said === null ? undefined : startOf(said, PREVIEW_LENGTH);
 }
 
-describe('the latest thing a user said, read out of the text of a conversation', () => {
-  it('is what the messages themselves say, in every plain form', () => {
+describe('the latest text of a user, read from the JSON text of a conversation', () => {
+  it('is that of the parsed messages, in every plain form', () => {
     let told = 0;
     for (let time = 0; time < 4_000; time += 1) {
       const messages = Array.from({ length: 1 + below(4) }, aMessage);
@@ -75,7 +75,7 @@ describe('the latest thing a user said, read out of the text of a conversation',
     expect(told).toBeGreaterThan(3_000);
   });
 
-  it('ends on a character', () => {
+  it('ends with a whole character', () => {
     const content = `${'x'.repeat(PREVIEW_LENGTH - 1)}😀 and more`;
     expect(read(JSON.stringify([{ role: 'user', content }]))).toBe('x'.repeat(PREVIEW_LENGTH - 1));
   });
@@ -95,7 +95,7 @@ describe('the latest thing a user said, read out of the text of a conversation',
     ['no user', '[{"role":"assistant","content":"a"}]'],
     ['a user who says nothing at last', '[{"role":"user","content":"a"},{"role":"user","content":" \\n"}]'],
     ['an empty list', '[]'],
-  ])('is left to the messages themselves: %s', (_what, text) => {
+  ])('is left to the parser: %s', (_what, text) => {
     expect(read(text)).toBeUndefined();
   });
 });

@@ -55,7 +55,7 @@ describe('queries of traces', () => {
     await expect(query('c')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
   });
 
-  it('leave the line at the deadline and when the caller leaves', async () => {
+  it('leave the queue at the deadline and when the caller leaves', async () => {
     vi.useFakeTimers();
     void query('a', 'a1');
     const late = query('a', 'a2');

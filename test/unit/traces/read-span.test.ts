@@ -11,7 +11,7 @@ function read(differing: Partial<RawSpan>, maxValueBytes?: number): Span {
   return span;
 }
 
-describe('a span without meaning of its own', () => {
+describe('a span of no convention', () => {
   it('keeps everything, as text', () => {
     const span = read({
       parentSpanId: 'aaaaaaaaaaaaaaaa',
@@ -81,8 +81,8 @@ describe('a span without meaning of its own', () => {
   });
 });
 
-describe('whose a span is', () => {
-  it('is never what its resource claims', () => {
+describe('the owner of a span', () => {
+  it('is never read from its resource', () => {
     const claimed = { 'litellm.team_id': 'other', 'litellm.api_key_hash': 'other', 'litellm.org_id': 'other', a: '1' };
     expect(read({ resource: { attributes: claimed } }).resourceAttributes).toEqual({
       'litellm.team_id': 'team-1',
@@ -93,7 +93,7 @@ describe('whose a span is', () => {
   });
 });
 
-describe('what went wrong', () => {
+describe('the error of a span', () => {
   const exception = anEvent('exception', { 'exception.message': 'no such order', 'exception.type': 'KeyError' });
   it.each([
     ['the status message', { statusMessage: 'timed out', events: [exception] }, 'timed out'],
@@ -121,7 +121,7 @@ describe('token counts', () => {
   });
 
   it.each([-1, 4_294_967_296, 1.5, 2n ** 60n, '-5', '4294967296', [1], null])(
-    'an odd one counts nothing and stays an attribute: %s',
+    'an odd value counts nothing and stays an attribute: %s',
     (value) => {
       const span = read({ attributes: { 'gen_ai.usage.output_tokens': value } });
       expect(span.outputTokens).toBe(0);
@@ -137,7 +137,7 @@ describe('token counts', () => {
   });
 });
 
-describe('the agent a span belongs to', () => {
+describe('the agent of a span', () => {
   it.each([
     ['its own name', { 'gen_ai.agent.name': 'a', 'agent.name': 'b' }, 'a'],
     ['a plainer name', { 'agent.name': 'b', 'openclaw.agent': 'c' }, 'b'],
@@ -159,7 +159,7 @@ describe('the agent a span belongs to', () => {
 });
 
 describe('long values', () => {
-  it('are cut to their first bytes wherever they stand, and say how many are gone', () => {
+  it('are cut to their first bytes in every place, and have the number of removed bytes', () => {
     const long = 'x'.repeat(65_537);
     const cut = `${'x'.repeat(65_536)}…[truncated 1 bytes]`;
     const span = read({

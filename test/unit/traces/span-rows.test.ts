@@ -81,23 +81,23 @@ const TRACES = Array.from({ length: 60 }, (_, trace) =>
 );
 
 describe('rows of spans', () => {
-  it('say again what they were made of, whatever is in its texts', () => {
+  it('restore their spans, with any text', () => {
     for (const spans of TRACES) expect(spansOfRows(traceId(1), spanRows(spans))).toEqual(spans.map(asKept));
   });
 
-  it('are a line for each span, a value for each member', () => {
+  it('have a line for each span, and a value for each member', () => {
     for (const spans of TRACES) {
       const rows = rowTexts(spanRows(spans)).map((row) => JSON.parse(row) as readonly unknown[]);
       expect(rows.map(({ length }) => length)).toEqual(spans.map(() => SPAN_ROW_MEMBERS.length));
     }
   });
 
-  it('are the same in bytes, of several traces side by side as of each alone', () => {
+  it('have the same bytes for several traces together as for each alone', () => {
     const inBytes = rowsOfTraces(TRACES);
     expect(inBytes.map(({ rows }) => textOfRows(rows))).toEqual(TRACES.map((spans) => spanRows(spans)));
   });
 
-  it('take an estimate where each ends', () => {
+  it('get an estimate at the end of each', () => {
     for (const [place, { rows, ends }] of rowsOfTraces(TRACES).entries()) {
       const estimates = ends.map((end, at) => ({ end, estimate: picos(BigInt(at) * 1_000n) }));
       const estimated = spansOfRows(traceId(1), withEstimates(rows, estimates));
@@ -118,7 +118,7 @@ describe('rows of spans', () => {
     expect([row?.[input], row?.[output]]).toEqual([null, null]);
   });
 
-  it('keep many more labels than are remembered apart', () => {
+  it('have many more labels than are cached', () => {
     const spans = Array.from({ length: 3_000 }, (_, at): KeptSpan => {
       return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };
     });

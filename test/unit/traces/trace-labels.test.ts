@@ -44,7 +44,7 @@ describe('session, user and tags of a span', () => {
     expect(labelsOf(attributes)).toEqual({ sessionId: 's', userId: 'u', tags: ['a', 'b'] });
   });
 
-  it('are those of the agreed name, in any order of attributes', () => {
+  it('are those of the standard name, in any order of attributes', () => {
     const attributes = { 'langfuse.session.id': 'l', 'session.id': 's', 'gen_ai.conversation.id': 'g', 'user.id': ' ' };
     const more = { 'enduser.id': 'u', metadata: '{"session_id":"m","user_id":"m"}' };
     const labels = { sessionId: 's', userId: 'u', tags: [] };

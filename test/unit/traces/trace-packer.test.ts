@@ -57,7 +57,7 @@ describe.each([
 ])('an export that is read %s', (_where, { pack, payloads, without }, spans, bytes) => {
   const plain = anExport(spans, bytes);
 
-  it('comes out the same, gzipped or not, with the sender’s own gzip kept', async () => {
+  it('is unchanged, gzipped or not, and keeps the gzip of the sender', async () => {
     const gzipped = new Uint8Array(gzipSync(plain));
     const [one, other] = [await pack(protobuf(gzipped, 'gzip')), await pack(protobuf(plain))];
     expect(one.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped });
@@ -67,7 +67,7 @@ describe.each([
     expect(one.traces.map(({ spanIds }) => spanIds.length)).toEqual([spans - 1, 1]);
   });
 
-  it('gives payloads back by their places, and without others when these are gone', async () => {
+  it('returns payloads by their places, also after others were removed', async () => {
     const { body } = await pack(protobuf(gzipSync(plain), 'gzip'));
     const [last, first] = await payloads(body, [spans - 1, 0], OWNER);
     expect(first?.input).toBe('x'.repeat(bytes));
@@ -76,21 +76,21 @@ describe.each([
     expect(rest.bytes.length).toBeLessThan(1_000);
   });
 
-  it('is refused with the error it deserves', async () => {
+  it('is refused with its error', async () => {
     await expect(pack(protobuf(plain.slice(0, -1)))).rejects.toThrow(InvalidInput);
     await expect(pack(protobuf(plain, 'gzip'))).rejects.toThrow(new InvalidInput('The body is not valid gzip.'));
     await expect(pack(protobuf(plain, 'br'))).rejects.toThrow(InvalidInput);
   });
 });
 
-it('reads what says it is small and is not on a thread all the same', async () => {
+it('reads a body on a thread that declares a small size and is large', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
   gzipped.writeUInt32LE(10, gzipped.length - 4);
   // zlib finds the lie at the end, wherever it is read.
   await expect(packer.pack(protobuf(gzipped, 'gzip'))).rejects.toThrow(InvalidInput);
 });
 
-it('inflates no further than the limit, and says so', async () => {
+it('inflates up to the limit, and refuses more', async () => {
   const bomb = gzipSync(Buffer.alloc(4 * LIMITS.bodyBytes));
   const refusal = new TooLarge(`The body is larger than ${LIMITS.bodyBytes} bytes once inflated.`, LIMITS.bodyBytes);
   await expect(packer.pack(protobuf(bomb, 'gzip'))).rejects.toThrow(refusal);
@@ -98,7 +98,7 @@ it('inflates no further than the limit, and says so', async () => {
   await expect(packer.pack(protobuf(bomb, 'gzip'))).rejects.toThrow(refusal);
 });
 
-it('reads an export here up to the size that is set, and a larger one on a thread', async () => {
+it('reads an export on this thread up to the configured size, and a larger one on another', async () => {
   const small = protobuf(anExport(2, 10));
   const large = protobuf(anExport(2, 11));
   const bounded = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: small.bytes.length });
@@ -126,7 +126,7 @@ it('yields to other requests between two exports that are read on this thread', 
   expect(order.join()).toMatch(/^(?:export \d,another,?|another,export \d,?){3}$/);
 });
 
-it('opens what is kept on a thread where it is larger than may be read here', async () => {
+it('opens stored bodies on another thread where they are larger than this one may read', async () => {
   const plain = anExport(200, 5_000);
   const { body } = await onOneCore.pack(protobuf(gzipSync(plain), 'gzip'));
   // A thousandth of what it is once open.
@@ -136,7 +136,7 @@ it('opens what is kept on a thread where it is larger than may be read here', as
   expect(opened).toHaveBeenCalledOnce();
 });
 
-it('opens gzip in several parts on a thread where it is large, whatever the last part declares', async () => {
+it('opens gzip in several parts on another thread where it is large, whatever the last part declares', async () => {
   const plain = anExport(2, 40_000);
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
@@ -145,7 +145,7 @@ it('opens gzip in several parts on a thread where it is large, whatever the last
   expect(opened).toHaveBeenCalledOnce();
 });
 
-it('takes nothing while large exports hold every place, and gives each place back', async () => {
+it('accepts none while large exports use every place, and frees each place', async () => {
   const large = anExport(600, 1_000);
   const reading = packer.pack(protobuf(large));
   await expect(packer.pack(protobuf(anExport(1, 1)))).rejects.toThrow(Unavailable);
@@ -154,7 +154,7 @@ it('takes nothing while large exports hold every place, and gives each place bac
   expect((await packer.pack(protobuf(anExport(1, 1)))).traces.length).toBe(1);
 });
 
-it('hands what is kept of an export over and back, also out of memory that others share', async () => {
+it('passes an export to a thread and back, also from shared memory', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
   const shared = new Uint8Array(gzipped.length + 2).fill(7);
   shared.set(gzipped, 1);
@@ -169,7 +169,7 @@ it('hands what is kept of an export over and back, also out of memory that other
   ]);
 });
 
-it('reads random exports on a thread as it does here', async () => {
+it('reads random exports on either thread alike', async () => {
   const draw = seeded(5);
   for (let round = 0; round < 20; round += 1) {
     const plain = encodeExport(randomExport(draw).request);
@@ -180,7 +180,7 @@ it('reads random exports on a thread as it does here', async () => {
   }
 });
 
-it('takes the spans of a trace together, however they come, and of those that share an id the first', () => {
+it('joins the spans of a trace, in any order, and keeps the first of those that share an id', () => {
   const span = (trace: number, id: number, name: string) => ({
     traceId: Buffer.alloc(16, trace),
     spanId: Buffer.alloc(8, id),

@@ -63,7 +63,7 @@ async function aTraceOf(calls: number) {
 
 const idsOf = ({ spans }: Awaited<ReturnType<typeof getTrace>>): readonly string[] => spans.map((span) => span.spanId);
 
-it('reads all spans for the first page, and its own for every page behind', async () => {
+it('reads all spans for the first page, and only those of the page for later ones', async () => {
   const { read, reads } = await aTraceOf(4);
   const first = await read(null);
   const second = await read(first.nextCursor);
@@ -75,7 +75,7 @@ it('reads all spans for the first page, and its own for every page behind', asyn
   expect(third.nextCursor).toBeNull();
 });
 
-it('shows a trace without a root under its first span on every page, as that is by then', async () => {
+it('shows a trace without a root under its current first span on every page', async () => {
   const { read, reads, traces } = await aTraceOf(0);
   const orphans = [1, 2, 3].map((at) =>
     aSpan({
@@ -99,7 +99,7 @@ it('shows a trace without a root under its first span on every page, as that is 
   expect(reads).toEqual(['whole', 'page of 1', 'page of 3']);
 });
 
-it('makes an outline anew for who has other rights: what the books say is not for everybody', async () => {
+it('makes another outline for callers with other rights, because accounts depend on them', async () => {
   const { read, reads, spend } = await aTraceOf(4);
   spend.push(
     aSpendRow({ traceId: traceId(1), spanId: spanId(2), teamId: null, keyHash: LONE_KEY.keyHash, cost: picos(7n) }),
@@ -114,7 +114,7 @@ it('makes an outline anew for who has other rights: what the books say is not fo
   expect(reads).toEqual(['whole', 'page of 3', 'whole', 'page of 3']);
 });
 
-it('reads a page of a trace that several keys sent out of all of their spans', async () => {
+it('reads a page of a trace of several keys from all of their spans', async () => {
   const { read, reads, traces } = await aTraceOf(2);
   await traces.ingest([{ owner: LONE_KEY, spans: [aSpan({ spanId: spanId(50), startNs: nsAt(START_MS + 90) })] }]);
   const first = await read(null);
@@ -126,7 +126,7 @@ it('reads a page of a trace that several keys sent out of all of their spans', a
   expect(reads).toEqual(['whole', 'whole']);
 });
 
-it('every page says whether calls that have ended may be missing', async () => {
+it('every page has whether ended calls may be missing', async () => {
   const { read, records } = await aTraceOf(3);
   const { nextCursor, spendPending } = await read(null);
   records.readable = false;

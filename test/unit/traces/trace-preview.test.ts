@@ -49,7 +49,7 @@ describe('the preview of a trace', () => {
     ['of the earliest of several roots', [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')], 'first', null],
     ['of a root before that of a call', [server, says(2, 1, 'call'), root(3, 9, 'late')], 'late', rootAt(9)],
     ['of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],
-  ])('is %s, in whatever order and pieces its spans come', (_which, spans, preview, ms) => {
+  ])('is %s, in any order and pieces of its spans', (_which, spans, preview, ms) => {
     const expected = [preview, typeof ms === 'number' ? nsAt(START_MS + ms) : ms];
     expect(shown(grownBy([spans]))).toEqual(expected);
     for (const order of permutationsOf(spans)) {
@@ -58,7 +58,7 @@ describe('the preview of a trace', () => {
     }
   });
 
-  it('is read as it is listed, and without a root that of the first span if it has one', () => {
+  it('is that of the list, and without a root that of the first span if it has one', () => {
     const read = (spans: readonly SpanHead[]) => {
       const summary = growSummary(null, IDENTITY, spans);
       return assembleTrace([summary], new Map([['R', spans]]))?.summary.inputPreview;
@@ -81,7 +81,7 @@ describe('the preview of a trace', () => {
     expect(trace?.summary).toMatchObject({ name: 'POST /ask', inputPreview: 'call' });
   });
 
-  it('comes from a thread as it was read there', () => {
+  it('is the same from a thread', () => {
     const spans = [server, says(2, 1, 'call')];
     const packed = {
       traces: [

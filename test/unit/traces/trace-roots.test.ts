@@ -79,13 +79,13 @@ describe('the root of a trace', () => {
       [below(2, 2), below(3, 1), below(4, 1, { service: '' }), below(5, 1)],
       { name: '', status: 'unset', source: null, rootNs: null, service: 'service 3', inputPreview: '' },
     ],
-  ])('is %s, in whatever order and pieces its spans come', (_which, spans, expected) => {
+  ])('is %s, in any order and pieces of its spans', (_which, spans, expected) => {
     const whole = grownBy([spans]);
     expect(whole).toMatchObject(expected);
     for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(whole);
   });
 
-  it('keeps the name of a trace stored before its begin was kept, but against one before all of it', () => {
+  it('keeps the name of a trace that was stored without its begin, unless an earlier root arrives', () => {
     const stored = grownBy([[head(1, 5), below(2, 3)]]);
     if (stored === null) throw new Error('Spans make a summary.');
     const before: TraceSummary = { ...stored, rootNs: null };
@@ -95,7 +95,7 @@ describe('the root of a trace', () => {
     expect([earlier.name, earlier.service, earlier.inputPreview]).toEqual(['run 4', 'service 4', 'said 4']);
   });
 
-  it('comes from a thread as it was read there', () => {
+  it('is the same from a thread', () => {
     const spans = [head(1, 5), head(2, 1, { source: GITHUB, inputPreview: '' })];
     const rows = spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } })));
     const spanIds = spans.map((span) => span.spanId);

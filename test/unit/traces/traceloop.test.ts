@@ -31,7 +31,7 @@ describe('Traceloop', () => {
     ).toBe('lc');
   });
 
-  it('what an entity was given and gave, as it stands', () => {
+  it('the input and output of an entity, unchanged', () => {
     const span = read({
       'traceloop.span.kind': 'tool',
       'traceloop.entity.input': '{"args": ["Bonn"], "kwargs": {}}',
@@ -41,7 +41,7 @@ describe('Traceloop', () => {
     expect(span?.attributes).toEqual({ 'traceloop.span.kind': 'tool' });
   });
 
-  it("LangChain's messages inside an entity, which keeps what stands beside them", () => {
+  it("LangChain's messages inside an entity, which keeps its other members", () => {
     const input = '{"inputs": {"messages": [{"role": "user", "content": "Hi"}]}, "tags": ["a"]}';
     const span = read({
       'traceloop.span.kind': 'workflow',
@@ -55,7 +55,7 @@ describe('Traceloop', () => {
     expect(span?.attributes).toEqual({ 'traceloop.span.kind': 'workflow', 'traceloop.entity.input': input });
   });
 
-  it('its first form, with names of its own', () => {
+  it('its first form, with other names', () => {
     const span = read({
       'llm.request.type': 'completion',
       'llm.request.model': 'm',

@@ -30,7 +30,7 @@ describe('a conversation that is too long', () => {
     expect(truncateConversation(text, bytes(text))).toBe(text);
   });
 
-  it('keeps its first message and the newest that fit, and says how many are gone', () => {
+  it('keeps its first message and the newest that fit, and has the number of removed ones', () => {
     const messages = Array.from({ length: 20 }, (_, index) => message(`${index}`.padEnd(50, '.')));
     const cut = truncateConversation(JSON.stringify(messages), 400);
     expect(JSON.parse(cut)).toEqual([

@@ -64,7 +64,7 @@ const seen = ({ value }: IteratorResult<SpanUpdate>) => [
 ];
 const update = (id: string, numbers: readonly number[]) => [id, numbers.map(spanId)];
 
-it('tells of what was not there, in parts of five hundred, and reads no more often than there is news', async () => {
+it('sends new spans, in parts of five hundred, with one read for each change', async () => {
   const { store, watch, reads } = aHouse();
   await store(1, 2);
   const feed = await watch();
@@ -79,7 +79,7 @@ it('tells of what was not there, in parts of five hundred, and reads no more oft
   expect(seen(await feed.next())).toEqual(update('605', [605]));
 });
 
-it('tells who comes back of all that the trace has, unless they know as much', async () => {
+it('sends a returning reader all spans of the trace, unless it has them', async () => {
   const { store, watch } = aHouse();
   await store(1, 2);
   const knowing = await watch('2');
@@ -90,7 +90,7 @@ it('tells who comes back of all that the trace has, unless they know as much', a
   expect(seen(await behind.next())).toEqual(update('3', [3]));
 });
 
-it('leaves at once, also while nothing happens, and ends with a reason when the key holds no more', async () => {
+it('stops at once, also without events, and ends with a reason when the key is no longer valid', async () => {
   const { bus, known, store, watch } = aHouse();
   const left = await watch();
   const waiting = left.next();
@@ -103,7 +103,7 @@ it('leaves at once, also while nothing happens, and ends with a reason when the 
   expect(bus.subscriberCount()).toBe(0);
 });
 
-it('ends with a reason when the key holds no more while nothing happens', async () => {
+it('ends with a reason when the key becomes invalid while nothing happens', async () => {
   const { bus, known, store, watch, tend } = aHouse();
   await store(1);
   const waiting = (await watch()).next();

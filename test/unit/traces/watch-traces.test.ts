@@ -66,7 +66,7 @@ const seen = ({ value }: IteratorResult<TraceUpdate>) => [
   value?.missed,
 ];
 
-it('tells of each trace as it stands once its spans are stored, to those who may read it', async () => {
+it('sends each trace after its spans are stored, to callers who may read it', async () => {
   const { scope, ingest } = aHouse();
   const mine = caller('mine', 'team-1');
   const updates = watchTraces(scope(caller('another key', 'team-1')), {});
@@ -80,7 +80,7 @@ it('tells of each trace as it stands once its spans are stored, to those who may
   ]);
 });
 
-it('a resend is no news', async () => {
+it('a resend is not sent', async () => {
   const { scope, ingest } = aHouse();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -102,7 +102,7 @@ it('can be asked for one trace', async () => {
   expect(seen(await updates.next())).toEqual(['b', 1, 0]);
 });
 
-it('says how many a slow reader missed', async () => {
+it('reports how many a slow reader missed', async () => {
   const { scope, ingest } = aHouse();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -122,7 +122,7 @@ it('leaving while waiting takes effect at once', async () => {
   expect(await updates.next()).toEqual({ done: true, value: undefined });
 });
 
-it('ends when the caller is gone', async () => {
+it('ends when the caller has left', async () => {
   const { bus, scope } = aHouse();
   const gone = new AbortController();
   const updates = watchTraces(scope(caller('me'), gone.signal), {});
@@ -137,7 +137,7 @@ it('is for those with a key', () => {
   expect(() => watchTraces(scope(null), {})).toThrow(Unauthenticated);
 });
 
-it('a key that holds no more ends what it follows, at the next event', async () => {
+it('a key that is no longer valid ends its subscriptions, at the next event', async () => {
   const { bus, now, scope, ingest } = aHouse();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -163,7 +163,7 @@ it.each([
   expect(bus.subscriberCount()).toBe(0);
 });
 
-it('a key that is not in memory is looked up before it is shown anything', async () => {
+it('a key that is not in memory is looked up before its first event', async () => {
   const { now, scope, ingest } = aHouse();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
   now.set('mine', Promise.resolve(caller('mine', 'team-1')));
@@ -195,7 +195,7 @@ describe('while nothing happens', () => {
       () => Promise.resolve(caller('mine', 'team-2')),
       'The rights of this key have changed.',
     ],
-  ])('a key that %s ends what it follows', async (_what, how, message) => {
+  ])('a key that %s ends its subscriptions', async (_what, how, message) => {
     const { bus, waiting } = followed(how);
     await expect(waiting).rejects.toThrow(message);
     expect(bus.subscriberCount()).toBe(0);
@@ -213,7 +213,7 @@ describe('while nothing happens', () => {
     expect(seen(await waiting)).toEqual(['a', 1, 0]);
   });
 
-  it('a key is asked about once however many feeds it has, and no more when it has none', async () => {
+  it('a key is read once for all its feeds, and not read without feeds', async () => {
     const { scope, tend, asked } = aHouse();
     const feeds = Array.from({ length: 1_000 }, () => watchTraces(scope(caller('mine')), {}));
     const other = watchTraces(scope(caller('other')), {});
@@ -224,7 +224,7 @@ describe('while nothing happens', () => {
     expect(asked()).toBe(2);
   });
 
-  it('a key that the store is still asked about is not asked about again', async () => {
+  it('a key whose read is running is not read again', async () => {
     const { now, scope, tend, asked } = aHouse();
     const waiting = watchTraces(scope(caller('mine')), {}).next();
     const answer = Promise.withResolvers<Caller>();
@@ -236,7 +236,7 @@ describe('while nothing happens', () => {
   });
 });
 
-it('who comes back goes on behind the last update, and hears of nothing that is not theirs', async () => {
+it('a returning reader continues after its last update, and gets no traces of others', async () => {
   const { scope, ingest } = aHouse();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});

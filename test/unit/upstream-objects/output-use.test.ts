@@ -18,7 +18,7 @@ const use = (
 
 const read = (text: string) => outputUseOf(bytesOf(Buffer.from(text)));
 
-describe('what the output of a batch says that it used', () => {
+describe('the usage in the output of a batch', () => {
   it.each([
     ['nothing', '', []],
     ['one answer', chat(3, 2), [use('m-1', 3, 2, 1)]],
@@ -51,7 +51,7 @@ describe('what the output of a batch says that it used', () => {
     expect(await read(text)).toEqual(uses);
   });
 
-  it('is the same wherever the bytes were cut, and a stream that fails says nothing', async () => {
+  it('is the same wherever the bytes were cut, and a stream that fails has none', async () => {
     const bytes = Buffer.from(`${chat(3, 2)}\r\n${chat(4, 4)}\n`);
     for (const size of [1, 7, 64]) {
       const source = fedStream();
