@@ -30,14 +30,22 @@ export async function userNamed(
     const message = 'Value error, Either user id or user email must be provided';
     throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
   }
-  const found =
+  const stored = async (): Promise<User | null> =>
     id === null
-      ? (await stores.users.all({ ...ALL_USERS, emails: emailKey === null ? [] : [emailKey] }))[0]
-      : await stores.users.find(id);
-  if (found) return found;
+      ? ((await stores.users.all({ ...ALL_USERS, emails: emailKey === null ? [] : [emailKey] }))[0] ?? null)
+      : stores.users.find(id);
+  const found = await stored();
+  if (found !== null) return found;
   const user = newUser({ email, role: 'internal_user' }, { ...authored(scope), id: id ?? ids.uuid() });
-  await stores.users.add(user);
-  return user;
+  try {
+    await stores.users.add(user);
+    return user;
+  } catch (error) {
+    // Another request was faster.
+    const other = error instanceof Conflict ? await stored() : null;
+    if (other === null) throw error;
+    return other;
+  }
 }
 
 const alreadyIn = ({ id, email }: User): Conflict =>

@@ -33,6 +33,19 @@ describe('teams', () => {
     ]);
   });
 
+  it('teams.create 200: teams that are created at once with the same new user', async () => {
+    const ids = ['at-once-1', 'at-once-2', 'at-once-3', 'at-once-4'];
+    const members = [
+      { role: 'user', user_id: 'at-once' },
+      { role: 'user', user_email: 'At.Once@example.org' },
+    ];
+    const made = await Promise.all(ids.map((id) => team(id, { members_with_roles: members })));
+    expect(made.map(({ status }) => status)).toEqual(ids.map(() => 200));
+    const [first, ...others] = made.map(({ body }) => body['members_with_roles'] as readonly Json[]);
+    expect(first).toHaveLength(3);
+    for (const other of others) expect(other).toEqual(first);
+  });
+
   it('teams.create 400: a taken id, a budget below zero, an unknown organization', async () => {
     expect(await team('t1')).toEqual(envelope(400, 'Team id = t1 already exists. Please use a different team id.'));
     expect(await team('t2', { max_budget: -5 })).toEqual(
