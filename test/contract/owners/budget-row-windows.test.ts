@@ -118,7 +118,8 @@ async function endWindow({ budgetId }: Asked): Promise<void> {
   expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
 }
 
-describe.each(Object.entries(SCOPES))('the window of the budget of a %s', (scope, make) => {
+// Each test waits for the next reading of budget rows: they wait together.
+describe.concurrent.each(Object.entries(SCOPES))('the window of the budget of a %s', (scope, make) => {
   it('refuses once it is spent, admits the same again after its end, and refuses again', async () => {
     const asked = await make(`${scope.replaceAll(' ', '-')}-again`);
     await spendWindow(asked);

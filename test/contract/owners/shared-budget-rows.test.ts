@@ -148,7 +148,7 @@ describe('the window of a budget row', () => {
     }, PATIENCE);
   }, 60_000);
 
-  it('counts for each of two organizations that share the row', async () => {
+  it.concurrent('counts for each of two organizations that share the row', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-two', ...WINDOW });
     const [one, two] = [await organization('two-1', 'of-two'), await organization('two-2', 'of-two')];
     expect(await answerOf(one)).toBe(200);
@@ -160,7 +160,7 @@ describe('the window of a budget row', () => {
     }
   }, 60_000);
 
-  it('takes another amount, and has the spend of keys that were deleted', async () => {
+  it.concurrent('takes another amount, and has the spend of keys that were deleted', async () => {
     await calls.manage('/budget/new', { budget_id: 'amounts', ...WINDOW });
     const owner = await organization('amounts', 'amounts');
     expect(await answerOf(owner)).toBe(200);
@@ -178,7 +178,7 @@ describe('the window of a budget row', () => {
     await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), PATIENCE);
   }, 60_000);
 
-  it('of another row that a key gets counts what the key has spent in that window', async () => {
+  it.concurrent('of another row that a key gets counts what the key has spent in that window', async () => {
     const make = OWNERS['key'];
     if (make === undefined) throw new Error('No key.');
     const owner = await make('swapped');

@@ -19,7 +19,7 @@ const statusOf = async (app: TestApp, key: string): Promise<number> =>
 /** Rows of keys are read again within four seconds. */
 const WITHIN = { timeout: 8_000, interval: 200 };
 
-it.each<[string, (key: string) => Promise<unknown>]>([
+it.concurrent.each<[string, (key: string) => Promise<unknown>]>([
   ['blocked', (key) => client.post('/key/block', { key })],
   ['rotated', (key) => client.post('/key/regenerate', { key })],
   ['deleted', (key) => client.post('/key/delete', { keys: [key] })],
