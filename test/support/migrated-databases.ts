@@ -1,7 +1,11 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../src/persistence/database/orm.ts';
+import { openDatabase, openStores } from '../../src/persistence/database/orm.ts';
 import { migrate } from '../../src/persistence/migrate.ts';
+import { createCatalogRecorder } from '../../src/runtime/catalog/recorder.ts';
+import { createCatalogSource } from '../../src/runtime/catalog/source.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { Log } from '../../src/runtime/telemetry/log.ts';
 import { createDatabase } from './postgresql-databases.ts';
 import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
 
@@ -10,6 +14,17 @@ import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
 
 const FILE = 'lensgate.db';
 const log = { warn() {} };
+const strict: Log = {
+  ...log,
+  debug() {},
+  info() {},
+  error(facts, event) {
+    throw new Error(`${event} ${JSON.stringify(facts)}`);
+  },
+};
+
+/** What a template has beside the tables; `catalog`: the built-in catalog as recorded, which a start of the product does. */
+type Content = 'empty' | 'catalog';
 
 async function applyMigrations(databaseUrl: string | null, dataDir: string): Promise<void> {
   const database = await openDatabase({ databaseUrl, dataDir, log });
@@ -20,20 +35,42 @@ async function applyMigrations(databaseUrl: string | null, dataDir: string): Pro
   }
 }
 
+/** Records the built-in catalog, so that a start of the product finds it and does not store thousands of rows. */
+async function recordCatalog(dataDir: string): Promise<void> {
+  const stores = await openStores({ databaseUrl: null, dataDir, log });
+  try {
+    const recorder = createCatalogRecorder({
+      history: stores.catalogHistory,
+      bus: { publish() {} },
+      clock: systemClock,
+      log: strict,
+      freshAt: () => null,
+    });
+    recorder.see(createCatalogSource({ url: null, refreshSeconds: 0, clock: systemClock, log: strict }).current());
+    await recorder.stop();
+  } finally {
+    await stores.close();
+  }
+}
+
 /** Two workers may make the template at once: the last rename stays, and both files are whole. */
-async function makeTemplate(folder: string, template: string): Promise<void> {
+async function makeTemplate(
+  folder: string,
+  { template, content }: { readonly template: string; readonly content: Content },
+): Promise<void> {
   const making = mkdtempSync(join(folder, 'making-'));
   await applyMigrations(null, making);
+  if (content === 'catalog') await recordCatalog(making);
   renameSync(join(making, FILE), template);
   rmSync(making, { recursive: true });
 }
 
 /** Puts a migrated SQLite database into an empty data folder. Does nothing outside of the test runner. */
-export async function putMigratedDatabase(dataDir: string): Promise<void> {
+export async function putMigratedDatabase(dataDir: string, content: Content = 'empty'): Promise<void> {
   const folder = process.env[RUN_FOLDER];
   if (folder === undefined) return;
-  const template = join(folder, FILE);
-  if (!existsSync(template)) await makeTemplate(folder, template);
+  const template = join(folder, `${content}-${FILE}`);
+  if (!existsSync(template)) await makeTemplate(folder, { template, content });
   copyFileSync(template, join(dataDir, FILE), constants.COPYFILE_FICLONE);
 }
 

@@ -36,7 +36,7 @@ export async function startApp(
   } = {},
 ): Promise<TestApp> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lensgate-test-'));
-  if (options.dataDir === undefined) await putMigratedDatabase(dataDir);
+  if (options.dataDir === undefined) await putMigratedDatabase(dataDir, 'catalog');
   const configFile = join(dataDir, 'config.yaml');
   if (options.config) writeFileSync(configFile, stringify({ router_settings: PLAIN_ROUTER, ...options.config }));
   const settings = readSettings(
