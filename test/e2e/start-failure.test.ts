@@ -43,7 +43,7 @@ describe('a start that fails', () => {
     writeFileSync(config, 'model_list:\n  - model_name: smart\n');
     expect(await refusalOf(['--config', config])).toEqual([
       1,
-      `Lensgate cannot start with this configuration:\n${config}:2: model_list.0.litellm_params: Invalid input: expected object, received undefined\n`,
+      `Lensgate cannot start with this configuration:\n${config}:2: model_list.0.litellm_params: is missing; expected a map\n`,
     ]);
   });
 

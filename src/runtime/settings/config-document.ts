@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   type Document,
@@ -12,9 +11,11 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { ConfigError, type ConfigFault } from './config-fault.ts';
+import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
+import { type NamedFile, readText } from './config-text.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { readPlainYaml } from './plain-yaml.ts';
+import { aliasFault } from './yaml-aliases.ts';
 
 /** The configuration file with its included files and resolved references. */
 export interface ConfigDocument {
@@ -37,17 +38,6 @@ export const NO_DOCUMENT: ConfigDocument = {
   placeOf: () => ({ source: 'config file', line: null }),
 };
 
-/** Most characters of one file: 20,000 models have fewer. */
-const MOST_CHARACTERS = 8_000_000;
-/** Most values that aliases stand for. */
-const MOST_ALIASED = 100;
-
-/** A file to read, and the place that includes it; null for the first one. */
-interface Named {
-  readonly file: string;
-  readonly by: Pick<ConfigFault, 'source' | 'line' | 'key'> | null;
-}
-
 /** One file. */
 interface Part {
   readonly file: string;
@@ -63,7 +53,7 @@ interface Segment {
 
 /**
  * Reads a file and those that its `include` names. As in the reference, lists of an included file are appended and other
- * sections replaced. `isRead` decides for which paths an unset variable is a fault. Throws ConfigError.
+ * sections replaced. A file that is included twice, also by itself, is read once. `isRead` decides for which paths an unset variable is a fault. Throws ConfigError.
  */
 export function readConfigDocument(
   file: string,
@@ -72,7 +62,7 @@ export function readConfigDocument(
 ): ConfigDocument {
   const content: Record<string, unknown> = {};
   const segments = new Map<string, Segment[]>();
-  const queue: Named[] = [{ file, by: null }];
+  const queue: NamedFile[] = [{ file, by: null }];
   const seen = new Set<string>();
   for (const named of queue) {
     const path = resolve(named.file);
@@ -126,19 +116,20 @@ function merge(
   segments.set(section, isExtended ? [...(segments.get(section) ?? []), segment] : [segment]);
 }
 
-function includedFiles(value: unknown, part: Part, folder: string): readonly Named[] {
+function includedFiles(value: unknown, part: Part, folder: string): readonly NamedFile[] {
   if (value === null) return [];
   if (Array.isArray(value) && value.every((name) => typeof name === 'string'))
     return value.map((name, index) => ({
       file: resolve(folder, name),
       by: { source: part.file, line: part.lineOf(['include', index]), key: `include.${index}` },
     }));
-  const message = 'is not a list of files';
+  const message = 'is not a list of files, one `- name.yaml` per line';
   throw new ConfigError([{ source: part.file, line: part.lineOf(['include']), key: 'include', message }]);
 }
 
-function readPart({ file, by }: Named): Part {
-  const text = readText(file, by);
+function readPart(named: NamedFile): Part {
+  const { file } = named;
+  const text = readText(named);
   const plain = readPlainYaml(text);
   if (plain === null) return readAnyYaml(file, text);
   return { file, content: plain.value, lineOf: plain.lineOf };
@@ -146,13 +137,16 @@ function readPart({ file, by }: Named): Part {
 
 function readAnyYaml(file: string, text: string): Part {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // Merge keys (`<<`) as in YAML 1.1, which the reference reads.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const syntax = document.errors.map(({ code, pos, message }) => ({
     source: file,
     line: lines.linePos(pos[0]).line,
-    ...(code === 'DUPLICATE_KEY' ? repeatedKey(document, lines, pos[0]) : { key: '', message }),
+    ...(code === 'DUPLICATE_KEY'
+      ? repeatedKey(document, lines, pos[0])
+      : { key: '', message: syntaxMessage(code, message) }),
   }));
-  if (syntax.length > 0) throw new ConfigError(syntax);
+  if (syntax.length > 0) throw new ConfigError(distinct(syntax));
   return {
     file,
     content: sectionsOf(document, file, lines),
@@ -160,11 +154,30 @@ function readAnyYaml(file: string, text: string): Part {
   };
 }
 
+/** Messages of the YAML library that speak of its interface, or can say what to do. */
+const SYNTAX: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'begins a second document; a configuration file has one, without `---` in between',
+  TAB_AS_INDENT: 'Tabs are not allowed as indentation; indent with spaces',
+};
+
+const syntaxMessage = (code: string, message: string): string =>
+  message.startsWith('Maximum call stack') ? 'is nested too deeply' : (SYNTAX[code] ?? message);
+
+const distinct = (faults: readonly ConfigFault[]): readonly ConfigFault[] => [
+  ...new Map(faults.map((fault) => [faultText(fault), fault])).values(),
+];
+
+/** Name of a key. The value of a merge key is a symbol. */
+function nameOf(key: unknown): string {
+  const value: unknown = isScalar(key) ? key.value : key;
+  return typeof value === 'symbol' ? (value.description ?? '') : String(value);
+}
+
 /** Dotted path of a node below its ancestors. */
 function keyOf(nodes: readonly unknown[]): string {
   return nodes
     .flatMap((node, at): readonly (string | number)[] => {
-      if (isPair(node)) return [String(isScalar(node.key) ? node.key.value : node.key)];
+      if (isPair(node)) return [nameOf(node.key)];
       return isSeq(node) && at + 1 < nodes.length ? [node.items.indexOf(nodes[at + 1])] : [];
     })
     .join('.');
@@ -188,61 +201,21 @@ function repeatedKey(document: Document, lines: LineCounter, offset: number): { 
   return found;
 }
 
-/** Throws ConfigError, at the place that includes the file, for one that cannot be read or is too large. */
-function readText(file: string, by: Named['by']): string {
-  const refuse = (message: string): ConfigError =>
-    new ConfigError([
-      by === null ? { source: file, line: null, key: '', message } : { ...by, message: `${file} ${message}` },
-    ]);
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw refuse(`cannot be read (${code})`);
-  }
-  if (text.length > MOST_CHARACTERS)
-    throw refuse(`has ${text.length} characters; a configuration file has at most ${MOST_CHARACTERS}`);
-  return text;
-}
-
 /** Throws ConfigError for aliases without an anchor, and for so many aliases that they are an attack. */
 function sectionsOf(document: Document, file: string, lines: LineCounter): Readonly<Record<string, unknown>> {
-  const refuse = (message: string, at: Pick<ConfigFault, 'line' | 'key'> = { line: null, key: '' }): never => {
-    throw new ConfigError([{ source: file, ...at, message }]);
-  };
-  let content: unknown;
-  try {
-    content = document.toJS({ maxAliasCount: MOST_ALIASED }) ?? {};
-  } catch (error) {
-    const { isUnresolved, ...at } = placeOfAlias(document, lines);
-    const message = error instanceof Error ? error.message : String(error);
-    return refuse(isUnresolved ? message : `${message}. ${ALIASES}`, at);
+  const fault = aliasFault(document);
+  if (fault !== null) {
+    const offset = fault.alias.range?.[0];
+    const line = offset === undefined ? null : lines.linePos(offset).line;
+    const key = keyOf([...fault.ancestors, fault.alias]);
+    throw new ConfigError([{ source: file, line, key, message: fault.message }]);
   }
-  if (typeof content !== 'object' || content === null || Array.isArray(content))
-    return refuse('is not a map of sections');
+  const content: unknown = document.toJS({ maxAliasCount: -1 }) ?? {};
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    const message = 'is not a map of sections such as `model_list:` and `general_settings:`';
+    throw new ConfigError([{ source: file, line: 1, key: '', message }]);
+  }
   return content as Readonly<Record<string, unknown>>;
-}
-
-/** Rule for aliases, as error text. */
-const ALIASES = `Aliases may stand for at most ${MOST_ALIASED} values in all.`;
-
-/** Place of the first alias without an anchor, or of the last alias. */
-function placeOfAlias(
-  document: Document,
-  lines: LineCounter,
-): Pick<ConfigFault, 'line' | 'key'> & { readonly isUnresolved: boolean } {
-  let place = { line: null as number | null, key: '', isUnresolved: false };
-  visit(document, {
-    Alias(_key, node, ancestors) {
-      const isUnresolved = node.resolve(document) === undefined;
-      const offset = node.range?.[0];
-      const line = offset === undefined ? null : lines.linePos(offset).line;
-      place = { line, key: keyOf([...ancestors, node]), isUnresolved };
-      return isUnresolved ? visit.BREAK : undefined;
-    },
-  });
-  return place;
 }
 
 /** Offset of the key or list item at a path; of the nearest enclosing one when it is missing. */

@@ -30,6 +30,9 @@ export function configWarnings(document: ConfigDocument): readonly ConfigFault[]
   const warn = (path: Path, message: string): void => {
     warnings.push({ ...document.placeOf(path), key: path.join('.'), message });
   };
+  const [file] = document.files;
+  if (file !== undefined && document.files.length === 1 && Object.keys(document.content).length === 0)
+    warnings.push({ source: file, line: null, key: '', message: 'is empty: every setting has its default' });
   checkMap(document.content, [], warn);
   checkCallbacks(document.content, warn);
   checkModels(document.content, warn);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import { partedParameters } from '../../domain/deployments/parameters.ts';
 import type { ConfigDocument } from './config-document.ts';
+import { shapeMessages } from './shape-faults.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 
@@ -31,7 +32,7 @@ export function readCredentialList(
     // A reference to an unset variable is reported already.
     if (!document.faults.some((known) => known.key === key)) fault({ ...document.placeOf(place), key, message });
   };
-  const parsed = z.array(credentialEntry).nullish().safeParse(document.content[SECTION]);
+  const parsed = z.array(credentialEntry).nullish().safeParse(document.content[SECTION], { error: shapeMessages });
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues)
       refuse(

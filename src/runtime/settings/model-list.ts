@@ -5,6 +5,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
+import { shapeMessages } from './shape-faults.ts';
 import { addressFault, modelEntry, keyWarningOf, toDeployment } from './deployments.ts';
 
 const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
@@ -62,12 +63,12 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
   };
   const keys = new Set(unset.map(({ key }) => key));
   const models = withoutUnset(document.content['model_list'], keys, ['model_list']);
-  const parsed = MODELS.safeParse({ model_list: models });
+  const parsed = MODELS.safeParse({ model_list: models }, { error: shapeMessages });
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues)
       refuse(
         path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-        message,
+        `${message}${indentHint(models, path)}`,
       );
     return [];
   }
@@ -81,6 +82,13 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
     about.tell(fault);
     return { ...deployment, misconfigured: fault.message };
   });
+}
+
+/** Hint for parameters that stand beside `litellm_params` in place of below it. */
+function indentHint(models: unknown, [, index, name, ...below]: readonly PropertyKey[]): string {
+  if (name !== 'litellm_params' || below.length > 0 || !Array.isArray(models)) return '';
+  const entry: unknown = models[Number(index)];
+  return isMap(entry) && Object.hasOwn(entry, 'model') ? '. Indent its lines deeper than `litellm_params:`' : '';
 }
 
 /** Why a deployment cannot be called, with its place; null where it can. */

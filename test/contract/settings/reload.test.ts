@@ -66,7 +66,7 @@ describe('a new configuration', () => {
     expect([await call('kept'), await call('broken')]).toEqual([200, 400]);
     const { configReload } = await graph('{ configReload { at error } }');
     expect(String((configReload as Json)['error'])).toMatch(
-      /config\.yaml:2: model_list\.0\.litellm_params: Invalid input: expected object, received undefined$/,
+      /config\.yaml:2: model_list\.0\.litellm_params: is missing; expected a map$/,
     );
     const { body } = await client.get('/health/readiness/details');
     expect(body['configuration']).toEqual({ read_again_at: (configReload as Json)['at'], kept_running: true });

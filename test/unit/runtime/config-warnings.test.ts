@@ -128,10 +128,12 @@ describe('included files', () => {
     const loop = { 'other.yaml': 'include: [config.yaml]\n' };
     expect(faultsFrom({ yaml: 'include: [other.yaml]\n', files: loop })).toEqual([]);
     expect(faultsFrom({ yaml: 'include: [missing.yaml]\n' })).toEqual([
-      expect.stringMatching(/^config\.yaml:1: include\.0: .*missing\.yaml cannot be read \(ENOENT\)$/),
+      expect.stringMatching(
+        /^config\.yaml:1: include\.0: .*missing\.yaml cannot be read: the file does not exist \(ENOENT\)$/,
+      ),
     ]);
     expect(faultsFrom({ yaml: 'demo: 1\ninclude: one.yaml\n' })).toEqual([
-      'config.yaml:2: include: is not a list of files',
+      'config.yaml:2: include: is not a list of files, one `- name.yaml` per line',
     ]);
   });
 
@@ -141,4 +143,27 @@ describe('included files', () => {
       'key.yaml:3: general_settings.master_key: the environment variable MISSING it refers to is not set',
     ]);
   });
+});
+
+it('an empty file is warned about; an empty section is not', () => {
+  expect(warningsFrom({ yaml: '# nothing yet\n' })).toEqual(['config.yaml: is empty: every setting has its default']);
+  expect(warningsFrom({ yaml: 'model_list:\ngeneral_settings:\n' })).toEqual([]);
+});
+
+it('merge keys and anchors that many models share are read', () => {
+  const models = Array.from({ length: 150 }, (_none, at) => `  - { model_name: m${at}, litellm_params: *shared }\n`);
+  const yaml = `model_list:
+  - model_name: first
+    litellm_params: &shared { model: demo, timeout: 5 }
+  - model_name: second
+    litellm_params: { <<: *shared, timeout: 7 }
+${models.join('')}`;
+  const { deployments } = settingsFrom({ yaml });
+  const timeouts = deployments.map(({ modelGroup, timeoutSeconds }) => [modelGroup, timeoutSeconds]);
+  expect(timeouts.slice(0, 3)).toEqual([
+    ['first', 5],
+    ['second', 7],
+    ['m0', 5],
+  ]);
+  expect(deployments.filter(({ timeoutSeconds }) => timeoutSeconds === 5)).toHaveLength(151);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -39,12 +39,12 @@ describe('a configuration that cannot be used', () => {
     [
       'a model without parameters',
       'model_list:\n  - model_name: smart\n',
-      '<folder>/config.yaml:2: model_list.0.litellm_params: Invalid input: expected object, received undefined',
+      '<folder>/config.yaml:2: model_list.0.litellm_params: is missing; expected a map',
     ],
     [
       'a wrong type deep inside',
       'model_list:\n  - model_name: smart\n    litellm_params:\n      model: [a]\n',
-      '<folder>/config.yaml:4: model_list.0.litellm_params.model: Invalid input: expected string, received array',
+      '<folder>/config.yaml:4: model_list.0.litellm_params.model: is a list; expected a text',
     ],
     [
       'a wrong type of a setting',
@@ -65,7 +65,7 @@ describe('a configuration that cannot be used', () => {
     [
       'two faults at once',
       'model_list: 3\ngeneral_settings:\n  demo_model: perhaps\n',
-      '<folder>/config.yaml:1: model_list: Invalid input: expected array, received number\n' +
+      '<folder>/config.yaml:1: model_list: is a number; expected a list\n' +
         '<folder>/config.yaml:3: general_settings.demo_model: "perhaps" is neither true nor false',
     ],
     [
@@ -101,7 +101,7 @@ describe('a configuration that cannot be used', () => {
     [
       'an include that does not exist',
       'general_settings: {}\ninclude:\n  - none.yaml\n',
-      '<folder>/config.yaml:3: include.0: <folder>/none.yaml cannot be read (ENOENT)',
+      '<folder>/config.yaml:3: include.0: <folder>/none.yaml cannot be read: the file does not exist (ENOENT)',
     ],
     [
       'a bomb of anchors',
@@ -115,17 +115,84 @@ describe('a configuration that cannot be used', () => {
                 .join(', ')}]\n`,
         )
         .join('')}model_list: *h\n`,
-      '<folder>/config.yaml:9: model_list: Excessive alias count indicates a resource exhaustion attack. Aliases may stand for at most 100 values in all.',
+      '<folder>/config.yaml:6: f.0: aliases stand for more than 100000 values in all',
     ],
     [
       'a credential without a name',
       'credential_list:\n  - credential_values: { api_key: x }\n',
-      '<folder>/config.yaml:2: credential_list.0.credential_name: Invalid input: expected string, received undefined',
+      '<folder>/config.yaml:2: credential_list.0.credential_name: is missing; expected a text',
+    ],
+    [
+      'parameters that are not indented below their key',
+      'model_list:\n  - model_name: a\n    litellm_params:\n    model: openai/x\n',
+      '<folder>/config.yaml:3: model_list.0.litellm_params: is missing; expected a map. Indent its lines deeper than `litellm_params:`',
+    ],
+    [
+      'a model without a name',
+      'model_list:\n  - litellm_params: { model: demo }\n',
+      '<folder>/config.yaml:2: model_list.0.model_name: is missing; expected a text',
+    ],
+    [
+      'a wrong type of parameters of a model',
+      'model_list:\n  - model_name: a\n    litellm_params: { model: demo, timeout: soon, drop_params: 1 }\n',
+      '<folder>/config.yaml:3: model_list.0.litellm_params.timeout: is a text; expected a number\n' +
+        '<folder>/config.yaml:3: model_list.0.litellm_params.drop_params: is a number; expected true or false',
+    ],
+    [
+      'tabs',
+      'general_settings:\n\tgraphiql: true\n',
+      '<folder>/config.yaml:2: Tabs are not allowed as indentation; indent with spaces',
+    ],
+    [
+      'a second document',
+      'general_settings: {}\n---\nmodel_list: []\n',
+      '<folder>/config.yaml:2: begins a second document; a configuration file has one, without `---` in between',
+    ],
+    [
+      'a quote that is not closed',
+      'general_settings:\n  "graphiql: true\n',
+      '<folder>/config.yaml:3: Missing closing "quote',
+    ],
+    [
+      'a key without a space after its colon',
+      'general_settings:\n  master_key:sk-secret-of-mine\n',
+      '<folder>/config.yaml:1: general_settings: is not a map of settings',
+    ],
+    [
+      'a list in place of sections',
+      '- model_list\n',
+      '<folder>/config.yaml:1: is not a map of sections such as `model_list:` and `general_settings:`',
+    ],
+    [
+      'one file in place of a list of included ones',
+      'include: other.yaml\n',
+      '<folder>/config.yaml:1: include: is not a list of files, one `- name.yaml` per line',
+    ],
+    [
+      '20,000 lists in each other',
+      `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
+      '<folder>/config.yaml:1: is nested too deeply',
+    ],
+    [
+      'an anchor that contains itself',
+      'general_settings: {}\na: &a [x, *a]\n',
+      '<folder>/config.yaml:2: a.1: contains itself',
+    ],
+    [
+      'a bomb of merge keys',
+      `a: &a { k: 1 }\n${'bcdefgh'
+        .split('')
+        .map((name, at) => {
+          const before = `*${'abcdefgh'[at]}`;
+          return `${name}: &${name} { <<: [${Array(9).fill(before).join(', ')}] }\n`;
+        })
+        .join('')}`,
+      '<folder>/config.yaml:6: f.<<.5: aliases stand for more than 100000 values in all',
     ],
     [
       'an alias of nothing',
       'model_list: *nothing\n',
-      '<folder>/config.yaml:1: model_list: Unresolved alias (the anchor must be set before the alias): nothing',
+      '<folder>/config.yaml:1: model_list: *nothing has no anchor &nothing before it',
     ],
   ])('is refused with file, line and key: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);
@@ -134,7 +201,41 @@ describe('a configuration that cannot be used', () => {
   it('is refused where it has 10 MB', () => {
     const yaml = `general_settings: {}\n${'# a comment of a file that nobody writes\n'.repeat(260_000)}`;
     expect(refusal(yaml)).toBe(
-      `<folder>/config.yaml: has ${yaml.length} characters; a configuration file has at most 8000000`,
+      `<folder>/config.yaml: has ${yaml.length} characters; a configuration file has at most 8000000 characters`,
+    );
+  });
+
+  it.each([
+    [
+      'not UTF-8',
+      Buffer.from('general_settings: {}\n# caf\xe9\n', 'latin1'),
+      ':2: is not UTF-8 text; save it as UTF-8',
+    ],
+    ['UTF-16', Buffer.from('\ufeffgeneral_settings: {}\n', 'utf16le'), ': is UTF-16 text; save it as UTF-8'],
+    [
+      'binary',
+      Buffer.from('general_settings: {}\n\0'),
+      ':2: has a character U+0000; a configuration file is plain text',
+    ],
+  ])('is refused where it is %s', (_title, bytes, message) => {
+    const file = join(folder, 'bytes.yaml');
+    writeFileSync(file, bytes);
+    expect(refusal(null, {}, ['--config', file])).toBe(`<folder>/bytes.yaml${message}`);
+    expect(refusal('include: [bytes.yaml]\n')).toContain('<folder>/config.yaml:1: include.0: <folder>/bytes.yaml');
+  });
+
+  it('is refused where it is a directory, or may not be read', () => {
+    mkdirSync(join(folder, 'directory.yaml'));
+    expect(refusal(null, {}, ['--config', join(folder, 'directory.yaml')])).toBe(
+      '<folder>/directory.yaml: cannot be read: it is a directory, not a file (EISDIR)',
+    );
+  });
+
+  it.skipIf(process.getuid?.() === 0)('is refused where the process has no permission', () => {
+    const file = join(folder, 'closed.yaml');
+    writeFileSync(file, '', { mode: 0o000 });
+    expect(refusal(null, {}, ['--config', file])).toBe(
+      '<folder>/closed.yaml: cannot be read: the user of this process has no permission to read it (EACCES)',
     );
   });
 
@@ -144,7 +245,7 @@ describe('a configuration that cannot be used', () => {
 
   it('is refused where the file is missing', () => {
     expect(refusal(null, {}, ['--config', join(folder, 'none.yaml')])).toBe(
-      '<folder>/none.yaml: cannot be read (ENOENT)',
+      '<folder>/none.yaml: cannot be read: the file does not exist (ENOENT)',
     );
   });
 
