@@ -1,8 +1,9 @@
-import { NotFound } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { assertExecutionIds } from '../src/domain/lens/execution.ts';
 import { findingNamed, type FindingStatus, withStatus } from '../src/domain/lens/finding.ts';
 import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
+import type { RunPlace } from '../src/domain/lens/store.ts';
 import {
   ended,
   newLens,
@@ -20,7 +21,7 @@ import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-const RUN_PAGE_SIZE = 50;
+export const RUN_PAGE_SIZE = 50;
 
 /** A lens by its id. */
 export interface NamedLens {
@@ -253,17 +254,34 @@ export const watchAllLenses = operation({
   },
 });
 
-/** Runs of a lens, newest first. Throws NotFound. */
+/** A page of the runs of a lens. */
+interface RunPage extends NamedLens {
+  /** Runs to skip, or the run after which the page begins. */
+  readonly from: number | RunPlace;
+  /** 1 to `RUN_PAGE_SIZE`. */
+  readonly limit: number;
+}
+
+/** Runs of a lens, newest first, and whether there are later pages. Throws NotFound, and InvalidInput for the size. */
 export const listLensRuns = operation({
   name: 'listLensRuns',
   access: lensReader,
   async run(
     scope: Scope<LensPlatform>,
-    { id, offset }: NamedLens & { readonly offset: number },
-  ): Promise<readonly LensRun[]> {
+    { id, from, limit }: RunPage,
+  ): Promise<{ readonly items: readonly LensRun[]; readonly hasMore: boolean }> {
+    if (limit < 1 || limit > RUN_PAGE_SIZE) throw new InvalidInput(`A page holds 1 to ${RUN_PAGE_SIZE} runs.`);
     await lensNamed(scope, id);
-    return withLeases(scope, await scope.platform.stores.lenses.runs(id, offset, RUN_PAGE_SIZE));
+    const runs = await scope.platform.stores.lenses.runs(id, from, limit + 1);
+    return { items: await withLeases(scope, runs.slice(0, limit)), hasMore: runs.length > limit };
   },
+});
+
+/** Number of the runs of a lens. */
+export const countLensRuns = operation({
+  name: 'countLensRuns',
+  access: lensReader,
+  run: ({ platform }: Scope<LensPlatform>, { id }: NamedLens): Promise<number> => platform.stores.lenses.countRuns(id),
 });
 
 /** Reads one run. Throws NotFound. */

@@ -1,3 +1,6 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { Usd } from '../src/domain/money.ts';
+import { windowSpendOf } from './user-views.ts';
 import type { Budget, BudgetFilter, BudgetSort } from '../src/domain/budgets/budget.ts';
 import type { Customer, CustomerFilter, CustomerSort } from '../src/domain/customers/customer.ts';
 import type { Organization, OrganizationSort } from '../src/domain/organizations/organization.ts';
@@ -26,14 +29,35 @@ export const listTeamRows = operation({
     pageOf(scope.platform.stores.teams, { ...ALL_TEAMS, ...asked, ids: await visibleTeamIds(scope) }, page),
 });
 
-/** Lists users. */
+/** A user of a list. */
+export interface ListedUser extends User {
+  /** Spend in its budget window; null where the list is in another order. */
+  readonly windowSpend: Usd | null;
+}
+
+const isSpend = (text: string): boolean => /^-?\d{1,30}$/.test(text);
+
+/** Lists users. Throws InvalidInput for a place that is none of the order. */
 export const listUserRows = operation({
   name: 'listUserRows',
   access: tenantViewer,
-  run: (
+  async run(
     { platform }: Scope<TeamPlatform>,
     { asked, page }: Asked<Pick<UserFilter, 'emailPart' | 'aliasPart' | 'role'>, UserSort>,
-  ): Promise<FoundPage<User>> => pageOf(platform.stores.users, { ...ALL_USERS, ...asked }, page),
+  ): Promise<FoundPage<ListedUser>> {
+    const { users, spend } = platform.stores;
+    const bySpend = page.sort === 'spend';
+    if (bySpend && page.from !== 0 && 'text' in page.from && !isSpend(page.from.text))
+      throw new InvalidInput('Invalid cursor.');
+    const found = await pageOf(users, { ...ALL_USERS, ...asked }, page);
+    const ids = bySpend ? found.nodes.map(({ id }) => id) : [];
+    const totals = ids.length === 0 ? null : await spend.totalsOfOwners('user', ids);
+    const nodes = found.nodes.map((user) => ({
+      ...user,
+      windowSpend: totals === null ? null : windowSpendOf(user, totals),
+    }));
+    return { ...found, nodes };
+  },
 });
 
 /** Lists organizations: administrators all, others those of their user. */

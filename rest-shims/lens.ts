@@ -5,6 +5,7 @@ import {
   getLensRun,
   listLenses,
   listLensRuns,
+  RUN_PAGE_SIZE,
   listRunReviews,
   queueLensRun,
   setFindingStatus,
@@ -157,9 +158,13 @@ const runRows: readonly RouteRow[] = [
     query: readOffset.schema,
     paths: ['/lens/:lens/runs'],
     answers: [200, 401, 403, 404, 422],
-    parse: (request) => ({ ...named(request), offset: Number(readOffset(request.search).offset) }),
+    parse: (request) => ({
+      ...named(request),
+      from: Number(readOffset(request.search).offset),
+      limit: RUN_PAGE_SIZE,
+    }),
     run: listLensRuns,
-    render: (runs) => json(runs.map(renderListedRun)),
+    render: ({ items }) => json(items.map(renderListedRun)),
   }),
   route({
     ...READING,

@@ -161,7 +161,7 @@ builder.mutationFields((t) => ({
 }));
 
 export const AnnotationFilterType = builder.inputType('AnnotationFilter', {
-  description: 'Filter of annotations. All conditions must match.',
+  description: 'Filter of annotations. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     traceId: t.id({ description: 'Global id of the trace, or its trace id, 32 hex digits.' }),
     spanId: t.id({ description: 'Global id of the span, or its span id, 16 hex digits.' }),
@@ -196,9 +196,9 @@ export function conditionsOf(input: typeof AnnotationFilterType.$inferInput | nu
   return {
     traceId: idOrNull(localId('Trace', input?.traceId)?.split(':')[0]),
     spanId: spanIdOf(input?.spanId),
-    name: input?.name ?? null,
+    name: idOrNull(input?.name),
     annotator: input?.annotatorKind ?? null,
-    label: input?.label ?? null,
+    label: idOrNull(input?.label),
     author: idOrNull(localId('User', localId('VirtualKey', input?.author))),
     minScore: input?.minScore ?? null,
     maxScore: input?.maxScore ?? null,

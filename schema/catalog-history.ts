@@ -9,6 +9,7 @@ import {
 import { changeCursorAt } from '../src/domain/catalog/change-cursor.ts';
 import { type CatalogChange, fieldKindOf, NEWS_SIZE } from '../src/domain/catalog/changes.ts';
 import type { ChangeFilters, HistorySpan } from '../src/domain/catalog/history.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { usdTextOf } from './catalog-price-history.ts';
 import { localId } from './global-id.ts';
@@ -178,9 +179,9 @@ const ChangeFilterType = builder.inputType('CatalogChangeFilter', {
 type ChangeFilterInput = typeof ChangeFilterType.$inferInput;
 
 const filtersOf = (filter: ChangeFilterInput | null | undefined): Omit<ChangeFilters, 'from' | 'to'> => ({
-  entryId: typeof filter?.entryId === 'string' ? localId('CatalogEntry', filter.entryId) : null,
-  provider: filter?.provider ?? null,
-  field: filter?.field ?? null,
+  entryId: idOrNull(localId('CatalogEntry', filter?.entryId)),
+  provider: idOrNull(filter?.provider),
+  field: idOrNull(filter?.field),
   kind: filter?.fieldKind ?? null,
   op: filter?.operation ?? null,
 });

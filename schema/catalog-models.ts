@@ -12,6 +12,7 @@ import {
   modesOf,
   providersOf,
 } from '../src/domain/catalog/models.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { CapabilityType, SNAPSHOT_ARG } from './catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
@@ -138,9 +139,9 @@ builder.queryFields((t) => ({
       },
       resolve: async (_root, { filter, orderBy, snapshotId, ...page }, { scope }) => {
         const { models, ...found } = await findCatalogModels(scope, {
-          search: filter?.text ?? null,
-          provider: filter?.provider ?? null,
-          mode: filter?.mode ?? null,
+          search: idOrNull(filter?.text),
+          provider: idOrNull(filter?.provider),
+          mode: idOrNull(filter?.mode),
           minOffers: filter?.minOffers ?? null,
           pin: pinOf(snapshotId),
         });

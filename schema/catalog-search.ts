@@ -2,6 +2,7 @@ import type { EntrySearch } from '../src/domain/catalog/result-cache.ts';
 import { CAPABILITIES, CAPABILITY_NAMES, type Capability } from '../src/domain/catalog/capabilities.ts';
 import { pricePerTokenFrom } from '../src/domain/catalog/narrow-entries.ts';
 import type { EntryOrder, EntrySort } from '../src/domain/catalog/sort-entries.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { OrderDirectionType } from './order.ts';
 
@@ -125,9 +126,9 @@ export function readSearch(filter: EntryFilterInput | null | undefined, order?: 
     supports_response_schema: filter?.supportsResponseSchema,
   };
   const filters = {
-    provider: filter?.provider ?? null,
-    mode: filter?.mode ?? null,
-    model: filter?.model ?? null,
+    provider: idOrNull(filter?.provider),
+    mode: idOrNull(filter?.mode),
+    model: idOrNull(filter?.model),
     capabilities: Object.fromEntries(Object.entries(flags).filter(([, wanted]) => typeof wanted === 'boolean')),
   };
   return { filters, ...(filter && hasConditions(filter) ? { conditions: readConditions(filter) } : {}), ...sort };

@@ -62,6 +62,17 @@ builder.node(BudgetType, {
       description: 'Models that a member with this budget may call; empty for all.',
       resolve: ({ allowedModels }) => [...allowedModels],
     }),
+    temporaryIncreaseUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Added to the budget in USD until it expires. Null for nothing.',
+      resolve: ({ tempBudgetIncrease }) => usdOrNull(tempBudgetIncrease),
+    }),
+    temporaryIncreaseExpiresAt: t.expose('tempBudgetExpiry', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the temporary increase expires. Null without one.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the budget was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the budget was last changed.' }),
   }),

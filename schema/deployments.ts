@@ -10,7 +10,9 @@ import { type Checked, probeDeployments } from '../resolvers/health-checks.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
+import { matchesValue } from './order.ts';
 import { localId } from './global-id.ts';
 import { CALL_COST, LIST_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
@@ -255,8 +257,8 @@ builder.queryFields((t) => ({
     args: { filter: t.arg({ type: DeploymentFilterType, description: 'All deployments when absent.' }) },
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, { filter }, { scope }) =>
-      listDeployments(scope, { model: filter?.model ?? null }).filter(
-        ({ provider }) => typeof filter?.provider !== 'string' || provider === filter.provider,
+      listDeployments(scope, { model: idOrNull(filter?.model) }).filter(({ provider }) =>
+        matchesValue(provider, filter?.provider),
       ),
   }),
   providers: t.field({

@@ -1,4 +1,4 @@
-import { getLens, getLensRun, listLensRuns } from '../resolvers/lens.ts';
+import { getLens, getLensRun } from '../resolvers/lens.ts';
 import { getSpan } from '../resolvers/traces.ts';
 import type { Execution } from '../src/domain/lens/execution.ts';
 import { readExecutionId } from '../src/domain/lens/execution.ts';
@@ -307,16 +307,6 @@ builder.node(LensType, {
       resolve: ({ lens }) => new Date(lens.nextRunAt),
     }),
     latestRun: t.field({ type: LensRunType, description: 'Its latest run.', resolve: ({ run }) => run }),
-    runs: t.field({
-      type: [LensRunType],
-      nullable: true,
-      complexity: { field: CONTENT_COST, multiplier: 20 },
-      description: 'Its runs, the latest first; at most 20.',
-      args: { offset: t.arg.int({ defaultValue: 0, description: 'Number of later runs to leave out.' }) },
-      resolve: async ({ lens }, { offset }, { scope }) => [
-        ...(await listLensRuns(scope, { id: lens.id, offset: Math.max(0, offset ?? 0) })),
-      ],
-    }),
     findings: t.field({
       type: [FindingType],
       complexity: { field: 1, multiplier: 10 },

@@ -19,6 +19,7 @@ import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Job } from '../src/domain/jobs/job.ts';
 import type { FindingFilter, LensFinding } from '../src/domain/lens/store.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { described, FindingKindType, FindingPriorityType, FindingStatusType } from './lens-enums.ts';
 import { FindingType, LensRunType, LensType } from './lens-types.ts';
@@ -74,8 +75,7 @@ const FindingConnectionType = builder.connectionObject(
   { name: 'FindingEdge', description: 'One finding of a page.' },
 );
 
-const lensOrNull = (id: string | null | undefined): string | null =>
-  typeof id === 'string' ? localId('Lens', id) : null;
+const lensOrNull = (id: string | null | undefined): string | null => idOrNull(localId('Lens', id));
 
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');

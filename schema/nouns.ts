@@ -37,6 +37,7 @@ import './lens.ts';
 import './lens-activity.ts';
 import './lens-datasets.ts';
 import './lens-feedback.ts';
+import './lens-runs.ts';
 import './lens-signals.ts';
 import './lens-tracing-keys.ts';
 import './lens-workers.ts';

@@ -1,3 +1,4 @@
+import type { BudgetPatch } from '../src/domain/budgets/budget.ts';
 import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
@@ -67,3 +68,15 @@ export function limitsOf(input: typeof OwnerLimitsInput.$inferInput | null | und
     ...(maxParallelRequests === undefined ? {} : { maxParallelRequests }),
   };
 }
+
+/** Changes to the temporary increase of a budget. Distinguishes an absent field from null. */
+export const increaseOf = ({
+  temporaryIncreaseUsd: increase,
+  temporaryIncreaseExpiresAt: expiry,
+}: {
+  readonly temporaryIncreaseUsd?: string | null | undefined;
+  readonly temporaryIncreaseExpiresAt?: Date | null | undefined;
+}): Pick<BudgetPatch, 'tempBudgetIncrease' | 'tempBudgetExpiry'> => ({
+  ...(increase === undefined ? {} : { tempBudgetIncrease: increase === null ? null : usdFrom(increase) }),
+  ...(expiry === undefined ? {} : { tempBudgetExpiry: expiry }),
+});

@@ -114,6 +114,10 @@ const UserFilterType = builder.inputType('UserFilter', {
 const UserOrderType = rowOrder('User', 'users', {
   EMAIL: { value: 'user_email', description: 'Email; users without one are the smallest.' },
   ALIAS: { value: 'user_alias', description: 'Alias; users without one are the smallest.' },
+  SPEND: {
+    value: 'spend',
+    description: '`spendUsd`. Spend of calls between two pages may repeat a user or leave it out.',
+  },
 });
 
 builder.queryField('users', (t) =>
@@ -138,7 +142,11 @@ builder.queryField('users', (t) =>
               },
               page,
             }),
-          { user_email: ({ email }) => email ?? '', user_alias: ({ alias }) => alias ?? '' },
+          {
+            user_email: ({ email }) => email ?? '',
+            user_alias: ({ alias }) => alias ?? '',
+            spend: ({ windowSpend }) => String(windowSpend ?? 0n),
+          },
         ),
     },
     {

@@ -1,4 +1,4 @@
-import { addTeamMembers, removeTeamMember } from '../resolvers/team-members.ts';
+import { addTeamMembers, removeTeamMember, updateTeamMember } from '../resolvers/team-members.ts';
 import { blockTeam, createTeam, deleteTeams, updateTeam } from '../resolvers/teams.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
@@ -6,8 +6,8 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { readMetadata } from './keys.ts';
 import { changed, DeletedOwnersType, localIds, textsIn } from './owner-inputs.ts';
-import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
-import { MemberRoleType } from './owners.ts';
+import { increaseOf, limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { MemberRoleType, TeamMemberType } from './owners.ts';
 import { TeamType } from './refs.ts';
 
 const TeamMemberInput = builder.inputType('TeamMemberInput', {
@@ -76,6 +76,26 @@ const RemoveTeamMemberInput = builder.inputType('RemoveTeamMemberInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Team: global id or local id.' }),
     userId: t.id({ required: true, description: 'User of the member.' }),
+  }),
+});
+
+const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
+  description: 'Changes to a member of a team. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    userId: t.id({ required: true, description: 'User of the member: global id or local id.' }),
+    role: t.field({ type: MemberRoleType, description: 'Role in the team.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits of the member in the team.' }),
+    allowedModels: t.stringList({ description: 'Models that the member may call; empty for all of the team.' }),
+    temporaryIncreaseUsd: t.field({
+      type: 'Decimal',
+      description:
+        'Added to the budget of the member, else to the default of the team, until it expires. Null ends it.',
+    }),
+    temporaryIncreaseExpiresAt: t.field({
+      type: 'DateTime',
+      description: 'When the temporary increase expires. Null ends it; without an expiry nothing is added.',
+    }),
   }),
 });
 
@@ -189,6 +209,32 @@ builder.mutationFields((t) => ({
       const members = membersOf(input.members);
       const { team } = await changed(scope, addTeamMembers(scope, { teamId: teamOf(input), members }));
       return { id: team.id };
+    },
+  }),
+  updateTeamMember: t.field({
+    type: TeamMemberType,
+    description:
+      'Changes the role, limits and temporary budget increase of a member. For proxy, organization and team administrators.',
+    args: { input: t.arg({ type: UpdateTeamMemberInput, required: true, description: 'The member and its changes.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateTeamMemberResult', description: 'The changed member, or why it was not changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { allowedModels } = input;
+      const { member } = await changed(
+        scope,
+        updateTeamMember(scope, {
+          named: { teamId: teamOf(input), userId: localId('User', input.userId), email: null },
+          role: input.role ?? null,
+          limits: {
+            ...limitsOf(input.limits),
+            ...increaseOf(input),
+            ...(allowedModels === undefined ? {} : { allowedModels: allowedModels ?? [] }),
+          },
+        }),
+      );
+      return member;
     },
   }),
   removeTeamMember: t.field({

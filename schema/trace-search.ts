@@ -38,14 +38,14 @@ export interface FilterInput {
 }
 
 export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').implement({
-  description: 'Filter of traces. All conditions must match.',
+  description: 'Filter of traces. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     status: t.field({ type: SpanStatusType, description: 'Status of the root span.' }),
     service: t.string({ description: 'Exact service.' }),
     agent: t.string({ description: 'Exact name of one of its agents.' }),
     model: t.string({ description: 'Exact name of one of its models.' }),
     keyHash: t.id({ description: 'Hash or global id of the key that sent it.' }),
-    teamId: t.id({ description: 'Team of the key that sent it: global id or local id. Blank text is ignored.' }),
+    teamId: t.id({ description: 'Team of the key that sent it: global id or local id.' }),
     minCostUsd: t.field({ type: 'Decimal', description: 'Minimum of `costUsd`. Traces without a cost do not match.' }),
     minDurationMs: t.float({ description: 'Minimum duration in milliseconds.' }),
     minErrors: t.int({ description: 'Minimum number of failed spans.' }),
@@ -112,20 +112,20 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     throw new InvalidInput('`minDurationMs` is out of range.');
   return {
     status: input.status ?? null,
-    service: input.service ?? null,
-    agent: input.agent ?? null,
-    model: input.model ?? null,
-    keyHash: localId('VirtualKey', keyHash ?? null),
+    service: idOrNull(input.service),
+    agent: idOrNull(input.agent),
+    model: idOrNull(input.model),
+    keyHash: idOrNull(localId('VirtualKey', keyHash)),
     teamId: idOrNull(localId('Team', teamId)),
     minSpend,
     minDurationNs: typeof minDurationMs === 'number' ? BigInt(Math.round(minDurationMs * NS_PER_MS)) : null,
     minErrors: input.minErrors ?? null,
-    sessionId: input.sessionId ?? null,
-    userId: input.userId ?? null,
-    tag: input.tag ?? null,
+    sessionId: idOrNull(input.sessionId),
+    userId: idOrNull(input.userId),
+    tag: idOrNull(input.tag),
     internal: input.internal ?? null,
     annotation: input.annotation ? conditionsOf(input.annotation) : null,
-    text: input.text ?? null,
+    text: idOrNull(input.text),
   };
 }
 

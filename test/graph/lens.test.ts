@@ -62,8 +62,9 @@ async function subscribed(query: string, wanted: number): Promise<{ readonly eve
 
 /** Reads a lens, its findings and its runs again by their global ids, as an administrator and as another caller. */
 async function againAsNodes(id: string): Promise<void> {
+  const page = 'totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id runId status }';
   const facts = (nodes: string) => `{ ${nodes} { __typename id
-    ... on Lens { name findings { id title } runs { id runId status } latestRun { id } }
+    ... on Lens { name findings { id title } runs(first: 1) { ${page} } latestRun { id } }
     ... on Finding { title reason } ... on LensRun { runId error } } }`;
   interface Nodes {
     readonly data: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
@@ -72,17 +73,42 @@ async function againAsNodes(id: string): Promise<void> {
     const query = facts(`nodes(ids: ${JSON.stringify(ids)})`);
     return ((await send('POST', '/graphql', { query }, as)).body as unknown as Nodes).data['nodes'] ?? [];
   };
+  interface RunPage {
+    readonly totalCount: number;
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean; readonly endCursor: string };
+    readonly nodes: readonly { readonly id: string; readonly runId: string }[];
+  }
   const [lens] = await read([id]);
   const { findings, runs, latestRun } = lens as {
     readonly findings: readonly { readonly id: string; readonly title: string }[];
-    readonly runs: readonly { readonly id: string; readonly runId: string }[];
+    readonly runs: RunPage;
     readonly latestRun: { readonly id: string };
   };
-  expect([findings.length, runs.length, runs[0]?.id]).toEqual([2, 2, latestRun.id]);
-  const ids = [findings[0]?.id, runs[1]?.id];
+  expect([findings.length, runs.nodes[0]?.id]).toEqual([2, latestRun.id]);
+  expect(runs).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  const runsOf = async (args: string) => {
+    const query = `{ lens(id: "${id}") { runs(${args}) { ${page} } } }`;
+    return (await send('POST', '/graphql', { query })).body as unknown as {
+      readonly data: { readonly lens: { readonly runs: RunPage | null } };
+      readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+    };
+  };
+  const earlier = (await runsOf(`after: "${runs.pageInfo.endCursor}"`)).data.lens.runs;
+  expect(earlier).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: false, hasPreviousPage: true } });
+  expect(earlier?.nodes).toHaveLength(1);
+  for (const wrong of [
+    'first: 0',
+    'first: 51',
+    'first: -1',
+    'after: "x"',
+    'after: ""',
+    'after: "OTk5OTk5OTk5OTk5OTk5Ong"',
+  ])
+    expect((await runsOf(wrong)).errors?.map(({ extensions }) => extensions.code)).toEqual(['INVALID_INPUT']);
+  const ids = [findings[0]?.id, earlier?.nodes[0]?.id];
   expect(await read(ids)).toEqual([
     { __typename: 'Finding', id: ids[0], title: findings[0]?.title, reason: expect.toBeOneOf(['known', null]) },
-    { __typename: 'LensRun', id: ids[1], runId: runs[1]?.runId, error: null },
+    { __typename: 'LensRun', id: ids[1], runId: earlier?.nodes[0]?.runId, error: null },
   ]);
   const unknown = Buffer.from('Finding:none/none').toString('base64');
   expect(await read([unknown])).toEqual([null]);

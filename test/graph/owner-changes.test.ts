@@ -79,6 +79,59 @@ describe('teams', () => {
   });
 });
 
+describe('members of teams', () => {
+  const MEMBER = `TeamMember { userId role budget {
+    limits { maxBudgetUsd rpmLimit } allowedModels temporaryIncreaseUsd temporaryIncreaseExpiresAt } }`;
+
+  it('have their role, limits and temporary budget increase changed', async () => {
+    await mutate('createTeam', { id: 'm1', members: [{ userId: 'ann' }] }, 'Team { teamId }');
+    const named = { id: globalId('Team', 'm1'), userId: globalId('User', 'ann') };
+    const budget = {
+      limits: { maxBudgetUsd: '2', rpmLimit: null },
+      allowedModels: ['demo'],
+      temporaryIncreaseUsd: '0.5',
+      temporaryIncreaseExpiresAt: '2999-01-01T00:00:00.000Z',
+    };
+    const member = { __typename: 'TeamMember', userId: 'ann', role: 'ADMIN', budget };
+    const increase = { temporaryIncreaseUsd: '0.5', temporaryIncreaseExpiresAt: '2999-01-01T00:00:00Z' };
+    const limits = { limits: { maxBudgetUsd: '2' }, allowedModels: ['demo'] };
+    expect(await mutate('updateTeamMember', { ...named, role: 'ADMIN', ...limits, ...increase }, MEMBER)).toEqual(
+      member,
+    );
+    // Absent fields stay; null ends the increase.
+    expect(await mutate('updateTeamMember', { ...named, limits: { rpmLimit: 3 } }, MEMBER)).toEqual({
+      ...member,
+      budget: { ...budget, limits: { maxBudgetUsd: '2', rpmLimit: 3 } },
+    });
+    const ended = { temporaryIncreaseUsd: null, temporaryIncreaseExpiresAt: null };
+    expect(await mutate('updateTeamMember', { ...named, role: 'USER', ...ended }, MEMBER)).toEqual({
+      ...member,
+      role: 'USER',
+      budget: { ...budget, limits: { maxBudgetUsd: '2', rpmLimit: 3 }, ...ended },
+    });
+  });
+
+  it('are not changed by others, and not by malformed values', async () => {
+    await mutate('createTeam', { id: 'm2', members: [{ userId: 'bob' }] }, 'Team { teamId }');
+    const named = { id: 'm2', userId: 'bob' };
+    const own = await key({ user_id: 'bob', team_id: 'm2' });
+    const increase = { temporaryIncreaseUsd: '100', temporaryIncreaseExpiresAt: '2999-01-01T00:00:00Z' };
+    for (const stranger of [own, await key({ user_id: 'eve' })])
+      expect(await mutate('updateTeamMember', { ...named, ...increase }, MEMBER, stranger)).toBe('FORBIDDEN');
+    const invalid = { __typename: 'InvalidInputError' };
+    expect(await mutate('updateTeamMember', { ...named, temporaryIncreaseUsd: '-1' }, MEMBER)).toEqual(invalid);
+    expect(await mutate('updateTeamMember', { ...named, userId: 'nobody', ...increase }, MEMBER)).toEqual(invalid);
+    expect(await mutate('updateTeamMember', { ...named, id: 'none' }, MEMBER)).toEqual({ __typename: 'NotFoundError' });
+    expect(await mutate('updateTeamMember', { ...named, temporaryIncreaseUsd: 'much' }, MEMBER)).toBe(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
+    expect(await mutate('updateTeamMember', { ...named, temporaryIncreaseExpiresAt: 'soon' }, MEMBER)).toBe(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
+    expect(await mutate('updateTeamMember', named, MEMBER)).toMatchObject({ role: 'USER', budget: null });
+  });
+});
+
 describe('users', () => {
   const USER = 'User { userId alias email role models metadata limits { maxBudgetUsd } teams { team { teamId } } }';
 

@@ -33,7 +33,7 @@ const LISTS: readonly List[] = [
     name: 'users',
     noun: 'User',
     id: 'userId',
-    orders: { EMAIL: ['u3', 'u2', 'u1'], ALIAS: ['u2', 'u1', 'u3'] },
+    orders: { EMAIL: ['u3', 'u2', 'u1'], ALIAS: ['u2', 'u1', 'u3'], SPEND: ['u2', 'u3', 'u1'] },
     filters: [
       [{ email: 'Z@' }, ['u1']],
       [{ alias: 'b' }, ['u1']],
@@ -126,8 +126,39 @@ beforeAll(async () => {
   await manage('/project/new', { project_id: 'p3', team_id: 't2' });
   await manage('/customer/new', { user_id: 'c1', alias: 'x' });
   await manage('/customer/new', { user_id: 'c2', blocked: true });
+  for (const user_id of ['u1', 'u3', 'u1']) await calls.chat(await calls.newKey({ user_id }));
+  // Spend is in order once it can be read.
+  await graph('{ spendRows(first: 1) { nodes { id } } }');
 });
 afterAll(() => calls.stop());
+
+describe('users by spend', () => {
+  const SPENDERS = `query ($after: String) {
+    list: users(orderBy: { field: SPEND }, first: 1, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor } nodes { id: userId spendUsd totalSpendUsd }
+    } }`;
+
+  it('have their spend', async () => {
+    const first = (await graph(SPENDERS)).data?.['list'];
+    expect(first?.nodes).toEqual([{ id: 'u1', spendUsd: '2', totalSpendUsd: '2' }]);
+    const second = (await graph(SPENDERS, { after: first?.pageInfo.endCursor })).data?.['list'];
+    expect(second?.nodes).toEqual([{ id: 'u3', spendUsd: '1', totalSpendUsd: '1' }]);
+  });
+
+  it.each(['', '1.5', '1e3', ' 1', '0x1', '9'.repeat(31), "1'; drop table user --", '\0'])(
+    'refuse a cursor with the amount %j',
+    async (text) => {
+      const after = Buffer.from(`spend:2:u1${text}`).toString('base64url');
+      const { errors } = await graph(SPENDERS, { after });
+      expect(errors).toMatchObject([{ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } }]);
+    },
+  );
+
+  it('end below every amount', async () => {
+    const after = Buffer.from(`spend:2:u1-${'9'.repeat(30)}`).toString('base64url');
+    expect((await graph(SPENDERS, { after })).data?.['list']?.nodes).toEqual([]);
+  });
+});
 
 describe.each(LISTS)('$name', (list) => {
   it.each(Object.entries(list.orders))('are ordered by %s, both ways, page by page', async (field, expected) => {

@@ -142,6 +142,14 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.find('a')).toEqual(next);
       expect(await lenses.runs('a', 0, 9)).toEqual([next?.run, first?.run]);
       expect(await lenses.runs('a', 1, 9)).toEqual([first?.run]);
+      const [latest, earlier] = await lenses.runs('a', 0, 9);
+      if (latest === undefined || earlier === undefined) throw new Error('A run is missing.');
+      expect(await lenses.runs('a', latest, 9)).toEqual([earlier]);
+      expect(await lenses.runs('a', { ...latest, id: '' }, 9)).toEqual(
+        latest.createdAt === earlier.createdAt ? [] : [earlier],
+      );
+      expect(await lenses.runs('a', earlier, 9)).toEqual([]);
+      expect([await lenses.countRuns('a'), await lenses.countRuns('none')]).toEqual([2, 0]);
       expect(await lenses.findRun('a', 'run-a')).toEqual(first?.run);
       expect(await lenses.findRun('b', 'run-a')).toBeNull();
       expect(await lenses.runIdsAmong(['run-2', 'none'])).toEqual(new Set(['run-2']));

@@ -224,6 +224,14 @@ export function tenancyStoreSuite(engine: Engine): void {
       const ids = async (sort: UserSort) => (await stores.users.list({ ...page, sort })).map(({ id }) => id);
       expect(await ids('max_budget')).toEqual(['c', 'a', 'b']);
       expect(await ids('spend')).toEqual(['c', 'a', 'b']);
+      const behind = async (text: string, id: string, descending: boolean) =>
+        (await stores.users.list({ ...page, sort: 'spend', from: { text, id }, descending })).map((user) => user.id);
+      // By number: as text, 40 is below 5.
+      expect(await behind('5', 'a', false)).toEqual(['b']);
+      expect(await behind('5', 'a', true)).toEqual(['c']);
+      expect(await behind('40', 'a', false)).toEqual(['b']);
+      expect(await behind('39', 'z', true)).toEqual(['a', 'c']);
+      expect(await behind('9'.repeat(30), 'a', false)).toEqual([]);
     });
 
     it('filters users by every condition', async () => {

@@ -46,6 +46,9 @@ export interface LensFinding {
   readonly finding: Finding;
 }
 
+/** Place of a run in the list of its lens. */
+export type RunPlace = Pick<LensRun, 'createdAt' | 'id'>;
+
 /** Persistent lenses, runs, findings and what runs have paid for. */
 export interface LensStore {
   add(state: LensState): Promise<void>;
@@ -71,8 +74,9 @@ export interface LensStore {
   findAnswer(id: string): Promise<PaidAnswer | null>;
   /** Ids of lenses whose schedule is due, the first due ones first. */
   due(now: Date, most: number): Promise<readonly string[]>;
-  /** Runs of a lens, newest first. */
-  runs(lensId: string, offset: number, limit: number): Promise<readonly LensRun[]>;
+  /** Runs of a lens, newest first. `from`: rows to skip, or the run after which the page begins. */
+  runs(lensId: string, from: number | RunPlace, limit: number): Promise<readonly LensRun[]>;
+  countRuns(lensId: string): Promise<number>;
   findRun(lensId: string, runId: string): Promise<LensRun | null>;
   /** The ids among these that belong to runs. */
   runIdsAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;

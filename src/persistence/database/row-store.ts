@@ -37,6 +37,8 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   readonly where: (filter: Filter) => readonly Where[];
   /** Ranks of rows as SQL that is never null. */
   readonly ranks: Readonly<Record<Sort, string>>;
+  /** Sorts whose ranks are numbers; the text of a place is one, too. Absent for none. */
+  readonly numbers?: readonly NoInfer<Sort>[];
   /** Text of the conflict that a row caused. */
   readonly taken: (row: Row) => string;
 }
@@ -52,19 +54,19 @@ const contains = (column: string, part: string): Where => ({
 /** Condition that a row comes after a place: in the order of its creation, or of a text. */
 function beyondPlace(
   place: RowPlace,
-  { rank, beyond }: { readonly rank: string; readonly beyond: '$lt' | '$gt' },
+  { rank, beyond, isNumber }: { readonly rank: string; readonly beyond: '$lt' | '$gt'; readonly isNumber: boolean },
 ): Where {
   const id = { [beyond]: storable(place.id) };
   if ('createdAt' in place)
     return { $or: [{ createdAt: { [beyond]: place.createdAt } }, { createdAt: place.createdAt, id }] };
-  const text = storable(place.text);
+  const text = isNumber ? raw('cast(? as numeric)', [storable(place.text)]) : storable(place.text);
   return { $or: [{ [raw(rank)]: { [beyond]: text } }, { [raw(rank)]: text, id }] };
 }
 
 /** Rows of a noun as managed entities: one fork of the entity manager per call. */
 export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
   { orm, inFlight, audit }: Database,
-  { entity, noun, audited, where, ranks, taken }: RowStoreOptions<Row, Filter, Sort>,
+  { entity, noun, audited, where, ranks, numbers, taken }: RowStoreOptions<Row, Filter, Sort>,
 ): RowStore<Row, Filter, Sort> {
   const names = orm.getMetadata(entity).props.flatMap(({ name }) => (name === 'revision' ? [] : [name as string]));
 
@@ -84,7 +86,10 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   async function listed({ filter, sort, descending, limit, from }: RowPage<Filter, Sort>): Promise<readonly Row[]> {
     const direction = descending ? 'desc' : 'asc';
     const beyond = descending ? '$lt' : '$gt';
-    const after = typeof from === 'number' ? [] : [beyondPlace(from, { rank: ranks[sort], beyond })];
+    const after =
+      typeof from === 'number'
+        ? []
+        : [beyondPlace(from, { rank: ranks[sort], beyond, isNumber: numbers?.includes(sort) === true })];
     const options = {
       orderBy: [{ [raw(ranks[sort])]: direction }, { id: direction }],
       limit,

@@ -3,7 +3,14 @@ import type { SqlEntityManager } from '@mikro-orm/sql';
 import { addUsd } from '../../domain/money.ts';
 import { isActive, type Lens, type LensRun, type LensState } from '../../domain/lens/lens.ts';
 import type { Review } from '../../domain/lens/review.ts';
-import type { FindingPage, LensFinding, LensStore, LensWorkerStore, PaidAnswer } from '../../domain/lens/store.ts';
+import type {
+  FindingPage,
+  LensFinding,
+  LensStore,
+  LensWorkerStore,
+  PaidAnswer,
+  RunPlace,
+} from '../../domain/lens/store.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, equal } from '../database/row-store.ts';
@@ -152,11 +159,14 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
         const found = await fork().find(LensEntity, { dueAt: { $lte: now.getTime() } }, options);
         return found.map(({ id }) => id);
       }),
-    runs: (lensId, offset, limit) =>
+    runs: (lensId, from, limit) =>
       inFlight.run(async () => {
+        const offset = typeof from === 'number' ? from : 0;
+        const conditions = [{ lensId: storable(lensId) }, ...(typeof from === 'number' ? [] : [beyondRun(from)])];
         const options = { orderBy: { createdAt: 'desc', id: 'desc' }, offset, limit } as const;
-        return (await fork().find(LensRunEntity, { lensId: storable(lensId) }, options)).map(runOf);
+        return (await fork().find(LensRunEntity, { $and: conditions }, options)).map(runOf);
       }),
+    countRuns: (lensId) => inFlight.run(() => fork().count(LensRunEntity, { lensId: storable(lensId) })),
     findRun: (lensId, runId) =>
       inFlight.run(async () => {
         const found = await fork().findOne(LensRunEntity, { id: storable(runId), lensId: storable(lensId) });
@@ -225,6 +235,12 @@ const lensFindingOf = (row: LensFindingEntity): LensFinding => ({ lensId: row.le
 function conditionsOf(filter: FindingPage['filter']): readonly object[] {
   const wanted: readonly (readonly [string, string | null])[] = Object.entries({ ...filter });
   return wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: storable(value) }]));
+}
+
+/** Condition that a run comes after another one. */
+function beyondRun(after: RunPlace): object {
+  const createdAt = new Date(after.createdAt).getTime();
+  return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, id: { $lt: storable(after.id) } }] };
 }
 
 /** Condition that a finding comes after another one. */

@@ -32,6 +32,7 @@ export const createUserStore = (database: Database): UserStore =>
       max_budget: 'coalesce(cast(max_budget as numeric), -1)',
       spend: SPEND,
     },
+    numbers: ['spend'],
     taken: ({ id, email }) => `User with id ${id} or email ${email ?? 'none'} already exists`,
   });
 

@@ -32,7 +32,7 @@ export type AnnotateTraceInput = {
   traceRef?: string | number | null | undefined;
 };
 
-/** Filter of annotations. All conditions must match. */
+/** Filter of annotations. All conditions must match; blank text is ignored. */
 export type AnnotationFilter = {
   /** Who judged. */
   annotatorKind?: AnnotatorKind | null | undefined;
@@ -1105,7 +1105,7 @@ export type TeamMemberRole =
   /** Uses the team. */
   | 'USER';
 
-/** Filter of traces. All conditions must match. */
+/** Filter of traces. All conditions must match; blank text is ignored. */
 export type TraceFilter = {
   /** Exact name of one of its agents. */
   agent?: string | null | undefined;
@@ -1131,7 +1131,7 @@ export type TraceFilter = {
   status?: SpanStatus | null | undefined;
   /** Exact text of one of its tags. */
   tag?: string | null | undefined;
-  /** Team of the key that sent it: global id or local id. Blank text is ignored. */
+  /** Team of the key that sent it: global id or local id. */
   teamId?: string | number | null | undefined;
   /** Substring of its name, service, input preview, agents, models, session, user or tags, case-insensitive. */
   text?: string | null | undefined;

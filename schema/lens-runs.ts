@@ -1,0 +1,80 @@
+import { countLensRuns, listLensRuns, RUN_PAGE_SIZE } from '../resolvers/lens.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { LensRun } from '../src/domain/lens/lens.ts';
+import type { RunPlace } from '../src/domain/lens/store.ts';
+import { builder } from './builder.ts';
+import { LensRunType, LensType } from './lens-types.ts';
+import { CONTENT_COST } from './limits.ts';
+import type { Connection } from './paging.ts';
+import { readCreationCursor } from './row-pages.ts';
+
+const DEFAULT_RUNS = 20;
+
+interface RunList extends Connection<LensRun> {
+  readonly lensId: string;
+}
+
+const LensRunConnectionType = builder.connectionObject(
+  {
+    type: LensRunType,
+    name: 'LensRunConnection',
+    description: 'One page of the runs of a lens.',
+    fields: (t) => ({
+      totalCount: t.int({
+        complexity: CONTENT_COST,
+        description: 'Number of its runs, on all pages.',
+        resolve: (page, _args, { scope }) => countLensRuns(scope, { id: (page as RunList).lensId }),
+      }),
+    }),
+  },
+  { name: 'LensRunEdge', description: 'One run of a page.' },
+);
+
+const cursorOf = ({ createdAt, id }: RunPlace): string =>
+  Buffer.from(`${Date.parse(createdAt)}:${id}`).toString('base64url');
+
+/** The run that a page begins after; 0 for the first page. Throws InvalidInput. */
+function placeOf(cursor: string | null | undefined): 0 | RunPlace {
+  if (typeof cursor !== 'string') return 0;
+  const { createdAt, id } = readCreationCursor(cursor);
+  return { createdAt: createdAt.toISOString(), id };
+}
+
+/** Size of a page. Throws InvalidInput. */
+function sizeOf(first: number | null | undefined): number {
+  const size = first ?? DEFAULT_RUNS;
+  if (size >= 1 && size <= RUN_PAGE_SIZE) return size;
+  const message = `must be between 1 and ${RUN_PAGE_SIZE}`;
+  throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: size }]);
+}
+
+builder.objectField(LensType, 'runs', (t) =>
+  t.field({
+    type: LensRunConnectionType,
+    nullable: true,
+    complexity: ({ first }) => ({
+      field: CONTENT_COST,
+      multiplier: Math.max(0, Math.min(first ?? DEFAULT_RUNS, RUN_PAGE_SIZE)),
+    }),
+    description: 'Its runs, the latest first. Null when they could not be read.',
+    args: {
+      first: t.arg.int({ description: `Page size, 1 to ${RUN_PAGE_SIZE}; ${DEFAULT_RUNS} when absent.` }),
+      after: t.arg.string({ description: 'Returns runs after this cursor.' }),
+    },
+    async resolve({ lens }, { first, after }, { scope }): Promise<RunList> {
+      const page = { id: lens.id, from: placeOf(after), limit: sizeOf(first) };
+      const { items, hasMore } = await listLensRuns(scope, page);
+      const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
+      return {
+        edges,
+        lensId: lens.id,
+        pageInfo: {
+          hasNextPage: hasMore,
+          hasPreviousPage: typeof after === 'string',
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        },
+      };
+    },
+  }),
+);
