@@ -41,14 +41,11 @@ async function viewsOf(
 }
 
 /** Evicts the keys that get models by a group, so that the next call of each reads its rights again. */
-async function forgetKeysOf(
-  { platform }: Scope<AccessGroupPlatform>,
-  ...groups: readonly AccessGroup[]
-): Promise<void> {
+async function evictKeysOf({ platform }: Scope<AccessGroupPlatform>, ...groups: readonly AccessGroup[]): Promise<void> {
   const { stores, keyRing, ownedKeys } = platform;
   const keyIds = [...new Set(groups.flatMap((group) => group.keyIds))];
   if (keyIds.length > 0) keyRing.forget(...(await stores.keys.findMany(keyIds)));
-  for (const id of new Set(groups.flatMap(({ teamIds }) => teamIds))) ownedKeys.forgetOwner({ kind: 'teamId', id });
+  for (const id of new Set(groups.flatMap(({ teamIds }) => teamIds))) ownedKeys.evictOwner({ kind: 'teamId', id });
 }
 
 async function viewOf(scope: Scope<AccessGroupPlatform>, group: AccessGroup): Promise<AccessGroupView> {
@@ -68,7 +65,7 @@ export const createAccessGroup = operation({
     const { stores, ids } = scope.platform;
     const group = newAccessGroup(patch, { ...authored(scope), id: ids.uuid() });
     await stores.accessGroups.add(group);
-    await forgetKeysOf(scope, group);
+    await evictKeysOf(scope, group);
     return viewOf(scope, group);
   },
 });
@@ -105,7 +102,7 @@ export const updateAccessGroup = operation({
       patchedAccessGroup(group, patch, about),
     );
     if (done === null) throw unknownGroup(id);
-    await forgetKeysOf(scope, done.before, done.after);
+    await evictKeysOf(scope, done.before, done.after);
     return viewOf(scope, done.after);
   },
 });
@@ -117,6 +114,6 @@ export const deleteAccessGroup = operation({
   async run(scope: Scope<AccessGroupPlatform>, { id }: { readonly id: string }): Promise<void> {
     const [gone] = await scope.platform.stores.accessGroups.remove([id]);
     if (gone === undefined) throw unknownGroup(id);
-    await forgetKeysOf(scope, gone);
+    await evictKeysOf(scope, gone);
   },
 });

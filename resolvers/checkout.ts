@@ -66,7 +66,7 @@ export const createCheckout = operation({
       });
     // Throws what to configure, before a row is written.
     if (!payments.configured) return open();
-    platform.checkoutPace.count(client.network);
+    platform.checkoutRateLimiter.count(client.network);
     await stores.checkouts.add({
       id: buyer.checkoutId,
       mode: payments.mode,

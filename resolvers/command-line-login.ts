@@ -14,8 +14,8 @@ export const startLogin = operation({
   name: 'startLogin',
   access: anyone,
   run(scope: Scope<SignInPlatform>, _input: undefined): Promise<StartedLogin> {
-    const { loginPace, logins } = scope.platform.signIns;
-    loginPace.count(scope.client.network);
+    const { loginRateLimiter, logins } = scope.platform.signIns;
+    loginRateLimiter.count(scope.client.network);
     return logins.start();
   },
 });

@@ -10,7 +10,7 @@ import {
 } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { activityFilter, type ActivityNames, activityNames, type AskedEntity } from './operation/activity-view.ts';
+import { activityFilter, type ActivityNames, activityNames, type EntityQuery } from './operation/activity-view.ts';
 import { operation } from './operation/operation.ts';
 import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -20,8 +20,8 @@ import { activityReader } from './operation/spend-access.ts';
 const MOST_GROUPS = 100_000;
 
 /** What a caller asks of an activity. */
-export interface ActivityQuery extends AskedEntity {
-  readonly filter: AskedEntity['filter'] & Period;
+export interface ActivityQuery extends EntityQuery {
+  readonly filter: EntityQuery['filter'] & Period;
   /** What is added to a start time for the days of a time zone, in ms. */
   readonly offsetMs: number;
   /** Which of the days with calls, newest first. */
@@ -101,7 +101,7 @@ const narrowed = (asked: Period, days: Period): Period => ({
 });
 
 /** What a caller asks of the keys of an activity. */
-export interface ActivityKeysQuery extends AskedEntity {
+export interface ActivityKeysQuery extends EntityQuery {
   /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
   readonly search: string | null;
   readonly from: number;
@@ -142,7 +142,7 @@ export const readActivityKeys = operation({
 });
 
 /** What a caller asks of an export. */
-export interface ActivityExportQuery extends AskedEntity {
+export interface ActivityExportQuery extends EntityQuery {
   /** A row per value of this field besides; null for one row per day and entity. */
   readonly by: 'key' | 'model' | 'user' | null;
   readonly offsetMs: number;

@@ -152,12 +152,12 @@ async function send(
 function keep(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
   const { decision } = call.exchange;
   const caller = callerOf(scope);
-  const { storage, keeper } = scope.platform.decisions;
+  const { storage, queue } = scope.platform.decisions;
   const asked = storageLevelOf(storage, caller.key);
   if (decision === undefined || asked === 'none') return;
   const level = request.unkept === true ? 'redacted' : asked;
   const { callId, traceId, spanId, modelGroup, edited: body = request.body } = call;
-  keeper.keep({
+  queue.keep({
     id: `${traceId}${spanId}`,
     callId,
     model: modelGroup,

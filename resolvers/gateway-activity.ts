@@ -18,7 +18,7 @@ import type { GatewayActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** What a caller asks of the counts of requests. */
-export interface AskedActivity extends Pick<ActivityQuery, 'categories' | 'routes'> {
+export interface ActivityRequest extends Pick<ActivityQuery, 'categories' | 'routes'> {
   /** First day, `YYYY-MM-DD`; null for 30 days ago. */
   readonly start: string | null;
   /** Last day, included; null for today. */
@@ -31,7 +31,7 @@ export const readGatewayActivity = operation({
   access: gatewayActivityReader,
   async run(
     { platform }: Scope<GatewayActivityPlatform>,
-    asked: AskedActivity & { readonly groupings: readonly (readonly ActivityField[])[] },
+    asked: ActivityRequest & { readonly groupings: readonly (readonly ActivityField[])[] },
   ): Promise<readonly (readonly ActivityGroup[])[]> {
     const { start, end, groupings, ...filter } = asked;
     const period = periodOf(start, end, platform.clock.now());
@@ -58,7 +58,7 @@ export const getGatewayActivity = operation({
   access: gatewayActivityReader,
   async run(
     { platform }: Scope<GatewayActivityPlatform>,
-    { start, end, ...filter }: AskedActivity,
+    { start, end, ...filter }: ActivityRequest,
   ): Promise<GatewayActivity> {
     const { from, to } = periodOf(start, end, platform.clock.now());
     assertReportDays(from, to);

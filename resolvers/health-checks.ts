@@ -126,7 +126,7 @@ export const listHealthChecks = operation({
     { model, isHealthy, limit, ...page }: HealthCheckPageDraft,
   ): Promise<HealthCheckPage> {
     const { stores, healthChecks } = scope.platform;
-    await healthChecks.keeper.caughtUp();
+    await healthChecks.queue.caughtUp();
     const seesAll = visibilityOf(callerOf(scope)).kind === 'all';
     const deploymentIds = seesAll ? null : seenBy(scope).map(({ id }) => id);
     const filter = { deploymentIds, modelGroup: model, isHealthy, before: null };
@@ -144,7 +144,7 @@ export const listLatestHealthChecks = operation({
   access: anyKey,
   async run(scope: Scope<DeploymentPlatform>, _input: undefined): Promise<readonly HealthCheck[]> {
     const { stores, healthChecks } = scope.platform;
-    await healthChecks.keeper.caughtUp();
+    await healthChecks.queue.caughtUp();
     return await stores.healthChecks.latest(seenBy(scope).map(({ id }) => id));
   },
 });

@@ -191,7 +191,7 @@ async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | nu
   const { clock, ids } = platform;
   const now = clock.now();
   for (const lost of await jobs.exhausted(SIGNAL_JOB, now, 10))
-    await jobs.bury(claimOf(lost), 'Its process was lost repeatedly.', now);
+    await jobs.markDead(claimOf(lost), 'Its process was lost repeatedly.', now);
   const running = await jobs.list({ kind: SIGNAL_JOB, status: 'running' }, 10);
   if (running.some(({ dueAt }) => dueAt > now)) return null;
   const wanted = { kind: SIGNAL_JOB, workerId: WORKER, now, leaseMs: LEASE_MS };

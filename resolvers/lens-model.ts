@@ -27,7 +27,7 @@ import {
   payerOfKey,
   worstCost,
 } from './lens-models.ts';
-import { heldRun, workerOf } from './lens-work.ts';
+import { claimedRun, workerOf } from './lens-work.ts';
 import { lensWorker } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
@@ -200,7 +200,7 @@ export const askAnalysisModel = operation({
     scope: Scope<LensPlatform>,
     { claim, call }: { readonly claim: RunClaim; readonly call: AnalysisCall },
   ): Promise<AnalysisAnswer> {
-    const run = await heldRun(scope, claim);
+    const run = await claimedRun(scope, claim);
     const { model } = run.settings;
     const messages = call.messages ?? asMessages(call.prompt);
     const answerId = answerIdOf(scope, run, call, messages);

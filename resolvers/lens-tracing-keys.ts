@@ -71,7 +71,7 @@ export const deleteTracingKey = operation({
     const { stores, tracingKeyRing } = scope.platform;
     const [removed] = await stores.tracingKeys.remove([id]);
     if (removed === undefined) return null;
-    tracingKeyRing.forgetTracingKey(removed.tokenHash);
+    tracingKeyRing.evictTracingKey(removed.tokenHash);
     return removed;
   },
 });

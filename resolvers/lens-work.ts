@@ -48,23 +48,23 @@ const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun)
   platform.keyGenerator.hash(criteriaOf(settings, PROMPTS_VERSION));
 
 /** The run of a valid claim. Throws NotFound and OwnershipLost. */
-export async function heldRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
-  const { stores, clock, heldRuns } = scope.platform;
+export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
+  const { stores, clock, claimedRuns } = scope.platform;
   const [job] = await stores.jobs.findMany([claim.runId]);
   const isHere = job !== undefined && isHeld(job, clock.now()) && job.attempts === claim.attempt;
-  const known = heldRuns.find(claim);
+  const known = claimedRuns.find(claim);
   if (isHere && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
   const state = await stores.lenses.find(claim.lensId);
   if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
   assertOwned(scope, state.run, claim);
   if (!isHere) throw new OwnershipLost();
-  if (state.run.sample !== null) heldRuns.keep(claim, state.run);
+  if (state.run.sample !== null) claimedRuns.keep(claim, state.run);
   return state.run;
 }
 
 /** The same with the lease of the claim extended. */
 async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
-  const run = await heldRun(scope, claim);
+  const run = await claimedRun(scope, claim);
   const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
   if (job === null) throw new OwnershipLost();
   return run;
@@ -91,14 +91,14 @@ async function changedRun(
 }
 
 /** Ends runs whose workers were lost too often. */
-async function buryLost(scope: Scope<LensPlatform>): Promise<void> {
+async function markLostDead(scope: Scope<LensPlatform>): Promise<void> {
   const { stores, clock, bus } = scope.platform;
   const error = 'Worker disconnected repeatedly';
   for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MOST_BURIED)) {
     const state = await stores.lenses.change(job.subject, (before) =>
       before.run.id === job.id ? ended(before, { status: 'failed', error }, clock.now()) : before,
     );
-    await stores.jobs.bury({ id: job.id, attempt: job.attempts }, error, clock.now());
+    await stores.jobs.markDead({ id: job.id, attempt: job.attempts }, error, clock.now());
     if (state !== null) bus.publish('lensRun', state.run);
   }
 }
@@ -148,7 +148,7 @@ export const claimLensRun = operation({
     const now = clock.now();
     await stores.lensWorkers.change(id, (worker) => ({ ...worker, lastSeen: now }));
     if (analysisKeyId === null) return null;
-    await buryLost(scope);
+    await markLostDead(scope);
     if (!(await stores.jobs.hasDue(RUN_JOB, now))) await queueDueRun(scope);
     const job = await stores.jobs.claim({ kind: RUN_JOB, workerId: id, now: clock.now(), leaseMs: LEASE_MS });
     return job === null ? null : startRun(scope, job);
@@ -177,7 +177,7 @@ export const listReusableReviews = operation({
   name: 'listReusableReviews',
   access: lensWorker,
   async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<readonly Review[]> {
-    const run = await heldRun(scope, claim);
+    const run = await claimedRun(scope, claim);
     const executions = run.sample?.executions ?? [];
     const ids = executions.map(({ id }) => id);
     const found = await scope.platform.stores.lenses.reviews(claim.lensId, criteriaKeyOf(scope, run), ids);
@@ -199,7 +199,7 @@ export const readSampledContent = operation({
     scope: Scope<LensPlatform>,
     asked: RunClaim & { readonly executionId: string; readonly cursor: string | null; readonly offset: number },
   ): Promise<ContentPage> {
-    const run = await heldRun(scope, asked);
+    const run = await claimedRun(scope, asked);
     const page = isSampled(run, asked.executionId) ? await contentPage(scope, asked) : null;
     if (page === null) throw new NotFound('execution', asked.executionId, "Execution is outside this job's sample");
     return page;
@@ -294,7 +294,7 @@ export const completeLensRun = operation({
       { status: state.run.status === 'failed' ? 'failed' : 'completed', error: result.error },
       now,
     );
-    scope.platform.heldRuns.drop(claim);
+    scope.platform.claimedRuns.drop(claim);
     bus.publish('lensRun', { ...state.run, reviews: [] });
     for (const finding of changed) bus.publish('finding', { lensId: claim.lensId, finding });
     return state;

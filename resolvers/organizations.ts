@@ -105,7 +105,7 @@ export const updateOrganization = operation({
     if (Object.keys(limits).length > 0)
       await stores.budgets.change(done.after.budgetId, (budget) => patchedBudget(budget, limits, about));
     const view = await organizationView(scope, done.after);
-    ownedKeys.forgetOwner({ kind: 'organizationId', id });
+    ownedKeys.evictOwner({ kind: 'organizationId', id });
     return view;
   },
 });

@@ -15,7 +15,7 @@ import type { CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/
 import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
-import { type AskedFilter, visibleFilter } from './spend.ts';
+import { type FilterRequest, visibleFilter } from './spend.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 /** Lists teams: administrators all, others those of their key and their user. */
@@ -103,8 +103,8 @@ export const listBudgetRows = operation({
 });
 
 /** A page of calls in an order. */
-export interface AskedSpend extends Omit<SpendPage, 'filter'> {
-  readonly filter: AskedFilter;
+export interface SpendRequest extends Omit<SpendPage, 'filter'> {
+  readonly filter: FilterRequest;
 }
 
 /** Lists calls with usage and cost: administrators see all, users their own. */
@@ -113,7 +113,7 @@ export const listSpendRows = operation({
   access: spendReader,
   async run(
     scope: Scope<SpendPlatform>,
-    { filter: asked, limit, ...page }: AskedSpend,
+    { filter: asked, limit, ...page }: SpendRequest,
   ): Promise<{ readonly nodes: readonly SpendRow[]; readonly hasMore: boolean }> {
     const { stores, records } = scope.platform;
     await records.readable();

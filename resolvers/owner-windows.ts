@@ -27,14 +27,14 @@ export const resetOwnerWindows = operation({
     for (const { id } of users) {
       if (signal.aborted) return;
       await stores.users.change(id, (user) => withWindowReset(user, now, ofUsers.get(id) ?? ZERO_USD));
-      ownedKeys.forgetOwner({ kind: 'userId', id });
+      ownedKeys.evictOwner({ kind: 'userId', id });
     }
     const teams = await stores.teams.list({ filter: { ...ALL_TEAMS, resetDueBy: now }, ...page });
     const ofTeams = await totalsOf('team', teams);
     for (const { id } of teams) {
       if (signal.aborted) return;
       await stores.teams.change(id, (team) => withWindowReset(team, now, ofTeams.get(id) ?? ZERO_USD));
-      ownedKeys.forgetOwner({ kind: 'teamId', id });
+      ownedKeys.evictOwner({ kind: 'teamId', id });
     }
     const budgets = await stores.budgets.list({ filter: { ids: null, resetDueBy: now }, ...page });
     for (const { id } of budgets) {

@@ -142,7 +142,7 @@ export const updateProject = operation({
     const budgetId = await budgetOfProject(scope, budget, current.budgetId);
     const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, about));
     if (done === null) throw unknownProject(id);
-    scope.platform.ownedKeys.forgetOwner({ kind: 'projectId', id });
+    scope.platform.ownedKeys.evictOwner({ kind: 'projectId', id });
     return viewOf(scope, done.after);
   },
 });
@@ -157,7 +157,7 @@ export const deleteProjects = operation({
     const missing = ids.find((id) => !known.some((project) => project.id === id));
     if (missing !== undefined) throw unknownProject(missing);
     const removed = await projects.remove(ids);
-    for (const { id } of removed) scope.platform.ownedKeys.forgetOwner({ kind: 'projectId', id });
+    for (const { id } of removed) scope.platform.ownedKeys.evictOwner({ kind: 'projectId', id });
     return viewsOf(scope, removed);
   },
 });

@@ -2,7 +2,7 @@ import { mayRead, visibilityOf } from '../src/domain/caller.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { itemIn, itemsBefore, itemsOf, referencedId } from '../src/domain/responses/items.ts';
-import type { Item, KeptResponse } from '../src/domain/responses/kept-response.ts';
+import type { Item, StoredResponse } from '../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, responseOfItem } from '../src/domain/responses/response-ids.ts';
 import { callerOf } from './operation/operation.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
@@ -40,23 +40,23 @@ export async function resolveReferences(
 }
 
 /** A response that is stored here; null when the caller may see none with this id. */
-export async function findKept(scope: Scope<ResponsePlatform>, id: string): Promise<KeptResponse | null> {
-  const kept = await scope.platform.responses.keeper.find(id);
+export async function findKept(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
+  const kept = await scope.platform.responses.queue.find(id);
   return kept !== null && maySee(scope, kept) ? kept : null;
 }
 
-const maySee = (scope: Scope<ResponsePlatform>, { owner }: KeptResponse): boolean =>
+const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): boolean =>
   !scope.platform.responses.idSecurity || mayRead(visibilityOf(callerOf(scope)), owner);
 
 /** Null for an id that may belong to an upstream, when id security is off. */
-async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<KeptResponse | null> {
+async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
   const kept = await findKept(scope, id);
   if (kept === null && scope.platform.responses.idSecurity) throw noPrevious(id);
   return kept;
 }
 
-async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: KeptResponse): Promise<readonly Item[]> {
-  const conversation = await scope.platform.responses.keeper.conversation(previous);
+async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: StoredResponse): Promise<readonly Item[]> {
+  const conversation = await scope.platform.responses.queue.conversation(previous);
   if (conversation.kind === 'whole') return itemsBefore(conversation.turns);
   const fault =
     conversation.kind === 'broken'
@@ -70,10 +70,10 @@ const MOST_REFERRED = 1_000;
 
 /** The items with references to stored items replaced; the same list when there are none. */
 async function withoutReferences(scope: Scope<ResponsePlatform>, asked: readonly Item[]): Promise<readonly Item[]> {
-  const { keeper, idSecurity } = scope.platform.responses;
+  const { queue, idSecurity } = scope.platform.responses;
   const wanted = new Set(asked.flatMap((item) => responseOfItem(referencedId(item) ?? '') ?? []));
   if (wanted.size === 0) return asked;
-  const found = wanted.size > MOST_REFERRED ? null : await keeper.findAll([...wanted]);
+  const found = wanted.size > MOST_REFERRED ? null : await queue.findAll([...wanted]);
   if (found === null) throw refused('input', 'The items that the input refers to are too many, or too large together.');
   const known = new Map(found.filter((one) => maySee(scope, one)).map((one) => [one.id, one]));
   return asked.map((item) => {

@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { itemsOf, outputAsInput } from '../src/domain/responses/items.ts';
-import type { Item } from '../src/domain/responses/kept-response.ts';
+import type { Item } from '../src/domain/responses/stored-response.ts';
 import { ownResponseId } from '../src/domain/responses/response-ids.ts';
 import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';

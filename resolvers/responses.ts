@@ -3,7 +3,7 @@ import type { FollowUp, ModelRequest } from '../src/domain/chat/chat.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import { type ItemPage, itemPage, listedItems } from '../src/domain/responses/items.ts';
-import type { Item, KeptResponse } from '../src/domain/responses/kept-response.ts';
+import type { Item, StoredResponse } from '../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type KeptUpstream, ownResponseId } from '../src/domain/responses/response-ids.ts';
 import {
   CANCEL_RESPONSE,
@@ -57,7 +57,7 @@ export async function askWithItems(
     keep &&
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
-    scope.platform.responses.keeper.mayKeep(request.bytes.length);
+    scope.platform.responses.queue.mayKeep(request.bytes.length);
   const kept = { id: named.ownId, previousId, items };
   const followUp = isKept ? { ...named, keep: keepingOf(scope, kept) } : named;
   const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
@@ -84,11 +84,11 @@ function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): 
 /** Stores the answer to these items. `previousId` is a stored response, too. */
 function keepingOf(
   scope: Scope<ResponsePlatform>,
-  { id, previousId, items }: Pick<KeptResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
+  { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
 ): FollowUp['keep'] & {} {
   const owner = ownerOf(callerOf(scope));
   return (response) =>
-    scope.platform.responses.keeper.keep({
+    scope.platform.responses.queue.keep({
       id,
       previousId,
       owner,
@@ -145,7 +145,7 @@ async function about(
     readonly action: ObjectAction;
     readonly tail: string;
     /** The answer when the response is stored here. */
-    readonly here: (response: KeptResponse) => Item | Promise<Item>;
+    readonly here: (response: StoredResponse) => Item | Promise<Item>;
   },
 ): Promise<ResponseAnswer> {
   const { id, query, callId, parent } = named;
@@ -205,7 +205,7 @@ export const deleteResponse = operation({
       action: DELETE_RESPONSE,
       tail: '',
       async here({ id }) {
-        await scope.platform.responses.keeper.remove(id);
+        await scope.platform.responses.queue.remove(id);
         return { id, object: 'response', deleted: true };
       },
     }),

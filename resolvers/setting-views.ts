@@ -78,7 +78,7 @@ function described(
 }
 
 /** Filter of settings; null matches all. */
-export interface AskedSettings {
+export interface RequestedSettings {
   readonly sections: readonly SettingSection[] | null;
   readonly names: readonly string[] | null;
 }
@@ -87,7 +87,10 @@ export interface AskedSettings {
 export const listSettingViews = operation({
   name: 'listSettingViews',
   access: tenantViewer,
-  async run(scope: Scope<SettingsPlatform>, { sections, names }: AskedSettings): Promise<readonly DescribedSetting[]> {
+  async run(
+    scope: Scope<SettingsPlatform>,
+    { sections, names }: RequestedSettings,
+  ): Promise<readonly DescribedSetting[]> {
     const state = await settingsState(scope);
     return UPDATED_SECTIONS.filter((section) => sections?.includes(section) !== false).flatMap((section) =>
       namesOf(section, state)

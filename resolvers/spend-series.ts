@@ -4,7 +4,7 @@ import { usualPeriod } from '../src/domain/spend/report-dates.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { type AskedFilter, visibleFilter } from './spend.ts';
+import { type FilterRequest, visibleFilter } from './spend.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ export const MOST_GROUPS = 10_000;
 
 export interface SeriesQuery {
   /** Without times: the last 30 days. */
-  readonly filter: AskedFilter;
+  readonly filter: FilterRequest;
   readonly by: readonly SpendField[];
   /** Null for one group over the whole period. */
   readonly bucket: BucketName | null;

@@ -25,7 +25,7 @@ const MOST_COUNTED = 10_000;
 const RESET_STEP = 500;
 
 /** Filter of a request. The caller decides which calls it can match. A key is given as secret or hash. */
-export interface AskedFilter extends Omit<SpendFilter, 'visibleTo'> {
+export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
   /** Alias of the key; absent for all keys. */
   readonly keyAlias?: string;
   /** Values that the calls must have beside those of the filter; absent for none. */
@@ -35,7 +35,7 @@ export interface AskedFilter extends Omit<SpendFilter, 'visibleTo'> {
 /** The filter with keys by their hashes, limited to what the caller may see. `seesAll` decides which callers see the calls of everyone. */
 export async function visibleFilter(
   scope: Scope<SpendPlatform>,
-  asked: AskedFilter,
+  asked: FilterRequest,
   seesAll: (caller: Caller) => boolean = isAnyAdmin,
 ): Promise<SpendFilter> {
   const caller = callerOf(scope);
@@ -78,7 +78,7 @@ async function keysByHash(
 
 /** What a caller asks of a list of calls. */
 export interface SpendQuery extends Omit<SpendPage, 'filter'> {
-  readonly filter: AskedFilter;
+  readonly filter: FilterRequest;
 }
 
 /** One page of calls. */
@@ -142,8 +142,8 @@ export const findSpendContent = operation({
 });
 
 /** A grouping of calls that the caller asks for. */
-export interface AskedGrouping extends Omit<SpendGrouping, 'filter'> {
-  readonly filter: AskedFilter;
+export interface GroupingRequest extends Omit<SpendGrouping, 'filter'> {
+  readonly filter: FilterRequest;
 }
 
 /** Groups of calls, and the keys that they name. */
@@ -153,7 +153,7 @@ export interface SpendReport {
 }
 
 /** Groups the calls that the caller may see. Does not check access. */
-async function groupedSpend(scope: Scope<SpendPlatform>, grouping: AskedGrouping): Promise<SpendReport> {
+async function groupedSpend(scope: Scope<SpendPlatform>, grouping: GroupingRequest): Promise<SpendReport> {
   const { stores, records } = scope.platform;
   await records.readable();
   const filter = await visibleFilter(scope, grouping.filter, seesAllSpend);

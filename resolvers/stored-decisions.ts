@@ -23,7 +23,7 @@ export const listDecisions = operation({
     { asked, page }: Asked<Omit<DecisionFilter, 'visible'>, 'created_at'>,
   ): Promise<FoundPage<StoredDecision>> {
     const { stores, decisions } = scope.platform;
-    await decisions.keeper.caughtUp();
+    await decisions.queue.caughtUp();
     return await pageOf(stores.decisions, { ...asked, visible: visibilityOf(callerOf(scope)) }, page);
   },
 });
@@ -34,7 +34,7 @@ export const findDecision = operation({
   access: traceReader,
   async run(scope: DecisionScope, id: string): Promise<StoredDecision | null> {
     const { stores, decisions } = scope.platform;
-    await decisions.keeper.caughtUp();
+    await decisions.queue.caughtUp();
     const decision = await stores.decisions.find(id);
     return decision !== null && mayRead(visibilityOf(callerOf(scope)), decision) ? decision : null;
   },
@@ -78,7 +78,7 @@ export const recordDecisionOutcome = operation({
   async run(scope: DecisionScope, draft: OutcomeDraft): Promise<RecordedOutcome> {
     const { stores, decisions } = scope.platform;
     const caller = callerOf(scope);
-    await decisions.keeper.caughtUp();
+    await decisions.queue.caughtUp();
     const [decision] = await stores.decisions.list({
       filter: { visible: visibilityOf(caller), callId: draft.callId, before: null },
       sort: 'created_at',

@@ -83,6 +83,6 @@ export async function joined(scope: Scope<TeamPlatform>, team: Team, wanted: rea
     members.push({ id: ids.uuid(), teamId: team.id, userId: user.id, role, budgetId: budget?.id ?? null, ...stamps });
   }
   await stores.teamMembers.add(...members);
-  for (const { id } of users) ownedKeys.forgetOwner({ kind: 'userId', id });
+  for (const { id } of users) ownedKeys.evictOwner({ kind: 'userId', id });
   return { users, members };
 }

@@ -175,7 +175,7 @@ export const updateTeamMember = operation({
       updatedBy: about.by,
     }));
     if (done === null) throw notAMember(named);
-    ownedKeys.forgetOwner({ kind: 'userId', id: member.userId });
+    ownedKeys.evictOwner({ kind: 'userId', id: member.userId });
     return viewOf(scope, team, done.after);
   },
 });
@@ -204,7 +204,7 @@ export const removeTeamMember = operation({
       scope,
       ofTeam.map(({ hash }) => hash),
     );
-    ownedKeys.forgetOwner({ kind: 'userId', id: member.userId });
+    ownedKeys.evictOwner({ kind: 'userId', id: member.userId });
     return teamView(scope, team);
   },
 });

@@ -93,7 +93,7 @@ export const createTeam = operation({
       caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
     await joined(scope, team, isNamed || staysOut ? members : [...members, author]);
     // Keys may have named the team before it existed.
-    ownedKeys.forgetOwner({ kind: 'teamId', id: team.id });
+    ownedKeys.evictOwner({ kind: 'teamId', id: team.id });
     return teamView(scope, team);
   },
 });
@@ -186,7 +186,7 @@ async function changedTeam(scope: Scope<TeamPlatform>, id: string, change: (team
   const { stores, ownedKeys } = scope.platform;
   const done = await stores.teams.change(id, change);
   if (done === null) throw unknownTeam(id);
-  ownedKeys.forgetOwner({ kind: 'teamId', id });
+  ownedKeys.evictOwner({ kind: 'teamId', id });
   return teamView(scope, done.after);
 }
 
@@ -291,7 +291,7 @@ export const deleteTeams = operation({
     const members = await stores.teamMembers.all({ teamIds: ids, userIds: null });
     await stores.teamMembers.remove(members.map(({ id }) => id));
     const removed = await stores.teams.remove(ids);
-    for (const { id } of removed) ownedKeys.forgetOwner({ kind: 'teamId', id });
+    for (const { id } of removed) ownedKeys.evictOwner({ kind: 'teamId', id });
     return removed.map(({ id }) => id);
   },
 });

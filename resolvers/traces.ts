@@ -24,7 +24,7 @@ import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/trac
 import { traceReader, traceWriter } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { isOfOwner } from './trace-books.ts';
+import { isOfOwner } from './trace-accounts.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
@@ -218,7 +218,7 @@ async function readWhole(
   const trace = await assembled(scope, summaries);
   if (trace === null) throw new TypeError('A trace is assembled from one summary at least.');
   const { spans, agents, parts, summary } = trace;
-  const { calls, agentSpend, elsewhere } = await scope.loaders.booksByTrace.load(parts);
+  const { calls, agentSpend, elsewhere } = await scope.loaders.accountsByTrace.load(parts);
   const spend = spendWithElsewhere(summary, spans, calls, elsewhere);
   return { trace, outline: { agents, calls, agentSpend, spend, rootless: isRootless(spans) } };
 }

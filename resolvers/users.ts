@@ -68,7 +68,7 @@ export const createUser = operation({
     await assertNew(scope, user);
     await stores.users.add(user);
     // Keys may have named the user before it existed.
-    ownedKeys.forgetOwner({ kind: 'userId', id: user.id });
+    ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const teams = teamIds.length === 0 ? [] : await stores.teams.findMany(teamIds);
     const stamps = { createdAt: about.now, createdBy: about.by, updatedAt: about.now, updatedBy: about.by };
     await stores.teamMembers.add(
@@ -214,7 +214,7 @@ export const updateUser = operation({
     const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, about));
     const user = done?.after ?? newUser({ email: named.email, ...patch }, { ...about, id: id ?? ids.uuid() });
     if (done === null) await stores.users.add(user);
-    ownedKeys.forgetOwner({ kind: 'userId', id: user.id });
+    ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const [view] = await userViews(scope, [user]);
     if (view === undefined) throw unknownUser(user.id);
     return view;
@@ -240,7 +240,7 @@ export const deleteUsers = operation({
     await stores.teamMembers.remove(members.map(({ id }) => id));
     await stores.invitations.remove(invitations.map(({ id }) => id));
     const removed = await stores.users.remove(ids);
-    for (const { id } of removed) ownedKeys.forgetOwner({ kind: 'userId', id });
+    for (const { id } of removed) ownedKeys.evictOwner({ kind: 'userId', id });
     return removed.length;
   },
 });

@@ -1,5 +1,5 @@
 import { listKeys } from '../resolvers/keys.ts';
-import { type AskedGrouping, findSpendContent, listSpend, readSpend, type SpendQuery } from '../resolvers/spend.ts';
+import { type GroupingRequest, findSpendContent, listSpend, readSpend, type SpendQuery } from '../resolvers/spend.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom, usdNumber } from '../src/domain/money.ts';
 import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
@@ -71,7 +71,7 @@ const PAGED = merged(
 
 type LogsRequest =
   | { readonly kind: 'rows'; readonly query: SpendQuery }
-  | { readonly kind: 'days'; readonly grouping: AskedGrouping; readonly period: Period };
+  | { readonly kind: 'days'; readonly grouping: GroupingRequest; readonly period: Period };
 
 /** Rows; sums by day when both dates are given and `summarize` is not false. */
 function parseLogs(search: string): LogsRequest {
@@ -198,7 +198,7 @@ function keptValue(text: string): unknown {
 }
 
 /** Sums of one field over a period, the last 30 days without one. */
-const groupedBy = (search: string, by: AskedGrouping['by'], any: FieldValues): AskedGrouping => ({
+const groupedBy = (search: string, by: GroupingRequest['by'], any: FieldValues): GroupingRequest => ({
   filter: { ...(periodIn(search) ?? usualPeriod(new Date())), any },
   by,
   limit: MOST_GROUPS,

@@ -1,5 +1,5 @@
 import {
-  type AskedGrouping,
+  type GroupingRequest,
   checkSpendIsReadable,
   readCaptureRate,
   readGlobalSpend,
@@ -42,7 +42,7 @@ export interface Grouped {
 }
 
 /** A grouping of all calls of a period, by day in UTC. */
-export const grouping = (period: Period, { by, any = {}, byDay = false }: Grouped): AskedGrouping => ({
+export const grouping = (period: Period, { by, any = {}, byDay = false }: Grouped): GroupingRequest => ({
   filter: { ...period, any },
   by,
   limit: MOST_GROUPS,
@@ -124,7 +124,7 @@ const endUserRows = ({ groups }: SpendReport) =>
   }));
 
 /** The period and key of a body; the last 30 days without a period. */
-function endUserGrouping(body: Uint8Array): AskedGrouping {
+function endUserGrouping(body: Uint8Array): GroupingRequest {
   const sent = body.length === 0 ? {} : parseObject(body);
   const [start, end, key] = [text(sent['startTime']), text(sent['endTime']), text(sent['api_key'])];
   const dates = new URLSearchParams({ start_date: start?.slice(0, 10) ?? '', end_date: end?.slice(0, 10) ?? '' });
@@ -154,7 +154,7 @@ const REPORT_FIELDS = { api_key: 'key', internal_user_id: 'user', team_id: 'team
 const isOfOne = (search: string): boolean =>
   wordsOf(search)('api_key') !== null || wordsOf(search)('internal_user_id') !== null;
 
-function parseReport(search: string): AskedGrouping {
+function parseReport(search: string): GroupingRequest {
   const { field } = GROUPS[groupIn(search)];
   const any = fieldsIn(search, REPORT_FIELDS);
   const period = requiredPeriod(search);

@@ -24,26 +24,26 @@ export const CatalogKeyType = builder.objectRef<{ readonly key: CatalogKey; read
 export const CheckoutType = builder.objectRef<Checkout>('Checkout');
 
 /** A list has the summary only. Spans and agents are loaded on demand. */
-export type KnownOfTrace = Pick<Trace, 'summary'> & Partial<Trace>;
+export type PartialTrace = Pick<Trace, 'summary'> & Partial<Trace>;
 
-export const TraceType = builder.objectRef<KnownOfTrace>('Trace');
+export const TraceType = builder.objectRef<PartialTrace>('Trace');
 /** The stored traces that a trace is merged from. */
-export const partsOf = ({ summary, parts }: KnownOfTrace): readonly TraceIdentity[] => parts ?? [summary];
+export const partsOf = ({ summary, parts }: PartialTrace): readonly TraceIdentity[] => parts ?? [summary];
 
 /** The owner value that all parts of a trace share; null when they differ. */
-export function commonOwner<Member extends keyof Owner>(trace: KnownOfTrace, member: Member): Owner[Member] | null {
+export function commonOwner<Member extends keyof Owner>(trace: PartialTrace, member: Member): Owner[Member] | null {
   const [first, ...others] = new Set(partsOf(trace).map(({ owner }) => owner[member]));
   return first === undefined || others.length > 0 ? null : first;
 }
 
 /** An agent and the parts of its trace. */
-export type KnownOfAgent = TraceAgent & { readonly within: readonly TraceIdentity[] };
+export type PartialAgent = TraceAgent & { readonly within: readonly TraceIdentity[] };
 /** A span and the parts of the trace that it was read in. */
-export type KnownOfSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
+export type PartialSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
 
-export const TraceAgentType = builder.objectRef<KnownOfAgent>('TraceAgent');
+export const TraceAgentType = builder.objectRef<PartialAgent>('TraceAgent');
 /** Has the head of the span. Its content is loaded on demand. */
-export const SpanType = builder.objectRef<KnownOfSpan>('Span');
+export const SpanType = builder.objectRef<PartialSpan>('Span');
 export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
 export const AnnotationType = builder.objectRef<Annotation>('Annotation');
 export const TeamType = builder.objectRef<{ readonly id: string }>('Team');

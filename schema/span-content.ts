@@ -5,7 +5,7 @@ import { builder, type GraphContext } from './builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { tokensOrNull } from './counts.ts';
 import { CONTENT_COST, CONTENT_FIELD_COST, LIST_COST } from './limits.ts';
-import { type KnownOfSpan, SpanType } from './refs.ts';
+import { type PartialSpan, SpanType } from './refs.ts';
 import { instantOf } from './spans.ts';
 
 type ViewOf<Kind extends ContentView['kind']> = Extract<ContentView, { readonly kind: Kind }>;
@@ -126,7 +126,7 @@ const SpanLinkType = builder.objectRef<Span['links'][number]>('SpanLink').implem
 const NO_CONTENT = { input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] };
 
 /** Reads the content of a span once for all fields. */
-async function contentOf({ traceId, traceRef, spanId }: KnownOfSpan, { scope }: GraphContext): Promise<SpanPayload> {
+async function contentOf({ traceId, traceRef, spanId }: PartialSpan, { scope }: GraphContext): Promise<SpanPayload> {
   return (await scope.loaders.contentBySpan.load({ traceId, traceRef, spanId })) ?? NO_CONTENT;
 }
 

@@ -9,7 +9,7 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 import { tokensOf } from './counts.ts';
 import { nodesOf } from './node.ts';
 import type { Connection } from './paging.ts';
-import { type KnownOfSpan, SpanType, SpendRowType } from './refs.ts';
+import { type PartialSpan, SpanType, SpendRowType } from './refs.ts';
 import { usdOrNull } from './spend.ts';
 
 const MS = 1_000_000n;
@@ -171,13 +171,13 @@ export const SpanConnectionType = builder.connectionObject(
   { name: 'SpanEdge', description: 'One span of a page.' },
 );
 
-interface CountedConnection extends Connection<KnownOfSpan> {
+interface CountedConnection extends Connection<PartialSpan> {
   readonly totalCount: number;
 }
 
 export function spanConnectionOf(
   { items, hasMore, totalCount, spanCount }: SpanListPage,
-  within: KnownOfSpan['within'],
+  within: PartialSpan['within'],
 ): CountedConnection {
   const edges = items.map((span) => ({
     node: { ...span, within },

@@ -1,4 +1,4 @@
-import { type AskedSpend, listSpendRows } from '../resolvers/owner-lists.ts';
+import { type SpendRequest, listSpendRows } from '../resolvers/owner-lists.ts';
 import { findCustomerRow, findUserRow } from '../resolvers/owner-nodes.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
@@ -107,7 +107,7 @@ export function anyOf(filter: Filter): FieldValues {
   return Object.fromEntries(Object.entries(given).flatMap(([field, values]) => (values ? [[field, values]] : [])));
 }
 
-type OrderField = Extract<AskedSpend['sort'], 'startTime' | 'spend' | 'total_tokens'>;
+type OrderField = Extract<SpendRequest['sort'], 'startTime' | 'spend' | 'total_tokens'>;
 
 const OrderFieldType = builder.enumType('SpendRowOrderField', {
   description: 'Properties that calls are ordered by.',

@@ -1,6 +1,6 @@
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
-import { type KnownOfAgent, type KnownOfTrace, partsOf, TraceAgentType } from './refs.ts';
+import { type PartialAgent, type PartialTrace, partsOf, TraceAgentType } from './refs.ts';
 import { usdOrNull } from './spend.ts';
 
 interface Loading {
@@ -8,19 +8,19 @@ interface Loading {
 }
 
 /** The agents of a trace. Reads its spans unless they are known. */
-export async function agentsOf(trace: KnownOfTrace, loaders: Loaders): Promise<KnownOfAgent[]> {
+export async function agentsOf(trace: PartialTrace, loaders: Loaders): Promise<PartialAgent[]> {
   const within = partsOf(trace);
   return (await readAgents(trace, loaders)).map((agent) => ({ ...agent, within }));
 }
 
-async function readAgents(trace: KnownOfTrace, loaders: Loaders) {
+async function readAgents(trace: PartialTrace, loaders: Loaders) {
   if (trace.agents) return trace.agents;
   const { summary } = trace;
   const spans = await loaders.spansByTrace.load(summary);
   return assembleTrace([summary], new Map([[summary.traceRef, spans]]))?.agents ?? [];
 }
 
-const booksOf = ({ within }: KnownOfAgent, { loaders }: Loading) => loaders.booksByTrace.load(within);
+const accountsOf = ({ within }: PartialAgent, { loaders }: Loading) => loaders.accountsByTrace.load(within);
 
 TraceAgentType.implement({
   description:
@@ -31,13 +31,13 @@ TraceAgentType.implement({
         type: 'BigInt',
         description,
         resolve: async (agent, _args, { scope }) =>
-          (await booksOf(agent, scope)).agentTokens.get(agent.name)?.[member] ?? 0,
+          (await accountsOf(agent, scope)).agentTokens.get(agent.name)?.[member] ?? 0,
       });
     const calls = (member: 'pricedCalls' | 'estimatedCalls', description: string) =>
       t.int({
         description,
         resolve: async (agent, _args, { scope }) =>
-          (await booksOf(agent, scope)).agentSpend.get(agent.name)?.[member] ?? 0,
+          (await accountsOf(agent, scope)).agentSpend.get(agent.name)?.[member] ?? 0,
       });
     return {
       name: t.exposeString('name', {
@@ -66,7 +66,7 @@ TraceAgentType.implement({
         description:
           'Cost of its priced calls in USD, estimates included. Each call counts once. Null when none is priced.',
         resolve: async (agent, _args, { scope }) =>
-          usdOrNull((await booksOf(agent, scope)).agentSpend.get(agent.name)?.spend),
+          usdOrNull((await accountsOf(agent, scope)).agentSpend.get(agent.name)?.spend),
       }),
       pricedCalls: calls('pricedCalls', 'Number of its calls with a known cost.'),
       estimatedCalls: calls('estimatedCalls', 'Number of its calls with an estimated cost.'),

@@ -1,7 +1,7 @@
 import { findTeam } from '../resolvers/nodes.ts';
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { findEntryOfCall } from '../resolvers/trace-edges.ts';
-import type { TraceBooks } from '../resolvers/trace-books.ts';
+import type { TraceAccounts } from '../resolvers/trace-accounts.ts';
 import { sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-reason.ts';
@@ -12,7 +12,7 @@ import { nodesOf } from './node.ts';
 import {
   CatalogEntryType,
   commonOwner,
-  type KnownOfTrace,
+  type PartialTrace,
   partsOf,
   SpanType,
   SpendRowType,
@@ -105,7 +105,7 @@ builder.objectFields(SpanType, (t) => ({
     description:
       'Match of a model call with the spend rows. Null for other spans, and when the rows could not be read.',
     resolve: async ({ spanId, within }, _args, { scope }) =>
-      (await scope.loaders.booksByTrace.load(within)).calls.get(spanId) ?? null,
+      (await scope.loaders.accountsByTrace.load(within)).calls.get(spanId) ?? null,
   }),
 }));
 
@@ -147,8 +147,8 @@ const TraceOwnerType = builder.objectRef<TraceIdentity>('TraceOwner').implement(
 });
 
 builder.objectFields(TraceType, (t) => {
-  const books = (trace: KnownOfTrace, scope: { readonly loaders: Loaders }): Promise<TraceBooks> =>
-    scope.loaders.booksByTrace.load(partsOf(trace));
+  const accounts = (trace: PartialTrace, scope: { readonly loaders: Loaders }): Promise<TraceAccounts> =>
+    scope.loaders.accountsByTrace.load(partsOf(trace));
   return {
     owners: t.field({
       type: [TraceOwnerType],
@@ -188,7 +188,7 @@ builder.objectFields(TraceType, (t) => {
         'Why `costUsd` is missing or incomplete: the reason of the first model call without a cost. Null when every call has ' +
         'a cost, and when the calls could not be read. Reads all spans of the trace.',
       resolve: async (trace, _args, { scope }) => {
-        const { spans, calls } = await books(trace, scope);
+        const { spans, calls } = await accounts(trace, scope);
         return costReasonOfTrace(spans, calls, (named) => findEntryOfCall(scope, named) !== null);
       },
     }),
@@ -199,7 +199,7 @@ builder.objectFields(TraceType, (t) => {
       description:
         'Distinct catalog entries of its model calls, where they are certain. Null when they could not be read.',
       resolve: async (trace, _args, { scope }) => {
-        const { spans } = await books(trace, scope);
+        const { spans } = await accounts(trace, scope);
         const found = spans.flatMap(({ model, provider }) =>
           model === null ? [] : (findEntryOfCall(scope, { models: [model], provider }) ?? []),
         );
@@ -213,7 +213,7 @@ builder.objectFields(TraceType, (t) => {
       description:
         'Distinct spend rows of its model calls, also of spans in other traces. Null when they could not be read.',
       resolve: async (trace, _args, { scope }) => {
-        const { calls } = await books(trace, scope);
+        const { calls } = await accounts(trace, scope);
         const rows = [...calls.values()].flatMap(({ row }) => row ?? []);
         return [...new Map(rows.map((row) => [row.id, row])).values()];
       },

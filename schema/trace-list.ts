@@ -10,10 +10,10 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { COUNT_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
-import { type KnownOfTrace, TraceType } from './refs.ts';
+import { type PartialTrace, TraceType } from './refs.ts';
 import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
-interface TraceListConnection extends Connection<KnownOfTrace> {
+interface TraceListConnection extends Connection<PartialTrace> {
   /** The traces of all pages; null for none. */
   readonly counted: TraceCountQuery | null;
 }
@@ -152,7 +152,7 @@ const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement(
     trace: t.field({
       type: TraceType,
       description: 'The trace.',
-      resolve: ({ event: { summary } }): KnownOfTrace => ({ summary }),
+      resolve: ({ event: { summary } }): PartialTrace => ({ summary }),
     }),
     droppedUpdates: t.exposeInt('missed', {
       description: 'Number of updates that were dropped before this one because the client read too slowly.',

@@ -2,7 +2,7 @@ import { deleteTrace, redactTrace, type RemovedTraces } from '../resolvers/trace
 import { NotFound } from '../src/domain/errors.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { builder } from './builder.ts';
-import { type KnownOfTrace, TraceType } from './refs.ts';
+import { type PartialTrace, TraceType } from './refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({
@@ -19,7 +19,7 @@ const RedactedTraceType = builder.objectRef<readonly TraceSummary[]>('RedactedTr
     traces: t.field({
       type: [TraceType],
       description: 'The redacted traces: several keys may have sent the id.',
-      resolve: (summaries) => summaries.map((summary): KnownOfTrace => ({ summary })),
+      resolve: (summaries) => summaries.map((summary): PartialTrace => ({ summary })),
     }),
   }),
 });

@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { LIST_COST, TRACE_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
-import { commonOwner, type KnownOfTrace, partsOf, TraceAgentType, TraceType } from './refs.ts';
+import { commonOwner, type PartialTrace, partsOf, TraceAgentType, TraceType } from './refs.ts';
 import {
   AFTER_SPAN,
   DEFAULT_SPANS,
@@ -48,7 +48,7 @@ const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement(
 });
 
 /** `traceId:traceRef` of a stored trace, `traceId` of a merged one. */
-const nodeIdOf = ({ summary: { traceId, traceRef } }: KnownOfTrace): string =>
+const nodeIdOf = ({ summary: { traceId, traceRef } }: PartialTrace): string =>
   traceRef === '' ? traceId : `${traceId}:${traceRef}`;
 
 builder.node(TraceType, {

@@ -3,16 +3,16 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
 import type { ActivityEntity } from '../../src/domain/spend/daily-activity.ts';
 import type { SpendFilter } from '../../src/domain/spend/spend-reports.ts';
-import { type AskedFilter, visibleFilter } from '../spend.ts';
+import { type FilterRequest, visibleFilter } from '../spend.ts';
 import { isAnyAdmin, refuseManagement } from './access.ts';
 import { callerOf } from './operation.ts';
 import type { ActivityPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
 /** What a caller asks of the activity of one kind of entity. */
-export interface AskedEntity {
+export interface EntityQuery {
   readonly entity: ActivityEntity;
-  readonly filter: AskedFilter;
+  readonly filter: FilterRequest;
 }
 
 /** Entities of which every call belongs to one, or to none: calls of none are shown, too. */
@@ -24,7 +24,7 @@ const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
  */
 export async function activityFilter(
   scope: Scope<ActivityPlatform>,
-  { entity, filter: asked }: AskedEntity,
+  { entity, filter: asked }: EntityQuery,
 ): Promise<SpendFilter> {
   const filter = await visibleFilter(scope, asked);
   const own: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };

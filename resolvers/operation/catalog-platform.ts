@@ -31,7 +31,7 @@ export interface CheckoutPlatform {
   readonly payments: PaymentProvider;
   readonly catalogKeys: Pick<CatalogKeyRing, 'holds' | 'forget'>;
   /** Limits how often one client may start a purchase. */
-  readonly checkoutPace: RateLimiter;
+  readonly checkoutRateLimiter: RateLimiter;
   readonly keyGenerator: KeyGenerator;
   readonly clock: Clock;
   readonly ids: Ids;

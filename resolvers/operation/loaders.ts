@@ -8,7 +8,7 @@ import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
-import { booksOf, type TraceBooks } from '../trace-books.ts';
+import { accountsOf, type TraceAccounts } from '../trace-accounts.ts';
 import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
@@ -39,7 +39,7 @@ export interface Loaders {
   /** Spend rows that may belong to a call, from traces of the gateway. */
   readonly spendRowsElsewhere: DataLoader<SoughtCall, readonly SpendRow[], string>;
   /** Accounts of a trace, by its parts. */
-  readonly booksByTrace: DataLoader<readonly TraceIdentity[], TraceBooks, string>;
+  readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
   /** Annotations of a trace and its spans, the oldest first. The caller may read the trace. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries of a trace id, or the one with a ref. */
@@ -153,7 +153,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       return owners;
     },
     ...queries,
-    booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, queries))), {
+    accountsByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => accountsOf(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
     }),
     annotationsByTrace: new DataLoader(

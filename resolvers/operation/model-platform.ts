@@ -2,7 +2,7 @@ import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
-import type { HealthCheckKeeper } from '../../src/domain/deployments/health-check.ts';
+import type { HealthCheckQueue } from '../../src/domain/deployments/health-check.ts';
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { Gateway, ProbeGateway } from '../../src/gateway/gateway.ts';
 import type { Stores } from './stores.ts';
@@ -18,7 +18,7 @@ export interface DeploymentPlatform {
   readonly healthChecks: {
     readonly background: boolean;
     readonly details: boolean;
-    readonly keeper: Pick<HealthCheckKeeper, 'caughtUp'>;
+    readonly queue: Pick<HealthCheckQueue, 'caughtUp'>;
   };
   /** Models that everyone may see, without a key. */
   readonly publicModels: readonly string[];

@@ -7,16 +7,16 @@ import type { AgentMessages, AgentPolls } from '../../src/domain/coding-agents/a
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
-import type { HeldRuns } from '../../src/domain/lens/worker.ts';
+import type { ClaimedRuns } from '../../src/domain/lens/worker.ts';
 import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
-import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
+import type { ResponseQueue } from '../../src/domain/responses/stored-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
 import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
-import type { DecisionKeeper, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
+import type { DecisionQueue, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { CostAdjustments } from '../../src/domain/settings/cost-adjustments.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
@@ -59,7 +59,7 @@ export interface KeyPlatform {
 export interface UserPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'invitations'>;
   /** Evicts keys whose user or team was changed. */
-  readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
+  readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
 }
 
 /** Teams and their members. */
@@ -84,7 +84,7 @@ export interface BudgetPlatform {
 export interface AccessGroupPlatform {
   readonly stores: Pick<Stores, 'accessGroups' | 'keys' | 'teams'>;
   readonly keyRing: Pick<KeyRing, 'forget'>;
-  readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
+  readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -152,7 +152,7 @@ export interface DecisionPlatform {
     readonly fallbackBelow: number | null;
     /** What is stored of decisions, unless their key says otherwise. */
     readonly storage: StorageLevel;
-    readonly keeper: DecisionKeeper;
+    readonly queue: DecisionQueue;
     readonly calibrations: Calibrations;
   };
   readonly clock: Clock;
@@ -183,7 +183,7 @@ export interface ResponsePlatform {
     /** Whether only the owner of a response may use its id. */
     readonly idSecurity: boolean;
     /** Stores the responses that no upstream stores. */
-    readonly keeper: ResponseKeeper;
+    readonly queue: ResponseQueue;
   };
   readonly clock: Clock;
   readonly ids: Ids;
@@ -275,7 +275,7 @@ export interface LensPlatform {
     keyof LensRowStores | 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces' | 'writable'
   >;
   /** Evicts tracing keys from memory. */
-  readonly tracingKeyRing: Pick<TracingKeyRing, 'forgetTracingKey'>;
+  readonly tracingKeyRing: Pick<TracingKeyRing, 'evictTracingKey'>;
   /** Whether a token is that of the trace service of the operator; null without one. */
   readonly isLensService: ((token: string) => boolean) | null;
   /** Base address of this process, without a trailing slash. */
@@ -289,7 +289,7 @@ export interface LensPlatform {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly heldRuns: HeldRuns;
+  readonly claimedRuns: ClaimedRuns;
   /** Waits. Rejects with the signal's reason when it fires first. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface SignInPlatform extends UserPlatform {
     readonly openers: SessionOpeners;
     /** Logins of command lines, how fast a network may start them, and how long their sessions last. */
     readonly logins: CommandLineLogins<StoredSignIn>;
-    readonly loginPace: RateLimiter;
+    readonly loginRateLimiter: RateLimiter;
     readonly commandLineSeconds: number;
     /** Codes for sessions of another server; null where there is none. */
     readonly codes: OneTimeCodes<Session> | null;

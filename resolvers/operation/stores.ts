@@ -16,7 +16,7 @@ import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
-import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
+import type { SealedResponseStore } from '../../src/domain/responses/stored-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
 import type { SpendStore } from '../../src/domain/spend/spend-row.ts';

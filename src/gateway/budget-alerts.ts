@@ -8,12 +8,12 @@ const QUIET_MS = 60_000;
 /** Most budgets whose last alert is in memory. The oldest is evicted. */
 const MOST_BUDGETS = 10_000;
 
-type Told = Pick<BudgetAlert, 'message' | 'keyHash'>;
+type Subject = Pick<BudgetAlert, 'message' | 'keyHash'>;
 
 /** Publishes refusals by budgets, at most once a minute for each, and crossed soft budgets, once for each window. */
 export interface BudgetAlerts {
-  refused(charge: BudgetCharge, refusal: Told): void;
-  crossed(charge: SoftCharge, crossing: Told): void;
+  refused(charge: BudgetCharge, refusal: Subject): void;
+  crossed(charge: SoftCharge, crossing: Subject): void;
   /** Whether this process gave the alert of a soft budget in its current window. */
   isCrossed(charge: SoftCharge): boolean;
 }
@@ -27,11 +27,11 @@ export function createBudgetAlerts(
   /** A changed amount is another soft budget. */
   const nameOf = ({ scope, counter, limit, windowEndMs }: SoftCharge): string =>
     `${scope} ${limit} ${windowEndMs} ${counter}`;
-  const published = (kind: BudgetAlert['kind'], { counter, scope, owner }: BudgetCharge, told: Told): void =>
-    publish({ kind, at: clock.now(), scope, id: owner ?? spenderOf(counter).id, ...told });
+  const published = (kind: BudgetAlert['kind'], { counter, scope, owner }: BudgetCharge, subject: Subject): void =>
+    publish({ kind, at: clock.now(), scope, id: owner ?? spenderOf(counter).id, ...subject });
 
   return {
-    refused(charge, told) {
+    refused(charge, subject) {
       const name = `${charge.scope} ${charge.counter}`;
       const now = clock.monotonicMs();
       const last = lastMs.get(name);
@@ -40,16 +40,16 @@ export function createBudgetAlerts(
       lastMs.set(name, now);
       const [oldest] = lastMs.keys();
       if (lastMs.size > MOST_BUDGETS && oldest !== undefined) lastMs.delete(oldest);
-      published('refused', charge, told);
+      published('refused', charge, subject);
     },
     isCrossed: (charge) => crossed.has(nameOf(charge)),
-    crossed(charge, told) {
+    crossed(charge, subject) {
       const name = nameOf(charge);
       if (crossed.has(name)) return;
       crossed.add(name);
       const [oldest] = crossed;
       if (crossed.size > MOST_BUDGETS && oldest !== undefined) crossed.delete(oldest);
-      published('soft_budget', charge, told);
+      published('soft_budget', charge, subject);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { Exchange, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
-import { believedUsage } from '../domain/inference/expected-tokens.ts';
+import { trustedUsage } from '../domain/inference/expected-tokens.ts';
 import { spendOf } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
 import { chargedOf } from './budget-charges.ts';
@@ -122,7 +122,7 @@ export function openCall(
   /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
   function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     const reported = answer.outcome();
-    const trusted = believedUsage(reported.usage);
+    const trusted = trustedUsage(reported.usage);
     const known = trusted === reported.usage ? reported : { ...reported, usage: trusted };
     const isKnown = known.usage !== null || known.measured !== undefined || known.charged !== undefined;
     if (isKnown || !isComplete || known.failure !== null || costOf !== undefined) return known;

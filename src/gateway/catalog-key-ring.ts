@@ -8,5 +8,5 @@ export interface CatalogKeyRing extends PaidKeys {
   /** Evicts a key, so that the next call reads it from the store. */
   forget(hash: string): void;
   /** Evicts all keys. */
-  forgetAll(): void;
+  evictAll(): void;
 }

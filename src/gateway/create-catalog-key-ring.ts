@@ -74,7 +74,7 @@ export function createCatalogKeyRing(options: {
       refused.delete(hash);
       reading.delete(hash);
     },
-    forgetAll() {
+    evictAll() {
       held.clear();
       refused.clear();
       reading.clear();

@@ -213,7 +213,7 @@ export function createKeyRing(options: {
         }
       for (const keyHash of new Set(keys.map(({ hash }) => hash))) changed(keyHash);
     },
-    forgetOwner(...owners) {
+    evictOwner(...owners) {
       const idsByKind = [...Map.groupBy(owners, ({ kind }) => kind)].map(
         ([kind, named]) => [kind, new Set<string | null>(named.map(({ id }) => id))] as const,
       );

@@ -24,7 +24,7 @@ export interface KeyRing {
   /** Evicts the secrets of keys that were created or changed, so that the next call reads the store. */
   forget(...keys: readonly KeyHashes[]): void;
   /** Evicts the keys of owners that were changed, so that their next calls read the store. */
-  forgetOwner(...owners: readonly KeyOwner[]): void;
+  evictOwner(...owners: readonly KeyOwner[]): void;
   /** Makes every key old, so that its next call reads the store. While the store is away, keys stay usable as before. */
   distrust(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */

@@ -16,9 +16,9 @@ const TOKEN_LENGTH_LIMIT = 512;
 /** A key ring that also knows tracing keys. */
 export interface TracingKeyRing extends KeyRing {
   /** Evicts a tracing key that was deleted in this process. */
-  forgetTracingKey(tokenHash: string): void;
+  evictTracingKey(tokenHash: string): void;
   /** Evicts all tracing keys. */
-  forgetTracingKeys(): void;
+  evictTracingKeys(): void;
 }
 
 /** Adds tracing keys to a key ring. Wrong ones count like wrong virtual keys. */
@@ -69,10 +69,10 @@ export function withTracingKeys(
       if (peer !== undefined && entry === undefined) failures.admit(peer, true);
       return read(hash, peer);
     },
-    forgetTracingKey(tokenHash) {
+    evictTracingKey(tokenHash) {
       known.delete(tokenHash);
     },
-    forgetTracingKeys() {
+    evictTracingKeys() {
       known.clear();
     },
   };

@@ -10,7 +10,7 @@ import { callsAbove } from '../domain/traces/estimates.ts';
 import { readHead, readPayload } from '../domain/traces/read-span.ts';
 import type { SpanHead, SpanPayload } from '../domain/traces/span.ts';
 import { SpanPlaces } from '../domain/traces/span-places.ts';
-import { type KeptSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
+import { type StoredSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
 import { tallyOf } from '../domain/traces/trace.ts';
 import { blankSpans } from '../wire/otlp/blank-spans.ts';
 import { decodeSpans, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
@@ -45,7 +45,7 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   const compression = compressionOf(sent.contentEncoding);
   const plain = compression === null ? sent.bytes : inflate(sent, limits.bodyBytes);
   const read = tracesOf({ body: plain, contentType: sent.contentType, limits });
-  if (compression !== null) letGo(plain);
+  if (compression !== null) releaseBuffer(plain);
   const format = otlpFormat(sent.contentType);
   const body: ExportBody =
     compression === null
@@ -65,7 +65,7 @@ export function payloadsAt(
   if (body.format === 'calls') return places.map((at) => payloadOfCall(plain, at) ?? lost());
   const spans = decodeSpans(plain, body.format, places);
   const payloads = places.map((at) => readPayload(spans.get(at) ?? lost(), owner, valueBytes));
-  letGo(plain);
+  releaseBuffer(plain);
   return payloads;
 }
 
@@ -104,7 +104,7 @@ function inflate(sent: SentExport, mostBytes: number): Uint8Array {
  * Frees an inflated export or body. V8 counts such memory and frees it late: a hundred unfreed exports cause repeated marking of the
  * heap.
  */
-function letGo({ buffer, byteLength }: Uint8Array): void {
+function releaseBuffer({ buffer, byteLength }: Uint8Array): void {
   // Only a buffer of its own: Node allocates small ones from a shared pool.
   if (buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES) buffer.transfer(0);
 }
@@ -121,7 +121,7 @@ interface Read {
   /** Index of each span in the lists. */
   readonly places: SpanPlaces;
   readonly heads: SpanHead[];
-  readonly kept: KeptSpan[];
+  readonly kept: StoredSpan[];
   readonly usages: (CallUsage | null)[];
 }
 

@@ -20,7 +20,7 @@ import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { LensRowStores } from '../domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../domain/lens/store.ts';
-import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
+import type { SealedResponseStore } from '../domain/responses/stored-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
 import type { SettingsStore } from '../domain/settings/stored-section.ts';

@@ -1,4 +1,4 @@
-import type { CallRecord, CallStore, KeptCall } from '../domain/calls/call-record.ts';
+import type { CallRecord, CallStore, QueuedCall } from '../domain/calls/call-record.ts';
 import { InvalidInput, TooLarge, Unavailable } from '../domain/errors.ts';
 import type { TraceSummary } from '../domain/traces/trace.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
@@ -29,7 +29,7 @@ export interface CallRecords
 /** A store with its queue and its unfolding. */
 interface StoreQueue {
   readonly store: CallStore;
-  readonly queue: WriteBehind<KeptCall>;
+  readonly queue: WriteBehind<QueuedCall>;
   readonly unfolding: Unfolding;
 }
 
@@ -70,7 +70,7 @@ export function createCallRecords({
       }
     }
     let pending: (() => Promise<void>)[] = [];
-    const queue = createWriteBehind<KeptCall>({
+    const queue = createWriteBehind<QueuedCall>({
       async commit(calls) {
         const summaries = await store.append(calls);
         pending.push(() => afterCommit(calls.length, summaries));

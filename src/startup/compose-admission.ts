@@ -3,7 +3,7 @@ import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.
 import { connectRedis } from '../runtime/admission/redis/redis-client.ts';
 import { createRedisLedger } from '../runtime/admission/redis/redis-ledger.ts';
 import { createSharedRateLimits } from '../runtime/admission/shared-rate-limits.ts';
-import { createShares, type SharePace, type Shares } from '../runtime/admission/shares.ts';
+import { createShares, type ShareTiming, type Shares } from '../runtime/admission/shares.ts';
 import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
 import type { Ledger } from '../domain/admission/ledger.ts';
 import type { RateLimits } from '../domain/admission/rate-limits.ts';
@@ -14,10 +14,10 @@ import { randomIds } from '../runtime/identifiers.ts';
 import type { StartContext } from './context.ts';
 
 /** Redis answers in less than a millisecond: little is kept in reserve. */
-const REDIS_PACE: SharePace = { tickMs: 100, leastCalls: 0, answerMs: 250 };
+const REDIS_TIMING: ShareTiming = { tickMs: 100, leastCalls: 0, answerMs: 250 };
 
 /** A statement takes a millisecond and more: shares have room for some calls. */
-const DATABASE_PACE: SharePace = { tickMs: 500, leastCalls: 8, answerMs: 1_000 };
+const DATABASE_TIMING: ShareTiming = { tickMs: 500, leastCalls: 8, answerMs: 1_000 };
 
 /** Parts of admission. */
 export interface AdmissionParts {
@@ -33,7 +33,7 @@ interface Place {
   /** Name of the shared ledger, for the log. */
   readonly name: string;
   readonly ledger: Ledger;
-  readonly pace: SharePace;
+  readonly pace: ShareTiming;
   readonly ping: (() => Promise<unknown>) | null;
 }
 
@@ -91,12 +91,12 @@ async function placeOf(
   if (redis === null)
     return admissionLedger === null
       ? null
-      : { name: 'PostgreSQL', ledger: admissionLedger, pace: DATABASE_PACE, ping: null };
+      : { name: 'PostgreSQL', ledger: admissionLedger, pace: DATABASE_TIMING, ping: null };
   const connection = await connectRedis(redis);
   return {
     name: 'Redis',
     ledger: createRedisLedger(connection, redis.namespace),
-    pace: REDIS_PACE,
+    pace: REDIS_TIMING,
     ping: () => connection.ping(),
   };
 }

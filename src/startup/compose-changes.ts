@@ -78,12 +78,12 @@ export const announcingKeys = (ring: TracingKeyRing, { announce }: ChangeAnnounc
     ring.forget(...keys);
     announce('key', keys.map(keyChangeId));
   },
-  forgetOwner(...owners) {
-    ring.forgetOwner(...owners);
+  evictOwner(...owners) {
+    ring.evictOwner(...owners);
     for (const { kind, id } of owners) announce(kind, [id]);
   },
-  forgetTracingKey(tokenHash) {
-    ring.forgetTracingKey(tokenHash);
+  evictTracingKey(tokenHash) {
+    ring.evictTracingKey(tokenHash);
     announce('tracingKeys', null);
   },
 });
@@ -115,7 +115,7 @@ export const evictionFrom =
   (changed: ChangedRows): void => {
     evictKeys(caches.keyRing, changed);
     evictCatalogKeys(caches.catalogKeys, changed);
-    if (changed.has('tracingKeys')) caches.keyRing.forgetTracingKeys();
+    if (changed.has('tracingKeys')) caches.keyRing.evictTracingKeys();
     if (changed.has('labelBudgets')) caches.labelBudgets.forget();
     if (changed.has('models')) readAgain(caches.deployments);
     if (changed.has('fallbacks')) readAgain(caches.fallbacks);
@@ -138,11 +138,11 @@ function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
   const keys = [...(changed.get('key') ?? [])].map(keyHashesOf);
   if (keys.length > 0) keyRing.forget(...keys);
   const owners = OWNER_KINDS.flatMap((kind) => [...(changed.get(kind) ?? [])].map((id) => ({ kind, id })));
-  if (owners.length > 0) keyRing.forgetOwner(...owners);
+  if (owners.length > 0) keyRing.evictOwner(...owners);
 }
 
 function evictCatalogKeys(ring: CatalogKeyRing, changed: ChangedRows): void {
   const hashes = changed.get('catalogKey');
-  if (hashes === null) ring.forgetAll();
+  if (hashes === null) ring.evictAll();
   for (const hash of hashes ?? []) ring.forget(hash);
 }

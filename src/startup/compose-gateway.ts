@@ -22,8 +22,8 @@ import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
 import { type BudgetWebhook, createBudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
-import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
-import { createHealthCheckKeeper } from '../runtime/deployments/health-check-keeper.ts';
+import { createDecisionQueue } from '../runtime/decisions/decision-queue.ts';
+import { createHealthCheckQueue } from '../runtime/deployments/health-check-queue.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import { createIssuedTokens } from '../runtime/credentials/issued-tokens.ts';
@@ -37,7 +37,7 @@ import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
-import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
+import { createResponseQueue } from '../runtime/responses/response-queue.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { AdmissionParts } from './compose-admission.ts';
@@ -83,7 +83,7 @@ export function composeRecords(
       calls.record(call);
     },
   };
-  const keeper = createResponseKeeper({
+  const responseQueue = createResponseQueue({
     store: stores.responses,
     masterKey: settings.masterKey,
     keeps: settings.storeResponses,
@@ -99,10 +99,19 @@ export function composeRecords(
     },
     failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
   });
-  const decisionKeeper = createDecisionKeeper({ store: stores.decisions, log });
-  const healthCheckKeeper = createHealthCheckKeeper({ store: stores.healthChecks, log });
+  const decisionQueue = createDecisionQueue({ store: stores.decisions, log });
+  const healthCheckQueue = createHealthCheckQueue({ store: stores.healthChecks, log });
   const calibrations = createCalibrations(stores.decisionOutcomes);
-  return { spanExport, records, keeper, activity, guardrailUse, decisionKeeper, healthCheckKeeper, calibrations };
+  return {
+    spanExport,
+    records,
+    responseQueue,
+    activity,
+    guardrailUse,
+    decisionQueue,
+    healthCheckQueue,
+    calibrations,
+  };
 }
 
 /** Adds the commit of waiting call records to the shutdown. */
@@ -110,14 +119,14 @@ export function flushRecords(
   { log, shutdown }: StartContext,
   {
     records,
-    keeper,
+    responseQueue,
     activity,
     guardrailUse,
-    decisionKeeper,
-    healthCheckKeeper,
+    decisionQueue,
+    healthCheckQueue,
   }: Pick<
     ReturnType<typeof composeRecords>,
-    'records' | 'keeper' | 'activity' | 'guardrailUse' | 'decisionKeeper' | 'healthCheckKeeper'
+    'records' | 'responseQueue' | 'activity' | 'guardrailUse' | 'decisionQueue' | 'healthCheckQueue'
   >,
 ): void {
   shutdown.add('gateway activity', () => {
@@ -129,13 +138,13 @@ export function flushRecords(
     return guardrailUse.flush();
   });
   shutdown.add('decisions', () =>
-    decisionKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
+    decisionQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
   );
   shutdown.add('health checks', () =>
-    healthCheckKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last health checks were lost')),
+    healthCheckQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last health checks were lost')),
   );
   shutdown.add('responses', () =>
-    keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
+    responseQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
   );
   shutdown.add('records', () =>
     records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost')),
@@ -200,7 +209,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       webhook?.send(alert);
     }),
     guardrails: activeGuardrails,
-    keepHealthCheck: (check) => parts.healthCheckKeeper.keep(check),
+    keepHealthCheck: (check) => parts.healthCheckQueue.keep(check),
     admission,
     labelBudgets,
     rateLimits,

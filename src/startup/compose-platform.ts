@@ -18,7 +18,7 @@ import { createAgentMessages } from '../runtime/coding-agents/agent-messages.ts'
 import { createAgentPolls } from '../runtime/coding-agents/agent-polls.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
-import { createHeldRuns } from '../runtime/lens/held-runs.ts';
+import { createClaimedRuns } from '../runtime/lens/claimed-runs.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createProviderAccounts } from '../runtime/pass-through/accounts.ts';
 import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts';
@@ -40,7 +40,7 @@ import type { StartContext } from './context.ts';
 const READABLE_MS = 1_000;
 
 /** Starting a purchase is open to everyone, and each one creates a row and a session at the payment provider. */
-const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
+const CHECKOUT_RATE_LIMIT = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
 interface PlatformParts
   extends
@@ -86,7 +86,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     patterns: createPatternCompiler(),
     freeTier: parts.freeTier,
     payments: parts.payments,
-    checkoutPace: createRateLimiter({ ...CHECKOUT_PACE, clock: systemClock }),
+    checkoutRateLimiter: createRateLimiter({ ...CHECKOUT_RATE_LIMIT, clock: systemClock }),
     gateway,
     accounts: createProviderAccounts(settings.providerAccounts, {
       stored: parts.deployments,
@@ -102,14 +102,14 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     healthChecks: {
       background: settings.healthChecks.everySeconds > 0,
       details: settings.healthChecks.details,
-      keeper: parts.healthCheckKeeper,
+      queue: parts.healthCheckQueue,
     },
     fileLimits: settings.fileLimits,
     decisions: {
       mostQuestions: settings.mostDecisionQuestions,
       fallbackBelow: settings.decisionFallbackBelow,
       storage: settings.storeDecisions,
-      keeper: parts.decisionKeeper,
+      queue: parts.decisionQueue,
       calibrations: parts.calibrations,
     },
     exposesApiBase: settings.callers.exposeApiBase,
@@ -125,7 +125,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     responses: {
       ids: createResponseIds(settings.masterKey),
       idSecurity: settings.responseIdSecurity,
-      keeper: parts.keeper,
+      queue: parts.responseQueue,
     },
     configuration: parts.configuration,
     costAdjustments: () => parts.configuration.costAdjustments(),
@@ -138,7 +138,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     clock: systemClock,
     ids: randomIds,
     pause,
-    heldRuns: createHeldRuns(),
+    claimedRuns: createClaimedRuns(),
     isLensService: lensServiceCheck(context),
     publicUrl: () => settings.billing.publicUrl ?? state.url,
     draining: () => state.draining,

@@ -18,7 +18,7 @@ import type { StartContext } from './context.ts';
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Starts of logins of command lines from one network. */
-const LOGIN_PACE = { most: 30, windowMs: 60_000, what: 'logins' };
+const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
 
 /** Current secrets that open sessions of administrators. */
 export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
@@ -45,7 +45,7 @@ export function composeSignIns(
     ),
     openers: sessionOpeners(settings),
     logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock, store }),
-    loginPace: createRateLimiter({ ...LOGIN_PACE, clock: systemClock }),
+    loginRateLimiter: createRateLimiter({ ...LOGIN_RATE_LIMIT, clock: systemClock }),
     codes:
       settings.signIn.controlPlaneUrl === null
         ? null

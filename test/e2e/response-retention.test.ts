@@ -1,15 +1,15 @@
 import { expect, it, vi } from 'vitest';
-import type { KeptResponse } from '../../src/domain/responses/kept-response.ts';
+import type { StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { openStores } from '../../src/persistence/database/orm.ts';
-import { createResponseKeeper } from '../../src/runtime/responses/response-keeper.ts';
+import { createResponseQueue } from '../../src/runtime/responses/response-queue.ts';
 import { startApp } from '../support/start-app.ts';
 
 const DAY_MS = 86_400_000;
 const OLD = `resp_${'a'.repeat(32)}`;
 const YOUNG = `resp_${'b'.repeat(32)}`;
 
-const madeBefore = (days: number, id: string): KeptResponse => ({
+const madeBefore = (days: number, id: string): StoredResponse => ({
   id,
   previousId: null,
   owner: { teamId: null, keyHash: 'k' },
@@ -23,9 +23,9 @@ it('a stored response is deleted after its retention, a younger one stays', asyn
   await stop({ keepData: true });
   const log = { warn: () => {}, error: () => {} };
   const stores = await openStores({ databaseUrl: null, dataDir, log });
-  const keeper = createResponseKeeper({ store: stores.responses, masterKey: new Secret(adminKey), keeps: true, log });
-  for (const response of [madeBefore(31, OLD), madeBefore(29, YOUNG)]) keeper.keep(response);
-  await keeper.flush();
+  const queue = createResponseQueue({ store: stores.responses, masterKey: new Secret(adminKey), keeps: true, log });
+  for (const response of [madeBefore(31, OLD), madeBefore(29, YOUNG)]) queue.keep(response);
+  await queue.flush();
   await stores.close();
 
   const app = await startApp({ dataDir });

@@ -1,4 +1,4 @@
-import type { SharePace } from '../../src/runtime/admission/shares.ts';
+import type { ShareTiming } from '../../src/runtime/admission/shares.ts';
 import { anAdmission } from '../support/admission.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 import { someShares } from '../support/shares.ts';
@@ -6,8 +6,8 @@ import { admissionSuite } from './admission-suite.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { sharedBudgetsSuite } from './shared-budgets-suite.ts';
 
-const SPARING: SharePace = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
-const READY: SharePace = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
+const SPARING: ShareTiming = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
+const READY: ShareTiming = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
 
 /** Admission in one process; over a ledger where there is one. */
 function suiteOver(name: string, open: () => OpenLedger | null, pace = SPARING): void {

@@ -71,14 +71,14 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       await store.release([some(3)]);
       await store.release([]);
       expect(await store.usedOn('2026-11-21', HASH)).toBe(0);
-      expect(await store.forgetBefore('2027-01-01', 10)).toBe(0);
+      expect(await store.removeBefore('2027-01-01', 10)).toBe(0);
     });
 
     it('deletes past days only, a step at a time', async () => {
       const days = ['2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21'];
       for (const day of days) for (const ipHash of ['x', 'y', 'z']) await store.reserve(some(1, { day, ipHash }), 10);
-      const steps = [await store.forgetBefore('2026-11-20', 4), await store.forgetBefore('2026-11-20', 4)];
-      expect([...steps, await store.forgetBefore('2026-11-20', 4)]).toEqual([4, 2, 0]);
+      const steps = [await store.removeBefore('2026-11-20', 4), await store.removeBefore('2026-11-20', 4)];
+      expect([...steps, await store.removeBefore('2026-11-20', 4)]).toEqual([4, 2, 0]);
       expect(await Promise.all(days.map((day) => store.usedOn(day, 'x')))).toEqual([0, 0, 1, 1]);
     });
 

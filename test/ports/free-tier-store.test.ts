@@ -17,7 +17,7 @@ freeTierStoreSuite('memory', null, async () => {
       reserve: (...asked) => current().reserve(...asked),
       release: (unused) => current().release(unused),
       usedOn: (...asked) => current().usedOn(...asked),
-      forgetBefore: (...asked) => current().forgetBefore(...asked),
+      removeBefore: (...asked) => current().removeBefore(...asked),
     }),
     async clear() {
       store = createMemoryFreeTierStore();

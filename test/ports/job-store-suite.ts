@@ -164,8 +164,8 @@ export function jobStoreSuite(engine: Engine): void {
       expect(await jobs.exhausted('k', after(999), 5)).toEqual([]);
       expect(await claim(after(1_000))).toBeNull();
       expect(await jobs.exhausted('k', after(1_000), 5)).toEqual([lost]);
-      expect(await jobs.bury(claimOf(lost), 'lost', after(999))).toBe(false);
-      expect(await jobs.bury(claimOf(lost), 'lost', after(1_000))).toBe(true);
+      expect(await jobs.markDead(claimOf(lost), 'lost', after(999))).toBe(false);
+      expect(await jobs.markDead(claimOf(lost), 'lost', after(1_000))).toBe(true);
       expect(await stored('b')).toMatchObject({ status: 'dead', error: 'lost', finishedAt: after(1_000) });
     });
 

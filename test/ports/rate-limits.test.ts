@@ -1,13 +1,13 @@
 import { createMemoryRateLimits } from '../../src/runtime/admission/memory-rate-limits.ts';
 import { createSharedRateLimits } from '../../src/runtime/admission/shared-rate-limits.ts';
-import type { SharePace } from '../../src/runtime/admission/shares.ts';
+import type { ShareTiming } from '../../src/runtime/admission/shares.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 import { realClock, someShares } from '../support/shares.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { rateLimitsSuite } from './rate-limits-suite.ts';
 
-const SPARING: SharePace = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
-const READY: SharePace = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
+const SPARING: ShareTiming = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
+const READY: ShareTiming = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
 
 rateLimitsSuite(
   'in memory',
@@ -44,7 +44,7 @@ for (const pace of [SPARING, READY])
     3,
   );
 
-function suiteOver(name: string, open: () => OpenLedger, pace: SharePace): void {
+function suiteOver(name: string, open: () => OpenLedger, pace: ShareTiming): void {
   rateLimitsSuite(
     `${name}, with a reserve of ${pace.leastCalls} calls`,
     (count) => {

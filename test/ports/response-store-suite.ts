@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SealedResponse, SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
+import type { SealedResponse, SealedResponseStore } from '../../src/domain/responses/stored-response.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 
 const MANY = 1_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Admission } from '../../src/domain/admission/admission.ts';
 import { createMemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
-import type { SharePace, Shares } from '../../src/runtime/admission/shares.ts';
+import type { ShareTiming, Shares } from '../../src/runtime/admission/shares.ts';
 import { randomFrom } from '../support/random.ts';
 import { type ProcessTotals, SharedTotals } from '../support/shared-totals.ts';
 import { realClock, someShares } from '../support/shares.ts';
@@ -16,7 +16,7 @@ interface Process {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** Budgets of several processes over one ledger. `open` gives a ledger that no other test uses. */
-export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: SharePace): void {
+export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: ShareTiming): void {
   async function within(
     stored: readonly (readonly [string, bigint])[],
     run: (processes: readonly Process[], prefix: string, totals: SharedTotals) => Promise<void>,

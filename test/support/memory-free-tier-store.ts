@@ -19,7 +19,7 @@ export function createMemoryFreeTierStore(): FreeTierStore {
       }
     },
     usedOn: async (day, ipHash) => used.get(nameOf({ day, ipHash })) ?? 0,
-    async forgetBefore(day, most) {
+    async removeBefore(day, most) {
       const old = [...used.keys()].filter((name) => name < day).slice(0, most);
       for (const name of old) used.delete(name);
       return old.length;

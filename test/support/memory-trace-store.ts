@@ -9,7 +9,7 @@ import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.
 import { isBehind } from '../../src/domain/traces/span-cursor.ts';
 import type { SessionActivity, SessionSearch } from '../../src/domain/traces/sessions.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
-import { mayTellAgain, withCallsCountedOnce } from '../../src/domain/traces/recount.ts';
+import { mayRepeatCalls, withCallsCountedOnce } from '../../src/domain/traces/recount.ts';
 import { labelsOfSpan, NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
 import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
 
@@ -44,8 +44,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     const spans = stored?.spans ?? new Map<string, Span>();
     const { labels: _, ...kept } = span;
     spans.set(span.spanId, kept);
-    const isTold = mayTellAgain(summary);
-    traces.set(traceRef, { summary: isTold ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
+    const isRepeated = mayRepeatCalls(summary);
+    traces.set(traceRef, { summary: isRepeated ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
     return traceRef;
   }
 

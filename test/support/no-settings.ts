@@ -39,7 +39,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     throttle: { admit: async () => {}, failed: async () => {}, succeeded: async () => {} },
     openers: { of: refuse, holds: refuse },
     logins: { start: refuse, assertOpen: refuse, complete: refuse, read: refuse, take: refuse },
-    loginPace: { count() {} },
+    loginRateLimiter: { count() {} },
     commandLineSeconds: 1,
     codes: null,
   },

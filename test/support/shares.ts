@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../src/domain/admission/ledger.ts';
-import { createShares, type SharePace, type Shares } from '../../src/runtime/admission/shares.ts';
+import { createShares, type ShareTiming, type Shares } from '../../src/runtime/admission/shares.ts';
 
 export const realClock = { monotonicMs: () => performance.now() };
 
@@ -18,7 +18,7 @@ export const someShares = (
   more: {
     readonly process?: string;
     readonly clock?: { monotonicMs(): number };
-    readonly pace?: SharePace;
+    readonly pace?: ShareTiming;
     readonly changed?: (failure: unknown) => void;
   } = {},
 ): Shares =>

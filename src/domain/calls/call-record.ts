@@ -22,7 +22,7 @@ export const ownerOfCall = ({ teamId, keyHash }: Pick<SpendRow, 'teamId' | 'keyH
  * A record as it waits for its commit, encoded once when the call ends: mostly bytes outside of the heap, because the
  * garbage collector moves every object that waits.
  */
-export interface KeptCall {
+export interface QueuedCall {
   readonly callId: string;
   readonly traceId: string;
 }
@@ -31,7 +31,7 @@ export interface KeptCall {
  * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later.
  * Reads of spend and traces include every call committed before.
  */
-export interface CallStore<Kept extends KeptCall = KeptCall> {
+export interface CallStore<Kept extends QueuedCall = QueuedCall> {
   /**
    * Throws InvalidInput for a value that no store holds. `withSummary`: a subscriber follows traces, so that the summary
    * of its trace is kept in memory until the commit.

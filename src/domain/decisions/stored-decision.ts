@@ -56,7 +56,7 @@ export interface DecisionFilter {
 export type DecisionStore = RowStore<StoredDecision, DecisionFilter>;
 
 /** Stores decisions behind their calls. */
-export interface DecisionKeeper {
+export interface DecisionQueue {
   /** Queues a decision. Never throws. */
   keep(decision: StoredDecision): void;
   /** Resolves when the decisions so far can be read; at the latest after a second. */

@@ -23,7 +23,7 @@ export interface HealthCheckStore extends RowStore<HealthCheck, HealthCheckFilte
 }
 
 /** Stores results of probes behind their calls. */
-export interface HealthCheckKeeper {
+export interface HealthCheckQueue {
   /** Queues a result. Never throws. */
   keep(check: HealthCheck): void;
   /** Resolves when the results so far can be read; at the latest after a second. */

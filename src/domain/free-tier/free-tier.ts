@@ -49,7 +49,7 @@ export interface FreeTierStore {
   /** Calls of the day that are used or reserved. */
   usedOn(day: string, ipHash: string): Promise<number>;
   /** Deletes at most `most` counters of earlier days; resolves to the number of deleted ones. */
-  forgetBefore(day: string, most: number): Promise<number>;
+  removeBefore(day: string, most: number): Promise<number>;
 }
 
 const DAY_MS = 86_400_000;

@@ -62,7 +62,7 @@ export function usageOfCut(
 const MOST_TOKENS = 1_000_000_000;
 
 /** Reported usage of the upstream; null for implausible counts. */
-export const believedUsage = (usage: Usage | null): Usage | null =>
+export const trustedUsage = (usage: Usage | null): Usage | null =>
   usage === null || Math.max(usage.inputTokens, usage.outputTokens, usage.cacheReadTokens) > MOST_TOKENS ? null : usage;
 
 /**

@@ -32,8 +32,8 @@ export function withJobUpdates(store: JobStore, changed: (job: Job) => void): Jo
     },
     retry: async (claim, delayed, now) => announced(await store.retry(claim, delayed, now)),
     cancel: async (id, now) => announced(await store.cancel(id, now)),
-    async bury(claim, error, now) {
-      const isBuried = await store.bury(claim, error, now);
+    async markDead(claim, error, now) {
+      const isBuried = await store.markDead(claim, error, now);
       if (isBuried) await reread(claim.id);
       return isBuried;
     },

@@ -90,10 +90,10 @@ export interface JobStore {
   retry(claim: JobClaim, delayed: Delayed, now: Date): Promise<Job | null>;
   /** Cancels a job that has not ended. Null when there is none. */
   cancel(id: string, now: Date): Promise<Job | null>;
-  /** Running jobs without further attempts whose lease has ended, the oldest first. `bury` marks them dead. */
+  /** Running jobs without further attempts whose lease has ended, the oldest first. `markDead` marks them dead. */
   exhausted(kind: string, now: Date, most: number): Promise<readonly Job[]>;
   /** Marks such a job dead. False when it was claimed or ended since. */
-  bury(claim: JobClaim, error: string, now: Date): Promise<boolean>;
+  markDead(claim: JobClaim, error: string, now: Date): Promise<boolean>;
   /** Those of the jobs that exist, in no particular order. */
   findMany(ids: readonly string[]): Promise<readonly Job[]>;
   /** The latest jobs that match, newest first. */

@@ -11,21 +11,21 @@ export type RouteGroup =
   | 'info_routes';
 
 /** A requested route. */
-export interface AskedRoute {
+export interface RequestedRoute {
   /** Path as it was sent, without the query. */
   readonly path: string;
   readonly groups: readonly RouteGroup[];
 }
 
 /** An entry allows itself, paths below it, a group by its name, and by a trailing `*` all that begin alike. */
-function allows(entry: string, { path, groups }: AskedRoute): boolean {
+function allows(entry: string, { path, groups }: RequestedRoute): boolean {
   if (groups.some((group) => group === entry)) return true;
   if (entry.endsWith('*')) return path.startsWith(entry.slice(0, -1));
   return entry !== '' && (path === entry || path.startsWith(entry.endsWith('/') ? entry : `${entry}/`));
 }
 
 /** Refuses a route that is not among those a key may call. A key without a list may call all. */
-export function assertRoute(key: VirtualKey | null, route: AskedRoute): void {
+export function assertRoute(key: VirtualKey | null, route: RequestedRoute): void {
   const allowed = key?.settings.allowedRoutes ?? [];
   if (allowed.length === 0 || allowed.some((entry) => allows(entry, route))) return;
   const listed = `[${allowed.map((entry) => `'${entry}'`).join(', ')}]`;

@@ -1,5 +1,5 @@
 import type { RequestBody } from '../inference/request-validation.ts';
-import type { Item, KeptResponse } from './kept-response.ts';
+import type { Item, StoredResponse } from './stored-response.ts';
 import { itemIdOf } from './response-ids.ts';
 
 /** Prefixes of item ids by type; other types have `item`. */
@@ -42,18 +42,18 @@ function partsOf({ role, content }: Item): unknown {
 }
 
 /** The output items of a response. */
-const outputItemsOf = ({ response: { output } }: Pick<KeptResponse, 'response'>): readonly Item[] =>
+const outputItemsOf = ({ response: { output } }: Pick<StoredResponse, 'response'>): readonly Item[] =>
   Array.isArray(output) ? output.filter(isItem) : [];
 
 /** Input and output items of earlier responses, in order, as model input. */
-export const itemsBefore = (turns: readonly KeptResponse[]): readonly Item[] =>
+export const itemsBefore = (turns: readonly StoredResponse[]): readonly Item[] =>
   turns.flatMap((turn) => [...turn.input, ...outputItemsOf(turn)]).map(asInput);
 
 /** The output items of an answer, as model input. */
 export const outputAsInput = (response: Item): readonly Item[] => outputItemsOf({ response }).map(asInput);
 
 /** An item of a stored response, as model input; null where it has none with this id. */
-export function itemIn(response: KeptResponse, id: string): Item | null {
+export function itemIn(response: StoredResponse, id: string): Item | null {
   const found = [...outputItemsOf(response), ...response.input].find((item) => item['id'] === id);
   return found === undefined ? null : asInput(found);
 }
@@ -80,7 +80,7 @@ export interface ItemPage {
 
 /** A page of the input items of a response; empty after an unknown id. */
 export function itemPage(
-  { input }: KeptResponse,
+  { input }: StoredResponse,
   { after, limit, oldestFirst }: ItemPage,
 ): { readonly data: readonly Item[]; readonly hasMore: boolean } {
   const items = oldestFirst ? input : input.toReversed();

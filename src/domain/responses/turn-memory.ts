@@ -1,4 +1,4 @@
-import type { Item } from './kept-response.ts';
+import type { Item } from './stored-response.ts';
 
 /** A response that is not stored, as far as a follow-up on the same connection needs it. */
 export interface RememberedTurn {

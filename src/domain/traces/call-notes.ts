@@ -139,7 +139,7 @@ interface Growth {
   readonly trace: GrowingTrace;
   readonly climbed: readonly Climbed[];
   /** Stored ancestors that another call describes again now: their estimate, or their call, no longer counts. */
-  readonly toldAgain: readonly CallCount[];
+  readonly repeatedCalls: readonly CallCount[];
   /** Stored ancestors that no longer count as a call, and those whose tokens no longer count. */
   readonly replacedCalls: readonly CallCount[];
   readonly replacedTokens: readonly CallCount[];
@@ -150,7 +150,7 @@ interface Growth {
   /** Answers for which another estimate may count now. */
   readonly touched: Keys;
   /** Whether an added span repeats a known call, any call, or one with usage. */
-  isTold(span: CallCount): boolean;
+  isRepeated(span: CallCount): boolean;
   isAboveCall(span: CallCount): boolean;
   isAboveUsage(span: CallCount): boolean;
   /** Whether the answer of an added span is of a call of the gateway. */
@@ -168,18 +168,18 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
   const old = climbed.filter(({ name }) => !added.has(name));
   const callsThere = (wanted: Climbed['kind']): readonly CallCount[] =>
     old.flatMap(({ kind, span }) => (kind === wanted && span?.type === 'llm' ? span : []));
-  const toldAgain = callsThere('above call').filter(isEstimated);
+  const repeatedCalls = callsThere('above call').filter(isEstimated);
   const answered = new Set(
     trace.added.flatMap((span) => {
       const name = answerOf(span);
       return isGatewayCall(span) && name !== null && !wasAnswered(name) ? name : [];
     }),
   );
-  const estimated = [...trace.added.filter(isEstimated), ...toldAgain];
+  const estimated = [...trace.added.filter(isEstimated), ...repeatedCalls];
   return {
     trace,
     climbed,
-    toldAgain,
+    repeatedCalls,
     replacedCalls: callsThere('above any call'),
     replacedTokens: callsThere('above usage'),
     answeredBefore: new Set(
@@ -187,7 +187,7 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
     ),
     answered,
     touched: new Set([...answered, ...estimated.flatMap((span) => answerOf(span) ?? [])]),
-    isTold: ({ type, spanId }) => type === 'llm' && isAbove('above call', spanId),
+    isRepeated: ({ type, spanId }) => type === 'llm' && isAbove('above call', spanId),
     isAboveCall: ({ spanId }) => isAbove('above any call', spanId),
     isAboveUsage: ({ spanId }) => isAbove('above usage', spanId),
     isAnswered(span) {
@@ -198,26 +198,26 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
 }
 
 /** Notes to delete of stored spans. */
-function goneOf({ trace: { trace }, toldAgain, replacedTokens }: Growth): readonly Note[] {
+function goneOf({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
   const noteOf = (kind: NoteKind, span: CallCount): readonly Note[] => {
     const name = answerOf(span);
     return name === null ? [] : [{ trace, kind, name, spanId: span.spanId }];
   };
   return [
-    ...toldAgain.flatMap((span) => noteOf('estimated', span)),
+    ...repeatedCalls.flatMap((span) => noteOf('estimated', span)),
     ...replacedTokens.flatMap((span) => noteOf('unestimated', span)),
   ];
 }
 
 function comeOf(growth: Growth): readonly Note[] {
-  const { trace, climbed, answered, toldAgain, replacedTokens, answeredBefore } = growth;
+  const { trace, climbed, answered, repeatedCalls, replacedTokens, answeredBefore } = growth;
   const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: trace.trace, kind, name, spanId });
   const replaced = new Set(replacedTokens.map(({ spanId }) => spanId));
   return [
     // No climb passes a boundary: it was noted only while it was missing.
     ...climbed.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
     ...[...answered].map((name) => note('answered', name)),
-    ...toldAgain.flatMap((span) => {
+    ...repeatedCalls.flatMap((span) => {
       const name = answerOf(span);
       if (name === null || replaced.has(span.spanId)) return [];
       return answered.has(name) || answeredBefore.has(name) ? [] : [note('unestimated', name, span.spanId)];
@@ -225,7 +225,7 @@ function comeOf(growth: Growth): readonly Note[] {
     ...trace.added.flatMap((span) => {
       const name = answerOf(span);
       if (name === null || growth.isAnswered(span)) return [];
-      if (isEstimated(span) && !growth.isTold(span)) return [note('estimated', name, span.spanId)];
+      if (isEstimated(span) && !growth.isRepeated(span)) return [note('estimated', name, span.spanId)];
       return hasOwnTokens(growth, span) ? [note('unestimated', name, span.spanId)] : [];
     }),
   ];
@@ -281,10 +281,10 @@ function estimatesOf(
   before: readonly Estimate[],
   after: readonly Estimate[],
 ): Pick<CountedOnce, 'estimate' | 'estimatedCalls'> {
-  const { trace, toldAgain } = growth;
+  const { trace, repeatedCalls } = growth;
   const unnamed = (span: CallCount): boolean => isEstimated(span) && answerOf(span) === null;
-  const more = [...trace.added.filter((span) => unnamed(span) && !growth.isTold(span)), ...after];
-  const less = [...toldAgain.filter(unnamed), ...before];
+  const more = [...trace.added.filter((span) => unnamed(span) && !growth.isRepeated(span)), ...after];
+  const less = [...repeatedCalls.filter(unnamed), ...before];
   const estimatedCalls = (trace.before?.estimatedCalls ?? 0) + more.length - less.length;
   const sum = (of: readonly Estimate[]): bigint => of.reduce((total, { estimate }) => total + (estimate ?? 0n), 0n);
   const estimate = clampUsd((trace.before?.estimate ?? 0n) + sum(more) - sum(less));

@@ -42,7 +42,7 @@ export const parentOf = ({ spanId, parentSpanId }: Step): string | null =>
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
   const estimated = spans.filter(isEstimated);
   if (estimated.length === 0) return new Map();
-  const repeated = tellingAgain(spans, isKnownCall);
+  const repeated = repeatingCalls(spans, isKnownCall);
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
   for (const span of estimated.toSorted(byId)) {
@@ -88,7 +88,7 @@ function countedAmong<Span extends CallLink>(
   spans: readonly Span[],
   replacing: (span: Span) => boolean,
 ): readonly Span[] {
-  const repeated = hasCallAbove(spans) ? tellingAgain(spans, replacing) : null;
+  const repeated = hasCallAbove(spans) ? repeatingCalls(spans, replacing) : null;
   const answers = answersOfGateway(spans);
   const isToldAgain = (span: Span): boolean =>
     repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
@@ -119,7 +119,7 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
 }
 
 /** The model calls that repeat one of these calls below them. */
-function tellingAgain<Span extends CallLink>(
+function repeatingCalls<Span extends CallLink>(
   spans: readonly Span[],
   isReplacing: (span: Span) => boolean,
 ): ReadonlySet<string> {

@@ -30,5 +30,5 @@ export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSum
 }
 
 /** Whether a summary that is the sum of its pieces may count a call twice. */
-export const mayTellAgain = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
+export const mayRepeatCalls = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
   estimatedCalls > 0 || (llmCalls > 1 && llmCalls > gatewayCalls);

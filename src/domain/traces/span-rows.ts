@@ -11,7 +11,7 @@ export type PayloadPlace =
   | { readonly kind: 'row'; readonly text: string };
 
 /** A span as it is stored. */
-export interface KeptSpan {
+export interface StoredSpan {
   readonly head: SpanHead;
   readonly payload: PayloadPlace;
 }
@@ -93,7 +93,7 @@ type Row = readonly [
 ];
 
 /** Throws InvalidInput for a time or an amount that no store holds. */
-export function spanRows(spans: readonly KeptSpan[]): SpanRows {
+export function spanRows(spans: readonly StoredSpan[]): SpanRows {
   return `[${spans.map(rowText).join(NEXT_ROW)}]` as SpanRows;
 }
 
@@ -104,7 +104,7 @@ export interface EndedRows {
 }
 
 /** Rows of several traces, in one buffer. */
-export function rowsOfTraces(traces: readonly (readonly KeptSpan[])[]): readonly EndedRows[] {
+export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readonly EndedRows[] {
   const rowsOfEach = traces.map((spans) => spans.map(rowText));
   // One join for all traces: joining per trace would copy each text twice.
   const text = rowsOfEach.flatMap((rows) => [
@@ -185,7 +185,7 @@ const gatewayOf = ({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null =>
   gateway ? 1 : cacheUnknown === true ? 0 : null;
 
 /** A `Row` as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the allocator. */
-function rowText({ head, payload }: KeptSpan): string {
+function rowText({ head, payload }: StoredSpan): string {
   const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
   return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedLabel(head.name)},"${head.kind}","${head.type}",${quotedLabel(
     head.agent,
@@ -201,11 +201,11 @@ function rowText({ head, payload }: KeptSpan): string {
 }
 
 /** Inverse of `spanRows`. */
-export function spansOfRows(traceId: string, rows: SpanRows): readonly KeptSpan[] {
+export function spansOfRows(traceId: string, rows: SpanRows): readonly StoredSpan[] {
   return (JSON.parse(textOfRows(rows)) as readonly Row[]).map((row) => keptSpanOf(traceId, row));
 }
 
-function keptSpanOf(traceId: string, row: Row): KeptSpan {
+function keptSpanOf(traceId: string, row: Row): StoredSpan {
   const [spanId, parentSpanId, name, kind, type, agent, service, startNs, endNs, status, error, model] = row;
   const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text, ...told] = row.slice(
     12,

@@ -1,4 +1,4 @@
-import { type CallRecord, type KeptCall, ownerOfCall } from '../../domain/calls/call-record.ts';
+import { type CallRecord, type QueuedCall, ownerOfCall } from '../../domain/calls/call-record.ts';
 import type { Owner } from '../../domain/caller.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { AGENT_TAG } from '../../domain/calls/spend-labels.ts';
@@ -182,7 +182,7 @@ const placeOf = (value: CallValue): number => Object.keys(CALL_VALUES).indexOf(v
 const [TRACE_AT, ID_AT, CALL_AT] = [placeOf('trace_id'), placeOf('id'), placeOf('call_id')];
 
 /** The ids of a call, from its encoded row. */
-export function namesOfRow(row: string): KeptCall {
+export function namesOfRow(row: string): QueuedCall {
   const values = JSON.parse(row.slice(0, -1)) as readonly string[];
   return { traceId: values[TRACE_AT] ?? '', callId: values[CALL_AT] ?? values[ID_AT] ?? '' };
 }

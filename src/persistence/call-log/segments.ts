@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
 import { sql, type Kysely } from 'kysely';
-import type { KeptCall } from '../../domain/calls/call-record.ts';
+import type { QueuedCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
@@ -10,7 +10,7 @@ import type { CallProfile } from './encode.ts';
 import { costsByKey, costsByLabel, costsByWindow } from '../spend/spend-rows.ts';
 
 /** An encoded call that waits for its commit. */
-export interface LoggedCall extends KeptCall {
+export interface LoggedCall extends QueuedCall {
   readonly profile: CallProfile;
   readonly cost: SpendRow['cost'];
   /** End user and tags of the request; null without any. */

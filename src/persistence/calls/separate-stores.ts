@@ -1,15 +1,15 @@
-import { type CallStore, type KeptCall, ownerOfCall } from '../../domain/calls/call-record.ts';
+import { type CallStore, type QueuedCall, ownerOfCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import { refuseUnsound } from './store.ts';
 import { type IngestPart, jobOfBatches } from '../traces/ingest-jobs.ts';
 import { storedRowOf } from '../spend/spend-rows.ts';
 
-interface KeptSpend extends KeptCall {
+interface KeptSpend extends QueuedCall {
   readonly spend: SpendRow;
 }
 
-interface KeptSpan extends KeptCall {
+interface StoredSpan extends QueuedCall {
   readonly parts: readonly IngestPart[];
 }
 
@@ -40,7 +40,7 @@ export function createCallSpendStore({
 /** Call store for spans only, where ClickHouse keeps them. */
 export function createCallSpanStore(traces: {
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
-}): CallStore<KeptSpan> {
+}): CallStore<StoredSpan> {
   return {
     keep(call) {
       refuseUnsound(call);

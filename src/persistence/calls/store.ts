@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { type CallRecord, type CallStore, type KeptCall, ownerOfCall } from '../../domain/calls/call-record.ts';
+import { type CallRecord, type CallStore, type QueuedCall, ownerOfCall } from '../../domain/calls/call-record.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { AGENT_TAG } from '../../domain/calls/spend-labels.ts';
 import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
@@ -30,7 +30,7 @@ import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows
  * A call that is the only span of its trace, for the log. Small, because thousands wait; its ids are decoded from its bytes
  * when they are needed, which is rare.
  */
-class KeptRoot implements LoggedCall {
+class QueuedRoot implements LoggedCall {
   readonly kind = 'root';
   readonly profile: LoggedCall['profile'];
   readonly cost: LoggedCall['cost'];
@@ -46,7 +46,7 @@ class KeptRoot implements LoggedCall {
   readonly #payloadEnd: number;
 
   constructor(
-    { profile, cost, labels, windows, row, payload }: Omit<LoggedCall, keyof KeptCall>,
+    { profile, cost, labels, windows, row, payload }: Omit<LoggedCall, keyof QueuedCall>,
     summary: TraceSummary | null,
   ) {
     this.profile = profile;
@@ -80,12 +80,12 @@ class KeptRoot implements LoggedCall {
 }
 
 /** A call in the trace of its caller, or one that the log format cannot represent: stored one by one. */
-interface KeptWhole extends KeptCall {
+interface QueuedWhole extends QueuedCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
 }
 
-type Kept = KeptRoot | KeptWhole;
+type Kept = QueuedRoot | QueuedWhole;
 
 /** The call store, as the stores with reads need it. */
 export interface ReadableCallStore extends CallStore<Kept> {
@@ -133,7 +133,7 @@ export function createCallStore(
     return stores.traces.ingest(records.map(batchOf));
   }
 
-  const keysOf = (calls: readonly KeptRoot[]) =>
+  const keysOf = (calls: readonly QueuedRoot[]) =>
     calls.map(({ traceId, profile: { owner } }) => [traceId, traceRefOf(owner, traceId)]);
   const stored = (keys: readonly (readonly string[])[]) =>
     reading()
@@ -144,7 +144,7 @@ export function createCallStore(
    * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be unfolded.
    * The exception is a trace into which its client has written before the call was unfolded.
    */
-  async function summariesOf(calls: readonly KeptRoot[]): Promise<readonly TraceSummary[]> {
+  async function summariesOf(calls: readonly QueuedRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
     const keys = keysOf(calls);
     const known = await inFlight.run(() => stored(keys).select('trace_ref').execute());
@@ -183,7 +183,7 @@ export function createCallStore(
         : null;
       const { cost, windows } = call.spend;
       const labels = labelsOf(call.spend);
-      return new KeptRoot(
+      return new QueuedRoot(
         { profile, cost, labels, windows, row: placeRow(row), payload: placePayload(payload) },
         summary,
       );

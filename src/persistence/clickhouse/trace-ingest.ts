@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { storable } from '../../domain/storable.ts';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
-import { mayTellAgain, withCallsCountedOnce } from '../../domain/traces/recount.ts';
+import { mayRepeatCalls, withCallsCountedOnce } from '../../domain/traces/recount.ts';
 import type { SpanHead } from '../../domain/traces/span.ts';
 import { rowTexts } from '../../domain/traces/span-rows.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
@@ -199,7 +199,7 @@ export function createClickHouseIngest(
     if (summary === null) return sumUp(trace);
     // Spans of several pieces may describe one call.
     const pieces = fresh.length + (before === null ? 0 : 1);
-    const counted = pieces > 1 && mayTellAgain(summary);
+    const counted = pieces > 1 && mayRepeatCalls(summary);
     const moved = before !== null && startMsOf(before) !== startMsOf(summary);
     return {
       summary: counted ? withCallsCountedOnce(summary, await spansOf(identity)) : summary,

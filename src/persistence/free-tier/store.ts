@@ -112,7 +112,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
           .executeTakeFirst();
         return row?.used ?? 0;
       }),
-    forgetBefore: (day, most) =>
+    removeBefore: (day, most) =>
       inFlight.write(async () => {
         const removed = await writing()
           .deleteFrom('free_tier_use')

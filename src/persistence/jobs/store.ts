@@ -183,7 +183,7 @@ export function createJobStore({ orm, flavour, inFlight }: Database): JobStore {
           .execute();
         return rows.map(jobOf);
       }),
-    bury: ({ id, attempt }, error, now) =>
+    markDead: ({ id, attempt }, error, now) =>
       inFlight.write(async () => {
         const row = await writing()
           .updateTable('job')

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { SealedResponse, SealedResponseStore } from '../../domain/responses/kept-response.ts';
+import type { SealedResponse, SealedResponseStore } from '../../domain/responses/stored-response.ts';
 import type { Database } from '../database/database.ts';
 import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
 import { preparedQuery } from '../database/prepared-query.ts';
@@ -8,7 +8,7 @@ import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { ResponseEntity } from './entities/response.ts';
 
-type StoredResponse = Omit<Selectable<Tables['response']>, 'bytes'>;
+type ResponseRow = Omit<Selectable<Tables['response']>, 'bytes'>;
 
 /** Rows of one statement: few, because each contains a turn of a conversation. */
 const STATEMENT_ROWS = 50;
@@ -22,7 +22,7 @@ const rowOf = ({ id, previousId, owner, createdAt, sealed }: SealedResponse) => 
   sealed: Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength),
 });
 
-const responseOf = (row: StoredResponse): SealedResponse => ({
+const responseOf = (row: ResponseRow): SealedResponse => ({
   id: row.id,
   previousId: row.previous_id,
   owner: ownerOfColumns(row),
@@ -40,7 +40,7 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
   const columns = everyColumn(tableWithout(rowTable(orm, 'response', ResponseEntity), 'bytes'));
 
   /** Sizes are summed on the way, so that the content of an oversized conversation is not read. */
-  const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, StoredResponse>((db, given) =>
+  const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, ResponseRow>((db, given) =>
     db
       .withRecursive('turn(id, previous_id, place, so_far)', (recursive) =>
         recursive
@@ -65,7 +65,7 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
       .innerJoin('response', 'response.id', 'turn.id')
       .select(columns)
       .orderBy('turn.place')
-      .$castTo<StoredResponse>(),
+      .$castTo<ResponseRow>(),
   );
 
   const bytesOf = preparedQuery<{ ids: string }, { readonly bytes: number | string | null }>((db, given) =>
@@ -75,12 +75,12 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
       .where('id', 'in', textsInJson(flavour, given('ids'))),
   );
 
-  const responsesOf = preparedQuery<{ ids: string }, StoredResponse>((db, given) =>
+  const responsesOf = preparedQuery<{ ids: string }, ResponseRow>((db, given) =>
     db
       .selectFrom('response')
       .select(columns)
       .where('response.id', 'in', textsInJson(flavour, given('ids')))
-      .$castTo<StoredResponse>(),
+      .$castTo<ResponseRow>(),
   );
 
   return {

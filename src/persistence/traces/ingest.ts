@@ -17,7 +17,7 @@ import {
 } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
-import { mayTellAgain } from '../../domain/traces/recount.ts';
+import { mayRepeatCalls } from '../../domain/traces/recount.ts';
 import { spansOfRows } from '../../domain/traces/span-rows.ts';
 import { createBodyWriter, type HeldBody } from './body-insertion.ts';
 import { createCallNotes, IS_NOTED } from './call-notes.ts';
@@ -67,7 +67,7 @@ function piecedTraces(
     const [there, after, number] = [stored.known.get(ref), stored.grown.get(ref), stored.numbers.get(ref)];
     if (after === undefined || number === undefined || (there === undefined && pieces.length === 1)) return [];
     const { summary: before = null, noted = false } = there ?? {};
-    if (!noted && !mayTellAgain(after)) return [];
+    if (!noted && !mayRepeatCalls(after)) return [];
     const added = pieces.flatMap(({ rows }) => spansOfRows(after.traceId, rows).map(({ head }) => head));
     return [{ number, before, noted, after, added }];
   });

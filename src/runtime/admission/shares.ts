@@ -22,7 +22,7 @@ export interface Holder {
 }
 
 /** How much room is requested in advance. */
-export interface SharePace {
+export interface ShareTiming {
   /** Time between two checks of the counters in use, in ms. Unused shares are returned. */
   readonly tickMs: number;
   /** Calls that a share has room for at least, where the limit is far. Zero asks for each call. */
@@ -33,7 +33,7 @@ export interface SharePace {
 
 /** Shares of limits that this process holds in a ledger. */
 export interface Shares {
-  readonly pace: SharePace;
+  readonly pace: ShareTiming;
   /** Changes with each loss of the ledger: shares of an earlier epoch are void. */
   epoch(): number;
   /** Whether the ledger does not answer. This process then counts alone. */
@@ -71,7 +71,7 @@ export function createShares({
   /** Id of this process, different at each start. */
   readonly process: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly pace: SharePace;
+  readonly pace: ShareTiming;
   /** Called when the ledger was lost, with the reason, and when it answers again, with null. */
   readonly changed: (failure: unknown) => void;
 }): Shares {

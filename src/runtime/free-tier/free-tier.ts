@@ -178,7 +178,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     // Keeps yesterday: another process's clock may be behind.
     const before = dayText(today() - 1);
     if (forgotten === before) return;
-    while ((await store.forgetBefore(before, STEP)) === STEP);
+    while ((await store.removeBefore(before, STEP)) === STEP);
     forgotten = before;
   }
 

@@ -110,8 +110,8 @@ describe('earlier days', () => {
     const tier = aFreeTier({
       store: {
         ...store,
-        async forgetBefore(day, most) {
-          const gone = await store.forgetBefore(day, most);
+        async removeBefore(day, most) {
+          const gone = await store.removeBefore(day, most);
           steps.push([day, gone]);
           return gone;
         },

@@ -141,7 +141,7 @@ describe('owners that were changed', () => {
     const { ring, state, changes } = aRing(rows);
     const useAll = () => Promise.all(['sk-first', 'sk-second', 'sk-third'].map(async (key) => ring.identify(key)));
     await useAll();
-    ring.forgetOwner({ kind: 'teamId', id: 't' }, { kind: 'userId', id: 'u' });
+    ring.evictOwner({ kind: 'teamId', id: 't' }, { kind: 'userId', id: 'u' });
     expect(changes).toEqual([first?.hash, second?.hash]);
     await useAll();
     expect(state.finds).toBe(5);

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RateAdmission, RateLimit, RateLimits } from '../../../src/domain/admission/rate-limits.ts';
 import { createMemoryAdmission } from '../../../src/runtime/admission/memory-admission.ts';
 import { createSharedRateLimits } from '../../../src/runtime/admission/shared-rate-limits.ts';
-import type { SharePace, Shares } from '../../../src/runtime/admission/shares.ts';
+import type { ShareTiming, Shares } from '../../../src/runtime/admission/shares.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { SharedTotals } from '../../support/shared-totals.ts';
 import { someShares } from '../../support/shares.ts';
 
-const SPARING: SharePace = { tickMs: 100, leastCalls: 0, answerMs: 250 };
-const READY: SharePace = { tickMs: 500, leastCalls: 8, answerMs: 250 };
+const SPARING: ShareTiming = { tickMs: 100, leastCalls: 0, answerMs: 250 };
+const READY: ShareTiming = { tickMs: 500, leastCalls: 8, answerMs: 250 };
 
 interface Process {
   readonly shares: Shares;

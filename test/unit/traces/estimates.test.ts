@@ -4,7 +4,7 @@ import type { PackedExport } from '../../../src/domain/traces/packed.ts';
 import { packedCalls } from '../../../src/domain/traces/packed-calls.ts';
 import { packedOfText, packedText } from '../../../src/domain/traces/packed-text.ts';
 import { callsAbove, type CallLink, countedCalls, countedEstimates } from '../../../src/domain/traces/estimates.ts';
-import { mayTellAgain, withCallsCountedOnce } from '../../../src/domain/traces/recount.ts';
+import { mayRepeatCalls, withCallsCountedOnce } from '../../../src/domain/traces/recount.ts';
 import {
   rowsOfTraces,
   type SpanRows,
@@ -165,7 +165,7 @@ describe('a summary', () => {
       const summary = order.reduce<TraceSummary | null>((before, one) => {
         seen.push(one);
         const after = addTally(before, identity, tallyOf([one]));
-        return before !== null && mayTellAgain(after) ? withCallsCountedOnce(after, seen) : after;
+        return before !== null && mayRepeatCalls(after) ? withCallsCountedOnce(after, seen) : after;
       }, null);
       expect(summary).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
       expect(summary).toMatchObject({ llmCalls: 2, gatewayCalls: 1, inputTokens: 6, outputTokens: 10 });

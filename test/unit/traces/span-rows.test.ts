@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { storable } from '../../../src/domain/storable.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
 import {
-  type KeptSpan,
+  type StoredSpan,
   rowsOfTraces,
   rowTexts,
   SPAN_ROW_MEMBERS,
@@ -59,13 +59,13 @@ function aHead(number: number): SpanHead {
   };
 }
 
-const kept = (number: number): KeptSpan => ({
+const kept = (number: number): StoredSpan => ({
   head: aHead(number),
   payload: below(2) === 0 ? { kind: 'body', at: number } : { kind: 'row', text: aText() },
 });
 
 /** What of a span can be kept: texts as every store holds them. */
-function asKept({ head, payload }: KeptSpan): KeptSpan {
+function asKept({ head, payload }: StoredSpan): StoredSpan {
   const texts = Object.entries(head).map(([name, value]) => [
     name,
     typeof value === 'string' ? storable(value) : value,
@@ -109,7 +109,7 @@ describe('rows of spans', () => {
   });
 
   it('have null for a count that is no number', () => {
-    const odd: KeptSpan = {
+    const odd: StoredSpan = {
       head: { ...aHead(1), inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY },
       payload: { kind: 'body', at: 0 },
     };
@@ -119,7 +119,7 @@ describe('rows of spans', () => {
   });
 
   it('have many more labels than are cached', () => {
-    const spans = Array.from({ length: 3_000 }, (_, at): KeptSpan => {
+    const spans = Array.from({ length: 3_000 }, (_, at): StoredSpan => {
       return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };
     });
     expect(spansOfRows(traceId(1), spanRows(spans)).map(({ head }) => head.name)).toEqual(

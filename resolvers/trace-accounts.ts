@@ -13,7 +13,7 @@ import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { TraceIdentity } from '../src/domain/traces/trace.ts';
 
 /** Accounts of a trace: the gateway's records of its calls. */
-export interface TraceBooks {
+export interface TraceAccounts {
   readonly spans: readonly SpanHead[];
   /** Of its model calls, by span id. */
   readonly calls: ReadonlyMap<string, CallSpend>;
@@ -31,7 +31,7 @@ interface Query<Key, Value> {
 }
 
 /** Queries for the accounts of a trace; see `Loaders`. */
-interface BookQueries {
+interface AccountQueries {
   readonly spansByTrace: Query<TraceKey, readonly SpanHead[]>;
   /** By `traceId:spanId`. */
   readonly spendRowBySpan: Query<string, SpendRow | null>;
@@ -39,7 +39,7 @@ interface BookQueries {
 }
 
 /** Accounts of the parts of one trace. Each query runs once for all traces that are loaded together. */
-export async function booksOf(parts: readonly TraceIdentity[], queries: BookQueries): Promise<TraceBooks> {
+export async function accountsOf(parts: readonly TraceIdentity[], queries: AccountQueries): Promise<TraceAccounts> {
   const found = valuesOf(await queries.spansByTrace.loadMany(parts));
   const spans = spansOfParts(parts, new Map(parts.map(({ traceRef }, at) => [traceRef, found[at] ?? []])));
   const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);

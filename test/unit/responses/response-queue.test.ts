@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import type { KeptResponse, SealedResponse } from '../../../src/domain/responses/kept-response.ts';
+import type { StoredResponse, SealedResponse } from '../../../src/domain/responses/stored-response.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { createResponseKeeper } from '../../../src/runtime/responses/response-keeper.ts';
+import { createResponseQueue } from '../../../src/runtime/responses/response-queue.ts';
 
 const LIMITS = { response: 1_000, conversation: 2_000, turns: 4, waiting: 3_000 } as const;
 
-const aResponse = (id: string, differing: Partial<KeptResponse> = {}): KeptResponse => ({
+const aResponse = (id: string, differing: Partial<StoredResponse> = {}): StoredResponse => ({
   id,
   previousId: null,
   owner: { teamId: 't', keyHash: 'k' },
@@ -15,7 +15,7 @@ const aResponse = (id: string, differing: Partial<KeptResponse> = {}): KeptRespo
   response: { id, output: [] },
   ...differing,
 });
-const ofSize = (id: string, characters: number): KeptResponse =>
+const ofSize = (id: string, characters: number): StoredResponse =>
   aResponse(id, { response: { x: 'x'.repeat(characters) } });
 
 /** A store whose commits wait to be let through, one by one; an error fails the next instead. */
@@ -57,34 +57,34 @@ function aStore() {
   };
 }
 
-function aKeeper(store = aStore(), masterKey = 'sk-admin') {
+function aQueue(store = aStore(), masterKey = 'sk-admin') {
   const told: string[] = [];
   const log = { error: (_facts: object, event: string) => void told.push(event) };
-  const keeper = createResponseKeeper({ store, masterKey: new Secret(masterKey), keeps: true, log, limits: LIMITS });
-  return { store, keeper, told };
+  const queue = createResponseQueue({ store, masterKey: new Secret(masterKey), keeps: true, log, limits: LIMITS });
+  return { store, queue, told };
 }
 
 describe('the queue of responses', () => {
   it('returns a response before it is stored and after, and stores it encrypted', async () => {
-    const { store, keeper } = aKeeper();
-    expect(keeper.keep(aResponse('resp_1'))).toBe(true);
-    expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
-    const flushed = keeper.flush();
+    const { store, queue } = aQueue();
+    expect(queue.keep(aResponse('resp_1'))).toBe(true);
+    expect(await queue.find('resp_1')).toEqual(aResponse('resp_1'));
+    const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
-    expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
+    expect(await queue.find('resp_1')).toEqual(aResponse('resp_1'));
     expect(Buffer.from(store.rows.get('resp_1')?.sealed ?? []).includes('secret')).toBe(false);
-    expect(await keeper.find('resp_2')).toBeNull();
+    expect(await queue.find('resp_2')).toBeNull();
   });
 
   it('keeps a response in memory while the store is away, and stores it afterwards', async () => {
-    const { store, keeper, told } = aKeeper();
-    keeper.keep(aResponse('resp_1'));
-    const failing = keeper.flush();
+    const { store, queue, told } = aQueue();
+    queue.keep(aResponse('resp_1'));
+    const failing = queue.flush();
     (await store.commit()).end(new Unavailable('away'));
     await expect(failing).rejects.toThrow('away');
-    expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
-    const flushed = keeper.flush();
+    expect(await queue.find('resp_1')).toEqual(aResponse('resp_1'));
+    const flushed = queue.flush();
     const commit = await store.commit();
     expect(commit.ids).toEqual(['resp_1']);
     commit.end();
@@ -93,92 +93,92 @@ describe('the queue of responses', () => {
   });
 
   it('drops one that the store refuses, and keeps the others', async () => {
-    const { store, keeper, told } = aKeeper();
-    for (const id of ['resp_1', 'resp_2']) keeper.keep(aResponse(id));
-    const flushed = keeper.flush();
+    const { store, queue, told } = aQueue();
+    for (const id of ['resp_1', 'resp_2']) queue.keep(aResponse(id));
+    const flushed = queue.flush();
     const refused = new Error('malformed');
     (await store.commit()).end(refused);
     (await store.commit()).end(refused);
     (await store.commit()).end();
     await flushed;
-    expect([await keeper.find('resp_1'), (await keeper.find('resp_2'))?.id]).toEqual([null, 'resp_2']);
+    expect([await queue.find('resp_1'), (await queue.find('resp_2'))?.id]).toEqual([null, 'resp_2']);
     expect(told).toEqual(['a response was given up: the store cannot take it']);
   });
 
   it('refuses one that is too large, and more than its limit', async () => {
-    const { store, keeper } = aKeeper();
-    expect([keeper.mayKeep(1_000), keeper.mayKeep(1_001)]).toEqual([true, false]);
-    expect(keeper.keep(ofSize('resp_large', 1_000))).toBe(false);
-    const kept = [1, 2, 3, 4].map((number) => keeper.keep(ofSize(`resp_${number}`, 700)));
+    const { store, queue } = aQueue();
+    expect([queue.mayKeep(1_000), queue.mayKeep(1_001)]).toEqual([true, false]);
+    expect(queue.keep(ofSize('resp_large', 1_000))).toBe(false);
+    const kept = [1, 2, 3, 4].map((number) => queue.keep(ofSize(`resp_${number}`, 700)));
     expect(kept).toEqual([true, true, true, false]);
-    expect(keeper.mayKeep(1_000)).toBe(false);
-    const flushed = keeper.flush();
+    expect(queue.mayKeep(1_000)).toBe(false);
+    const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
-    expect([keeper.mayKeep(1_000), keeper.keep(ofSize('resp_4', 700))]).toEqual([true, true]);
+    expect([queue.mayKeep(1_000), queue.keep(ofSize('resp_4', 700))]).toEqual([true, true]);
   });
 
   it('removes one permanently: stored, waiting, and while it is stored', async () => {
-    const { store, keeper } = aKeeper();
-    for (const id of ['resp_1', 'resp_2']) keeper.keep(aResponse(id));
-    await keeper.remove('resp_1');
-    const flushed = keeper.flush();
+    const { store, queue } = aQueue();
+    for (const id of ['resp_1', 'resp_2']) queue.keep(aResponse(id));
+    await queue.remove('resp_1');
+    const flushed = queue.flush();
     const commit = await store.commit();
     expect(commit.ids).toEqual(['resp_2']);
-    await keeper.remove('resp_2');
-    expect([await keeper.find('resp_1'), await keeper.find('resp_2')]).toEqual([null, null]);
+    await queue.remove('resp_2');
+    expect([await queue.find('resp_1'), await queue.find('resp_2')]).toEqual([null, null]);
     commit.end();
     await flushed;
     expect(store.rows.size).toBe(0);
-    keeper.keep(aResponse('resp_3'));
-    const again = keeper.flush();
+    queue.keep(aResponse('resp_3'));
+    const again = queue.flush();
     (await store.commit()).end();
     await again;
-    await keeper.remove('resp_3');
+    await queue.remove('resp_3');
     expect(store.rows.size).toBe(0);
   });
 
   it('opens nothing with another admin key, nor a response that was moved to another owner in the store', async () => {
-    const { store, keeper } = aKeeper();
-    keeper.keep(aResponse('resp_1'));
-    const flushed = keeper.flush();
+    const { store, queue } = aQueue();
+    queue.keep(aResponse('resp_1'));
+    const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
-    expect(await aKeeper(store, 'sk-other').keeper.find('resp_1')).toBeNull();
+    expect(await aQueue(store, 'sk-other').queue.find('resp_1')).toBeNull();
     const row = store.rows.get('resp_1');
     if (row === undefined) throw new Error('Not stored.');
     store.rows.set('resp_1', { ...row, owner: { teamId: 'thief', keyHash: 'k' } });
-    expect(await keeper.find('resp_1')).toBeNull();
+    expect(await queue.find('resp_1')).toBeNull();
   });
 
   it('joins a conversation of which one half is stored and the other half waits', async () => {
-    const { store, keeper } = aKeeper();
+    const { store, queue } = aQueue();
     const turns = [1, 2, 3, 4, 5].map((turn) =>
       aResponse(`resp_${turn}`, { previousId: turn === 1 ? null : `resp_${turn - 1}` }),
     );
-    for (const turn of turns.slice(0, 2)) keeper.keep(turn);
-    const flushed = keeper.flush();
+    for (const turn of turns.slice(0, 2)) queue.keep(turn);
+    const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
-    for (const turn of turns.slice(2)) keeper.keep(turn);
+    for (const turn of turns.slice(2)) queue.keep(turn);
     const [, , , fourth = aResponse(''), fifth = aResponse('')] = turns;
-    expect(await keeper.conversation(fourth)).toEqual({ kind: 'whole', turns: turns.slice(0, 4) });
-    expect(await keeper.conversation(fifth)).toEqual({ kind: 'too long' });
-    await keeper.remove('resp_1');
-    expect(await keeper.conversation(fourth)).toEqual({ kind: 'broken' });
-    await keeper.remove('resp_3');
-    expect(await keeper.conversation(fourth)).toEqual({ kind: 'broken' });
+    expect(await queue.conversation(fourth)).toEqual({ kind: 'whole', turns: turns.slice(0, 4) });
+    expect(await queue.conversation(fifth)).toEqual({ kind: 'too long' });
+    await queue.remove('resp_1');
+    expect(await queue.conversation(fourth)).toEqual({ kind: 'broken' });
+    await queue.remove('resp_3');
+    expect(await queue.conversation(fourth)).toEqual({ kind: 'broken' });
   });
 
   it('joins no more bytes than a request may have', async () => {
-    const { keeper } = aKeeper();
+    const { queue } = aQueue();
     const turns = [1, 2, 3].map((turn) => ({
       ...ofSize(`resp_${turn}`, 600),
       previousId: turn === 1 ? null : `resp_${turn - 1}`,
     }));
-    for (const turn of turns) expect(keeper.keep(turn)).toBe(true);
-    expect(await keeper.conversation(turns[2] ?? aResponse(''))).toEqual({ kind: 'too long' });
-    expect(await keeper.findAll(turns.map(({ id }) => id))).toBeNull();
-    expect(await keeper.findAll(['resp_1', 'resp_2', 'resp_none'])).toHaveLength(2);
+    for (const turn of turns) expect(queue.keep(turn)).toBe(true);
+    expect(await queue.conversation(turns[2] ?? aResponse(''))).toEqual({ kind: 'too long' });
+    expect(await queue.findAll(turns.map(({ id }) => id))).toBeNull();
+    expect(await queue.findAll(['resp_1', 'resp_2', 'resp_none'])).toHaveLength(2);
   });
 });

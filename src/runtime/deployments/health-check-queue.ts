@@ -1,4 +1,4 @@
-import type { HealthCheck, HealthCheckKeeper, HealthCheckStore } from '../../domain/deployments/health-check.ts';
+import type { HealthCheck, HealthCheckQueue, HealthCheckStore } from '../../domain/deployments/health-check.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import { createWriteBehind } from '../tasks/write-behind.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -8,20 +8,20 @@ const BATCH = 100;
 /** Longest that a reader waits for results that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
 
-/** A keeper with a write queue. */
-export interface RunningHealthCheckKeeper extends HealthCheckKeeper {
+/** The queue with its flush at shutdown. */
+export interface RunningHealthCheckQueue extends HealthCheckQueue {
   /** Resolves when all results so far are stored; rejects when that fails. */
   flush(): Promise<void>;
 }
 
 /** Writes results of probes behind their calls: no probe waits for the database. */
-export function createHealthCheckKeeper({
+export function createHealthCheckQueue({
   store,
   log,
 }: {
   readonly store: Pick<HealthCheckStore, 'add'>;
   readonly log: Pick<Log, 'error'>;
-}): RunningHealthCheckKeeper {
+}): RunningHealthCheckQueue {
   const writes = createWriteBehind<HealthCheck>({
     commit: (batch) => store.add(...batch),
     batchLimit: BATCH,

@@ -1,12 +1,12 @@
 import type { LensRun } from '../../domain/lens/lens.ts';
-import type { HeldRuns, RunClaim } from '../../domain/lens/worker.ts';
+import type { ClaimedRuns, RunClaim } from '../../domain/lens/worker.ts';
 
 /** Runs in memory. The one that was read longest ago is dropped. */
 const MOST_RUNS = 64;
 
 const nameOf = ({ runId, attempt }: RunClaim): string => `${runId}/${attempt}`;
 
-export function createHeldRuns(): HeldRuns {
+export function createClaimedRuns(): ClaimedRuns {
   const runs = new Map<string, LensRun>();
   return {
     find: (claim) => runs.get(nameOf(claim)) ?? null,

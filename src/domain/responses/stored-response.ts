@@ -4,7 +4,7 @@ import type { Owner } from '../caller.ts';
 export type Item = Readonly<Record<string, unknown>>;
 
 /** A response stored here, because its upstream does not store responses. */
-export interface KeptResponse {
+export interface StoredResponse {
   readonly id: string;
   /** The previous response, also stored here; null for the first of a conversation. */
   readonly previousId: string | null;
@@ -17,7 +17,7 @@ export interface KeptResponse {
 }
 
 /** A stored response, encrypted with a key of this installation. */
-export interface SealedResponse extends Pick<KeptResponse, 'id' | 'previousId' | 'owner' | 'createdAt'> {
+export interface SealedResponse extends Pick<StoredResponse, 'id' | 'previousId' | 'owner' | 'createdAt'> {
   readonly sealed: Uint8Array;
 }
 
@@ -42,25 +42,25 @@ export interface SealedResponseStore {
 
 /** The previous responses of a request, oldest first, or why they are incomplete. */
 export type Conversation =
-  | { readonly kind: 'whole'; readonly turns: readonly KeptResponse[] }
+  | { readonly kind: 'whole'; readonly turns: readonly StoredResponse[] }
   /** One of them was removed. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'too long' };
 
 /** Stores responses for their owners. Every read throws Unavailable when the store cannot be reached. */
-export interface ResponseKeeper {
+export interface ResponseQueue {
   /** Whether the answer to a request of this size may be stored. */
   mayKeep(requestBytes: number): boolean;
   /**
    * Queues a response for the store; it can be read from now on. Synchronous, never throws. False when it is too large
    * or the queue is full.
    */
-  keep(response: KeptResponse): boolean;
-  find(id: string): Promise<KeptResponse | null>;
+  keep(response: StoredResponse): boolean;
+  find(id: string): Promise<StoredResponse | null>;
   /** The stored ones of these; null when they are too large together. */
-  findAll(ids: readonly string[]): Promise<readonly KeptResponse[] | null>;
+  findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null>;
   /** A response and all its previous ones. */
-  conversation(newest: KeptResponse): Promise<Conversation>;
+  conversation(newest: StoredResponse): Promise<Conversation>;
   /** Removes a response for good. */
   remove(id: string): Promise<void>;
 }

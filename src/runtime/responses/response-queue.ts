@@ -1,11 +1,11 @@
 import { Unavailable } from '../../domain/errors.ts';
 import type {
   Conversation,
-  KeptResponse,
-  ResponseKeeper,
+  StoredResponse,
+  ResponseQueue,
   SealedResponse,
   SealedResponseStore,
-} from '../../domain/responses/kept-response.ts';
+} from '../../domain/responses/stored-response.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { keyFor, open, seal } from '../credentials/encryption.ts';
@@ -25,8 +25,8 @@ const LIMITS = {
   waiting: 64 * MEGABYTE,
 } as const;
 
-/** A keeper with a write queue. */
-export interface RunningKeeper extends ResponseKeeper {
+/** The queue with its flush at shutdown. */
+export interface RunningResponseQueue extends ResponseQueue {
   /** Resolves when all responses so far are stored; rejects when that fails. */
   flush(): Promise<void>;
 }
@@ -45,7 +45,7 @@ const boundTo = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResp
  * Encrypts input and output with a key derived from the admin key, and writes them behind the answer: no call waits for
  * the database, and a response that is not stored yet is read from memory.
  */
-export function createResponseKeeper({
+export function createResponseQueue({
   store,
   masterKey,
   keeps,
@@ -58,7 +58,7 @@ export function createResponseKeeper({
   readonly keeps: boolean;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
-}): RunningKeeper {
+}): RunningResponseQueue {
   const key = keyFor(masterKey, 'kept responses');
   const waiting = new Map<string, Waiting>();
   let waitingBytes = 0;
@@ -86,26 +86,26 @@ export function createResponseKeeper({
     },
   });
 
-  const sealedOf = ({ input, response, ...about }: KeptResponse): SealedResponse => ({
+  const sealedOf = ({ input, response, ...about }: StoredResponse): SealedResponse => ({
     ...about,
     sealed: seal(key, Buffer.from(JSON.stringify({ input, response })), boundTo(about)),
   });
 
   /** Null for one that was encrypted with another admin key. */
-  function opened({ sealed, ...about }: SealedResponse): KeptResponse | null {
+  function opened({ sealed, ...about }: SealedResponse): StoredResponse | null {
     const plain = open(key, sealed, boundTo(about));
     if (plain === null) return null;
-    return { ...about, ...(JSON.parse(plain.toString('utf8')) as Pick<KeptResponse, 'input' | 'response'>) };
+    return { ...about, ...(JSON.parse(plain.toString('utf8')) as Pick<StoredResponse, 'input' | 'response'>) };
   }
 
   const heldRow = (id: string): SealedResponse | null => {
     const held = waiting.get(id);
     return held === undefined || held.removed ? null : held.row;
   };
-  const present = (rows: readonly SealedResponse[]): readonly KeptResponse[] =>
+  const present = (rows: readonly SealedResponse[]): readonly StoredResponse[] =>
     rows.flatMap((row) => (waiting.get(row.id)?.removed === true ? [] : (opened(row) ?? [])));
 
-  async function findAll(ids: readonly string[]): Promise<readonly KeptResponse[] | null> {
+  async function findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null> {
     const held = ids.flatMap((id) => heldRow(id) ?? []);
     const elsewhere = ids.filter((id) => !waiting.has(id));
     const room = limits.conversation - held.reduce((sum, { sealed }) => sum + sealed.length, 0);

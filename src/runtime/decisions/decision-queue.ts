@@ -1,4 +1,4 @@
-import type { DecisionKeeper, DecisionStore, StoredDecision } from '../../domain/decisions/stored-decision.ts';
+import type { DecisionQueue, DecisionStore, StoredDecision } from '../../domain/decisions/stored-decision.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import { createWriteBehind } from '../tasks/write-behind.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -8,20 +8,20 @@ const BATCH = 100;
 /** Longest that a reader waits for decisions that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
 
-/** A keeper with a write queue. */
-export interface RunningDecisionKeeper extends DecisionKeeper {
+/** The queue with its flush at shutdown. */
+export interface RunningDecisionQueue extends DecisionQueue {
   /** Resolves when all decisions so far are stored; rejects when that fails. */
   flush(): Promise<void>;
 }
 
 /** Writes decisions behind their calls: no call waits for the database. */
-export function createDecisionKeeper({
+export function createDecisionQueue({
   store,
   log,
 }: {
   readonly store: Pick<DecisionStore, 'add'>;
   readonly log: Pick<Log, 'error'>;
-}): RunningDecisionKeeper {
+}): RunningDecisionQueue {
   const writes = createWriteBehind<StoredDecision>({
     commit: (batch) => store.add(...batch),
     batchLimit: BATCH,
