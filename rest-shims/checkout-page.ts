@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Buyer, Purchase } from '../resolvers/checkout.ts';
 import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
-import { escapeHtml } from './http/html.ts';
+import { escapeHtml, pageHeaders } from './http/html.ts';
 import type { HttpAnswer } from './http/route.ts';
 
 const STYLE = `
@@ -11,19 +10,7 @@ button { font: inherit; padding: .4rem .8rem; }
 `;
 
 /** No external content, no cache, no indexing, and no referrer: the page's URL contains the buyer's secret. */
-const HEADERS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-};
+const HEADERS = { ...pageHeaders(STYLE), 'x-robots-tag': 'noindex' };
 
 /** Interval and number of automatic reloads. */
 const REFRESH_SECONDS = 3;

@@ -1,3 +1,4 @@
+import { callerId } from '../src/domain/calls/caller-id.ts';
 import {
   AllCoolingDown,
   Conflict,
@@ -162,13 +163,10 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** Request ids of callers that are repeated in errors. */
-const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
-
 /** A failure in Anthropic's format. Also the last event of a failed stream. `requestId` comes from the caller. */
 export function anthropicError(status: number, error: DomainError | null, requestId?: string | string[]): object {
   const type = ANTHROPIC_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   const { message } = proxyError(status, error);
-  const echoed = typeof requestId === 'string' && REQUEST_ID.test(requestId) ? { request_id: requestId } : {};
-  return { type: 'error', error: { type, message }, ...echoed };
+  const echoed = callerId(requestId);
+  return { type: 'error', error: { type, message }, ...(echoed === null ? {} : { request_id: echoed }) };
 }

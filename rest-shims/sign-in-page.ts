@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { escapeHtml } from './http/html.ts';
+import { escapeHtml, pageHeaders } from './http/html.ts';
 import type { HttpAnswer } from './http/route.ts';
 
 const STYLE = `
@@ -11,18 +10,7 @@ button { font: inherit; margin-top: 1.2rem; padding: .4rem .8rem; }
 `;
 
 /** Headers of every page of sign-in: no script, no cache, no external content. */
-export const SIGN_IN_HEADERS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
+export const SIGN_IN_HEADERS = pageHeaders(STYLE);
 
 const documentOf = (title: string, content: string): string => `<!doctype html>
 <html lang="en">

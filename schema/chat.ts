@@ -4,7 +4,9 @@ import type { ChatDraft } from '../src/domain/chat/chat-draft.ts';
 import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamFailed } from '../src/domain/errors.ts';
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
+import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './builder.ts';
+import { readFurtherParameters } from './further-parameters.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { CALL_COST } from './limits.ts';
 import { UsageType } from './refs.ts';
@@ -69,9 +71,6 @@ const ChatInput = builder.inputType('ChatInput', {
 type ChatInputShape = typeof ChatInput.$inferInput;
 type ChatMessageShape = typeof ChatMessageInput.$inferInput;
 
-/** Call ids that are stored unchanged. Others are ignored. */
-const CALL_ID = /^[\x21-\x7e]{1,200}$/;
-
 /** Parameters that are present. */
 const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
@@ -81,11 +80,7 @@ function readMessage({ role, content, name, toolCallId, toolCalls }: ChatMessage
 }
 
 function readChat(input: ChatInputShape): ChatDraft {
-  const further = input.parameters ?? {};
-  if (typeof further !== 'object' || Array.isArray(further))
-    throw new InvalidInput('`parameters` must be an object.', [
-      { path: ['input', 'parameters'], rule: 'type', message: 'must be an object' },
-    ]);
+  const further = readFurtherParameters(input.parameters);
   return {
     model: input.model,
     messages: input.messages.map(readMessage),
@@ -104,7 +99,7 @@ function readChat(input: ChatInputShape): ChatDraft {
         user: input.user,
       }),
     },
-    callId: CALL_ID.test(input.callId ?? '') ? (input.callId ?? null) : null,
+    callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
 }

@@ -7,7 +7,9 @@ import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamF
 import { type Usd, usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './builder.ts';
+import { readFurtherParameters } from './further-parameters.ts';
 import { type AnyAnswered, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
 import { CALL_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
@@ -72,9 +74,6 @@ const DecideInput = builder.inputType('DecideInput', {
 type DecideShape = typeof DecideInput.$inferInput;
 type QuestionShape = typeof DecisionQuestionInput.$inferInput;
 
-/** Call ids that are stored unchanged. Others are ignored. */
-const CALL_ID = /^[\x21-\x7e]{1,200}$/;
-
 const readQuestion = ({ kind, name, instructions, choices, levels }: QuestionShape): Record<string, unknown> => ({
   type: kind,
   instructions,
@@ -84,17 +83,12 @@ const readQuestion = ({ kind, name, instructions, choices, levels }: QuestionSha
 });
 
 function readDecision(input: DecideShape): DecisionDraft {
-  const parameters = input.parameters ?? {};
-  if (typeof parameters !== 'object' || Array.isArray(parameters))
-    throw new InvalidInput('`parameters` must be an object.', [
-      { path: ['input', 'parameters'], rule: 'type', message: 'must be an object' },
-    ]);
   return {
     model: input.model,
     input: input.input,
     questions: input.questions.map(readQuestion),
-    parameters: { ...parameters },
-    callId: CALL_ID.test(input.callId ?? '') ? (input.callId ?? null) : null,
+    parameters: { ...readFurtherParameters(input.parameters) },
+    callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
 }

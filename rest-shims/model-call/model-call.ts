@@ -1,6 +1,7 @@
 import { seesApiBase } from '../../resolvers/deployments.ts';
 import { callModel } from '../../resolvers/inference.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
+import { callerId } from '../../src/domain/calls/caller-id.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { DomainError, Unavailable, UpstreamFailed } from '../../src/domain/errors.ts';
@@ -25,8 +26,6 @@ import { parseBody, parseInPart, wholly } from '../http/json-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
-/** Call ids of callers that are safe in headers and rows. */
-const CALL_ID = /^[\x21-\x7e]{1,200}$/;
 /** Most bytes of a complete answer. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
@@ -79,7 +78,7 @@ export function callFactsOf({
   const traceparent = headers['traceparent'];
   const userAgent = headers['user-agent'];
   return {
-    callId: typeof callId === 'string' && CALL_ID.test(callId) ? callId : null,
+    callId: callerId(callId),
     parent: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
     ...(userAgent === undefined ? {} : { userAgent }),
   };
