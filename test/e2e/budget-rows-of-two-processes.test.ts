@@ -123,7 +123,8 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
   const keysOf = (draft: object, count = 4): Promise<readonly string[]> =>
     Promise.all(Array.from({ length: count }, async () => String((await manage('/key/generate', draft))['key'])));
 
-  it.each(Object.entries(OWNERS))(
+  // Each waits for reserves to be released and for the next reading of its row: they wait together.
+  it.concurrent.each(Object.entries(OWNERS))(
     'admits no more calls than its budget in each window, of a %s',
     async (name, make) => {
       const id = `row-${name}`;
