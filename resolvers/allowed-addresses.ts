@@ -28,8 +28,7 @@ export const allowAddress = operation({
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { address }: { readonly address: string }): Promise<void> {
     assertStored(scope);
-    if (!scope.platform.allowedAddresses.isAddress(address))
-      throw new InvalidInput(`"${address}" is neither an IP address nor a block such as 10.0.0.0/8.`);
+    assertAddress(scope, address);
     const { config, stored } = await settingsState(scope);
     if (allowedList(config, stored)?.includes(address) === true) throw new Conflict('IP address already exists');
     assertRemovable(config, stored, GENERAL, ALLOWED_ADDRESSES);
@@ -55,13 +54,29 @@ async function storeList(
   scope: Scope<SettingsPlatform>,
   change: (list: readonly string[]) => readonly string[],
 ): Promise<void> {
-  const { allowedAddresses } = scope.platform;
-  const { address } = scope.client;
   await storeSettings(scope, GENERAL, (content: Content) => {
     const stored = content[ALLOWED_ADDRESSES];
     const list = change(Array.isArray(stored) ? stored.map(String) : []);
-    if (!allowedAddresses.covers(list, address))
-      throw new InvalidInput(`The list would refuse your own address ${address}. Allow it first.`);
+    assertCovered(scope, list);
     return { ...content, [ALLOWED_ADDRESSES]: list };
   });
+}
+
+function assertAddress({ platform }: Scope<SettingsPlatform>, address: string): void {
+  if (!platform.allowedAddresses.isAddress(address))
+    throw new InvalidInput(`"${address}" is neither an IP address nor a block such as 10.0.0.0/8.`);
+}
+
+/** Throws InvalidInput for a list that would refuse the caller itself. */
+function assertCovered({ platform, client }: Scope<SettingsPlatform>, list: readonly string[]): void {
+  if (!platform.allowedAddresses.covers(list, client.address))
+    throw new InvalidInput(`The list would refuse your own address ${client.address}. Allow it first.`);
+}
+
+/** Checks a whole list before it is stored. Throws InvalidInput for a value that is no list of addresses, and as `allowAddress`. */
+export function assertAllowedList(scope: Scope<SettingsPlatform>, value: unknown): void {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
+    throw new InvalidInput(`${ALLOWED_ADDRESSES} must be a list of addresses.`);
+  for (const address of value) assertAddress(scope, address);
+  assertCovered(scope, value);
 }

@@ -1,4 +1,5 @@
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { ALLOWED_ADDRESSES } from '../src/domain/settings/allowed-addresses.ts';
 import {
   assertRouterSettings,
   OWNED_SECTIONS,
@@ -18,9 +19,16 @@ import {
   viewOf,
 } from '../src/domain/settings/ownership.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
-import { SHARED, SHARED_FIELDS, type SharedField, sharedValue } from '../src/domain/settings/shared-fields.ts';
+import {
+  SHARED,
+  SHARED_FIELDS,
+  type SharedField,
+  sharedFieldOf,
+  sharedValue,
+} from '../src/domain/settings/shared-fields.ts';
 import { type Content, withoutNulls } from '../src/domain/settings/stored-section.ts';
 import { isOfKind, typeNameOf } from '../src/domain/settings/value-kinds.ts';
+import { assertAllowedList } from './allowed-addresses.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
@@ -106,7 +114,7 @@ export const updateSetting = operation({
     scope: Scope<SettingsPlatform>,
     { name, value }: { readonly name: string; readonly value: unknown },
   ): Promise<StoredResult> {
-    const shared = SHARED_FIELDS[name];
+    const shared = sharedFieldOf(name);
     if (shared !== undefined)
       return storeShared(scope, { name, value: sharedValue(name, shared, value), reset: false });
     const field = GENERAL_FIELDS.get(name);
@@ -121,6 +129,15 @@ export const updateSetting = operation({
     return { section: GENERAL, content: shownContent(scope, row === GENERAL ? content : { [name]: value }) };
   },
 });
+
+/** Throws InvalidInput for a known setting of a wrong type. */
+function assertTypes(general: Content): void {
+  for (const [name, value] of Object.entries(general)) {
+    const field = GENERAL_FIELDS.get(name);
+    if (field !== undefined && !isOfKind(field.kind, value))
+      throw new InvalidInput(`Invalid type of field value=${typeNameOf(value)} passed in for ${name}.`);
+  }
+}
 
 /** Throws InvalidInput for settings that a running process cannot take, where the file does not declare them. */
 function assertNotFixed(config: DeclaredConfig, names: readonly string[]): void {
@@ -146,7 +163,7 @@ export const removeSetting = operation({
   name: 'removeSetting',
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<StoredResult> {
-    const shared = SHARED_FIELDS[name];
+    const shared = sharedFieldOf(name);
     if (shared !== undefined) return storeShared(scope, { name, value: shared.defaultValue, reset: true });
     if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
     const { config, stored } = await settingsState(scope);
@@ -174,7 +191,10 @@ export const updateConfiguration = operation({
       const writes = Object.entries(withoutNulls(sent ?? {})).map(([name, value]) => ({ name, value }));
       assertWritable(config, stored, { section, writes });
     }
-    assertNotFixed(config, Object.keys(withoutNulls(updates.general_settings ?? {})));
+    const general = withoutNulls(updates.general_settings ?? {});
+    assertNotFixed(config, Object.keys(general));
+    assertTypes(general);
+    if (Object.hasOwn(general, ALLOWED_ADDRESSES)) assertAllowedList(scope, general[ALLOWED_ADDRESSES]);
     for (const section of UPDATED_SECTIONS) {
       const sent = Object.entries(updates[section] ?? {});
       const rows = Map.groupBy(sent, ([name]) => rowOf(section, name));

@@ -3,7 +3,7 @@ import { assertCostDiscounts, assertCostMargins } from './cost-adjustments.ts';
 import { fileValuesOf } from './group-owners.ts';
 import { type DeclaredConfig, type StoredSections, viewOf } from './ownership.ts';
 import { REDACTED } from './redaction.ts';
-import { type GroupName, SETTING_GROUPS, type SettingGroup } from './setting-groups.ts';
+import { type GroupField, type GroupName, SETTING_GROUPS, type SettingGroup } from './setting-groups.ts';
 import { type Content, withoutNulls } from './stored-section.ts';
 import { isOfKind, usualForm, type ValueKind } from './value-kinds.ts';
 
@@ -30,8 +30,12 @@ export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: S
   return isMap(effectiveValue) ? withoutNulls(effectiveValue) : {};
 }
 
+/** A field by its name, which a caller chose. */
+const fieldOf = (fields: SettingGroup['fields'], name: string): GroupField | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
+
 function issueOf(name: string, value: unknown, { fields }: SettingGroup): readonly Issue[] {
-  const field = fields[name];
+  const field = fieldOf(fields, name);
   if (field === undefined) return [];
   const at = { path: ['body', name], input: value };
   if (!isOfKind(field.kind, value)) {
@@ -71,6 +75,6 @@ export function sentValues(name: GroupName, group: SettingGroup, sent: Content):
   return Object.fromEntries(
     Object.entries(known)
       .filter(([, value]) => value !== REDACTED)
-      .map(([one, value]) => [one, usualForm(group.fields[one]?.kind ?? 'any', value)]),
+      .map(([one, value]) => [one, usualForm(fieldOf(group.fields, one)?.kind ?? 'any', value)]),
   );
 }

@@ -64,6 +64,10 @@ export const SHARED_FIELDS: Readonly<Record<string, SharedField>> = {
   },
 };
 
+/** A setting by its name, which a caller chose; undefined for another one. */
+export const sharedFieldOf = (name: string): SharedField | undefined =>
+  Object.hasOwn(SHARED_FIELDS, name) ? SHARED_FIELDS[name] : undefined;
+
 /** The value to store; the default for an empty one. Throws InvalidInput. */
 export function sharedValue(name: string, field: SharedField, value: unknown): unknown {
   if (value === null || value === '') return field.defaultValue;
