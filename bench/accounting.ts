@@ -257,5 +257,5 @@ const rows = trials.map(({ title }, position) => {
   return [title, median(seen.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
 });
 console.log(table(['CPU of a call, µs', 'median', 'best', 'without the provider or the loop'], rows));
-if (options.redis !== undefined) console.log(await measureShares(options.redis, options.dry ? 100 : 5_000));
+if (options.redis !== undefined) console.log(await measureShares(options.redis, options.dry ? 100 : 2_000));
 if (options.dry) console.log('Dry run: the figures mean nothing.');

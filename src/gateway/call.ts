@@ -37,6 +37,8 @@ export interface OpenCall {
    * limits of its labels are in memory. Throws RateLimited.
    */
   limit(call: Limited): void | Promise<void>;
+  /** Asks for the shares that `limit` will need, while the call waits for its budgets. */
+  prepareLimit(call: Limited): void;
   /** Counts the tokens of the batch that the call starts, when it has started it. */
   starts(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
@@ -207,6 +209,7 @@ export function openCall(
         else rate = admitted;
       });
     },
+    prepareLimit: (limited) => tools.limits.prepare(caller, limited, target.request.labels),
     received(answer) {
       exchange = answer;
     },

@@ -299,6 +299,7 @@ export function createGateway(
       if (guard !== null) call.guarded(guard);
       try {
         const reserving = retrying.reserve(call, { key: caller.key, request, route });
+        if (reserving instanceof Promise) call.prepareLimit(request);
         const reserved = reserving instanceof Promise ? await reserving : reserving;
         const limiting = call.limit(request);
         if (limiting) await limiting;

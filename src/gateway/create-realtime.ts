@@ -77,7 +77,9 @@ export function createRealtime(
       try {
         let keptPart: number | undefined;
         const at = { deployment, request: null, model: request.model };
-        reserved = await budgets.reserve(caller, at, request.labels, (part) => void (keptPart = part));
+        const reserving = budgets.reserve(caller, at, request.labels, (part) => void (keptPart = part));
+        tools.limits.prepare(caller, request, request.labels);
+        reserved = await reserving;
         rate = await tools.limits.admit(caller, { ...request, keptPart }, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {

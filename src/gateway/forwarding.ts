@@ -87,7 +87,10 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
       let exchange: Exchange | null = null;
       try {
         const reserving = call.reserve(expectedOf(request, deployment));
-        if (reserving !== undefined) await reserving;
+        if (reserving !== undefined) {
+          call.prepareLimit({ model });
+          await reserving;
+        }
         await call.limit({ model });
         const sent = { ...request, owner: caller.keyHash };
         if (guard === null) return call.answered(await forwarder.forward(sent, signal));

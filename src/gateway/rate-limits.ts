@@ -29,6 +29,11 @@ export interface CallLimits {
    * its labels are in memory. Throws RateLimited.
    */
   admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
+  /**
+   * Asks for the shares that `admit` will need, while the call waits for its budgets: one round trip answers both. Does nothing
+   * for a batch, and where the limits of the labels are not in memory.
+   */
+  prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
 }
 
 export function createCallLimits(
@@ -41,11 +46,11 @@ export function createCallLimits(
     return decided;
   }
 
+  const scopesOf = ({ key }: Caller, { calls, model }: Limited, names: CallNames): readonly RateLimit[] =>
+    calls === undefined ? rateScopesOf(key, model, names) : batchScopesOf(key, calls, names);
+
   function count(caller: Caller, call: Limited, names: CallNames): RateAdmission | null | Promise<RateAdmission> {
-    const scopes =
-      call.calls === undefined
-        ? rateScopesOf(caller.key, call.model, names)
-        : batchScopesOf(caller.key, call.calls, names);
+    const scopes = scopesOf(caller, call, names);
     if (scopes.length === 0) return null;
     const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
     return decided instanceof Promise ? decided.then(admitted) : admitted(decided);
@@ -60,6 +65,14 @@ export function createCallLimits(
       return found instanceof Promise
         ? found.then((of) => count(caller, call, { tags, labels: of, keptPart }))
         : count(caller, call, { tags, labels: found, keptPart });
+    },
+    prepare(caller, call, labels) {
+      const found = labels === undefined ? [] : labelBudgets.of(labels, caller.key);
+      // A failed read is reported by the call's own one.
+      if (found instanceof Promise) return void found.catch(() => {});
+      if (call.calls !== undefined) return;
+      const scopes = scopesOf(caller, call, { tags: labels === undefined ? [] : ownTags(labels), labels: found });
+      if (scopes.length > 0) limits.prepare(scopes, tokensOf(caller, call, scopes));
     },
   };
 }

@@ -57,6 +57,11 @@ export interface RateLimits {
     limits: readonly RateLimit[],
     expectedTokens: number,
   ): RateAdmission | RateRefusal | Promise<RateAdmission | RateRefusal>;
+  /**
+   * Asks for the shares that `admit` of the same call will need, in the round trip that is about to be sent. It counts nothing; a share
+   * that no call takes is given back.
+   */
+  prepare(limits: readonly RateLimit[], expectedTokens: number): void;
 }
 
 /** Length of a window, in ms. */

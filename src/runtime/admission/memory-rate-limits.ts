@@ -146,6 +146,8 @@ class AdmittedCall implements RateAdmission {
 /** Limits that this process counts for itself: always synchronous. */
 interface MemoryRateLimits {
   admit(limits: readonly RateLimit[], expectedTokens: number): RateAdmission | RateRefusal;
+  /** Does nothing: there are no shares. */
+  prepare(): void;
 }
 
 /** A `RateLimits` in the memory of this process. */
@@ -198,5 +200,6 @@ export function createMemoryRateLimits({
         new AdmittedCall(counted, expected, { nowMs, clock, holding })
       );
     },
+    prepare() {},
   };
 }

@@ -181,6 +181,8 @@ export class RateShare implements Holder {
     if (room < 0 || (surplus > 0 && surplus * SMALL_PART > this.#left)) return 'ask';
     if (2 * room < target && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
+    // A share that is not visited any more would keep the last of its room.
+    if (isIdle && room > 0) return 'ask';
     return isIdle && (this.kind === 'window' || this.used === 0) ? 'drop' : 'stay';
   }
 

@@ -122,6 +122,12 @@ export function createSharedRateLimits({
       const isKnown = first === undefined || (first.type === 'requests' && first.share.isUsedUp(first.amount));
       return isKnown ? decide(counted) : askAndDecide(counted);
     },
+    prepare(limits, expected) {
+      for (const { share, amount } of countedOf(limits, expected).filter(isLacking)) {
+        void share.request(amount);
+        shares.watch(share);
+      }
+    },
   };
 }
 

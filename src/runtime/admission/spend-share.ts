@@ -179,6 +179,8 @@ export class SpendShare implements Holder {
       if (room > target || unreported > 0n) return 'ask';
     }
     if (2n * room < target && this.#left > target) return 'ask';
+    // A share that is not visited any more would keep the last of its room.
+    if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';
     const isOver = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
     return isOver && unreported === 0n ? 'drop' : 'stay';
   }

@@ -13,6 +13,7 @@ function reservedFor(own: object, ofTeam: object): number {
         reserved = expected;
         return { kind: 'admitted', standings: [], settle() {} };
       },
+      prepare() {},
     },
     { now: () => new Date(0) },
   );

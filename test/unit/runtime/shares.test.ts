@@ -94,6 +94,40 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, limit, 65)).toHaveLength(64);
   });
 
+  it('are given back to the last one, also where they are a small part of the limit', async () => {
+    const [one, other] = [aProcess('p'), aProcess('q')];
+    for (const call of await admitted(one.limits, slots(100), 1)) call.settle(null);
+    await admitted(one.limits, requests(100), 20);
+    const budgets = [one, other].map(({ shares }) =>
+      createMemoryAdmission({ totals: new SharedTotals().process(), shares, clock, failed: () => {} }),
+    );
+    const reserve = async (position: number): Promise<string | undefined> => {
+      const deciding = budgets[position]?.reserve([{ counter: 'key:a', limit: 20n, amount: 1n, refused: 'at' }]);
+      await vi.advanceTimersByTimeAsync(1);
+      const decision = await deciding;
+      if (position === 0 && decision?.kind === 'reserved') decision.release();
+      return decision?.kind;
+    };
+    expect(await reserve(0)).toBe('reserved');
+    await pass(2_000);
+    const decisions = [];
+    for (let call = 0; call < 21; call += 1) decisions.push(await reserve(1));
+    expect(decisions.indexOf('refused')).toBe(20);
+    expect(await admitted(other.limits, slots(100), 101)).toHaveLength(100);
+    expect(await admitted(other.limits, requests(100), 81)).toHaveLength(80);
+  });
+
+  it('that were prepared for a call are taken by it, and given back where it does not come', async () => {
+    const [one, other] = [aProcess('p'), aProcess('q')];
+    one.limits.prepare([requests(2)], 0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(one.limits.admit([requests(2)], 0)).toMatchObject({ kind: 'admitted' });
+    expect(ledger.trips).toBe(1);
+    one.limits.prepare([requests(2)], 0);
+    await pass(1_000);
+    expect(await admitted(other.limits, requests(2), 2)).toHaveLength(1);
+  });
+
   it('of a process that has stopped are free after its lease', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     await admitted(one.limits, slots(3), 3);

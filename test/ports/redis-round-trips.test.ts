@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bytesOf } from '../../src/domain/bytes.ts';
+import type { Exchange } from '../../src/domain/chat/chat.ts';
+import { fixedDeployments } from '../../src/domain/deployments/deployment-source.ts';
+import { type Usd, usdFrom } from '../../src/domain/money.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createGateway } from '../../src/gateway/create-gateway.ts';
+import { createMemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
+import { connectRedis } from '../../src/runtime/admission/redis/redis-client.ts';
+import { createRedisLedger, type RedisCommands } from '../../src/runtime/admission/redis/redis-ledger.ts';
+import { createSharedRateLimits } from '../../src/runtime/admission/shared-rate-limits.ts';
+import { randomIds } from '../../src/runtime/identifiers.ts';
+import { aCaller, aDeployment, aKey, aModelRequest, NO_OUTCOME } from '../support/chat.ts';
+import { someOwners } from '../support/key-owners.ts';
+import { anyRedis, HAS_REDIS } from '../support/redis.ts';
+import { PLAIN_ROUTING } from '../support/routing.ts';
+import { SharedTotals } from '../support/shared-totals.ts';
+import { realClock, someShares } from '../support/shares.ts';
+
+const NEVER = new AbortController().signal;
+const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
+
+/** Only calls ask: no tick comes during a test. */
+const NO_TICKS = { tickMs: 600_000, leastCalls: 0, answerMs: 5_000 };
+
+const anExchange = (): Exchange => ({
+  status: 200,
+  headers: {},
+  streaming: false,
+  bytes: bytesOf(new Uint8Array(0)),
+  deltas: () => {
+    throw new TypeError('Deltas are not read here.');
+  },
+  outcome: () => ({
+    ...NO_OUTCOME,
+    usage: { inputTokens: 0, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  }),
+});
+
+describe.runIf(HAS_REDIS)('Redis of a call with every budget and limit', () => {
+  let server: Awaited<ReturnType<typeof anyRedis>>;
+  let redis: RedisCommands;
+  let stop: () => Promise<void>;
+  /** Commands sent so far. */
+  let commands = 0;
+
+  beforeAll(async () => {
+    server = await anyRedis();
+    redis = await connectRedis({ url: new Secret(server.url), namespace: '' });
+    await vi.waitFor(() => redis.eval('return 1', 0), { timeout: 20_000, interval: 50 });
+  });
+  afterEach(() => stop());
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const counted: RedisCommands = {
+    evalsha(...args) {
+      commands += 1;
+      return redis.evalsha(...args);
+    },
+    eval: (...args) => redis.eval(...args),
+    zrem: (...args) => redis.zrem(...args),
+    disconnect() {},
+  };
+
+  /** A gateway whose calls cost one dollar each. */
+  function aGateway() {
+    const shares = someShares(createRedisLedger(counted, `test-${randomUUID()}`), { pace: NO_TICKS });
+    stop = () => shares.stop();
+    return createGateway({
+      deployments: fixedDeployments([
+        aDeployment({ priceOverrides: { input_cost_per_token: 0, output_cost_per_token: 1 } }),
+      ]),
+      providers: [{ name: 'openai', send: () => Promise.resolve(anExchange()) }],
+      catalog: {
+        current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
+      },
+      recorder: { record() {} },
+      forwarder: { forward: () => Promise.reject(new Error('Nothing is forwarded here.')) },
+      admission: createMemoryAdmission({
+        totals: new SharedTotals().process(),
+        shares,
+        clock: realClock,
+        failed(error) {
+          throw error;
+        },
+        staleMs: Infinity,
+        aheadMs: Infinity,
+      }),
+      rateLimits: createSharedRateLimits({ shares, clock: realClock }),
+      clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: realClock.monotonicMs },
+      ids: randomIds,
+      capturePrompts: false,
+      pause: async () => {},
+      alwaysStreamUsage: false,
+      budgetErrorKind: 'unprocessable',
+      clientCredentials: false,
+      reportsTries: true,
+      checksFallbackBudgets: true,
+      random: () => 0,
+      routing: () => PLAIN_ROUTING,
+    });
+  }
+
+  /** A key with budgets for `calls` calls and limits for `calls + 1` requests, of itself and of all its owners. */
+  function limitedKey(calls: number) {
+    const limits = {
+      maxBudget: usd(`${calls}`),
+      rpmLimit: calls + 1,
+      tpmLimit: 1_000_000,
+      maxParallelRequests: calls + 1,
+    };
+    return aCaller(
+      aKey({
+        teamId: 't',
+        userId: 'u',
+        maxBudget: limits.maxBudget,
+        settings: { rpmLimit: limits.rpmLimit, tpmLimit: limits.tpmLimit, maxParallelRequests: calls + 1 },
+        owners: someOwners({ user: limits, team: limits, member: limits, organization: limits, project: limits }),
+      }),
+    );
+  }
+
+  /** Commands of each of some calls, one after the other. */
+  async function commandsOf(calls: number, caller: ReturnType<typeof limitedKey>): Promise<readonly number[]> {
+    const gateway = aGateway();
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 };
+    const sent: number[] = [];
+    for (let call = 0; call < calls; call += 1) {
+      const before = commands;
+      const answered = await gateway.call(caller, aModelRequest(body), NEVER).catch((error: unknown) => error as Error);
+      if (!(answered instanceof Error)) await answered.consume(async () => {});
+      sent.push(commands - before);
+    }
+    return sent;
+  }
+
+  it('is one round trip where every share has to be asked for, and three commands where no total was read', async () => {
+    // The first call reads the stored totals between two round trips; its limits are asked for meanwhile. No call keeps a reserve.
+    expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
+  });
+
+  it('is nothing where its shares have room', async () => {
+    const sent = await commandsOf(200, limitedKey(1_000));
+    expect(sent.slice(1).every((count) => count <= 1)).toBe(true);
+    expect(sent.reduce((sum, count) => sum + count)).toBeLessThan(20);
+  });
+
+  it('is at most one round trip of a call that is refused', async () => {
+    expect((await commandsOf(5, limitedKey(3))).slice(3)).toEqual([0, 0]);
+  });
+});
