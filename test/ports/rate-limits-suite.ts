@@ -57,6 +57,18 @@ export function rateLimitsSuite(
         expect(admitted(await limits.admit([team], 0)).standings).toMatchObject([{ remaining: 6 }]);
       }));
 
+    it('counts a call only in the dimensions that have a limit for it', () =>
+      one(async (limits, prefix) => {
+        const pool = { scope: 'model_per_team', id: `${prefix}t:m` } as const;
+        const whole: RateLimit = { ...pool, requests: 2, tokens: 100 };
+        admitted(await limits.admit([{ ...pool, tokens: 100 }], 30)).settle(20);
+        admitted(await limits.admit([{ ...pool, requests: 2 }], 90)).settle(80);
+        expect(admitted(await limits.admit([whole], 10)).standings).toEqual([
+          { scope: 'model_per_team', type: 'requests', limit: 2, remaining: 0 },
+          { scope: 'model_per_team', type: 'tokens', limit: 100, remaining: 70 },
+        ]);
+      }));
+
     it('replaces expected tokens by used ones, and frees the slot once', () =>
       one(async (limits, prefix) => {
         const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, tokens: 100, parallel: 1 };

@@ -118,7 +118,7 @@ class AdmittedCall implements RateAdmission {
     this.endMs = at.nowMs + SLOT_MS;
     this.#place = at.holding.add(this);
     for (const { limit, counter } of counted) {
-      counter.tokens += amountOf(limit, 'tokens', expected);
+      if (limit.tokens !== undefined) counter.tokens += amountOf(limit, 'tokens', expected);
       if (limit.parallel !== undefined) counter.parallel += 1;
     }
     this.standings = standingsOf(counted);
@@ -131,6 +131,7 @@ class AdmittedCall implements RateAdmission {
     const nowMs = this.#clock.monotonicMs();
     for (const { limit, counter, windowMs } of this.#counted) {
       counter.at(nowMs);
+      if (limit.tokens === undefined) continue;
       const reserved = counter.windowMs === windowMs ? amountOf(limit, 'tokens', this.#expected) : 0;
       counter.tokens += (tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved;
     }
@@ -193,7 +194,9 @@ export function createMemoryRateLimits({
       });
       const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
-      for (const { limit, counter } of counted) counter.requests += amountOf(limit, 'requests', expected);
+      // Another caller may have a limit of this counter that this one has not: its own replaces it.
+      for (const { limit, counter } of counted)
+        if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
       return (
         refusedBy(counted, 'max_parallel_requests', expected) ??
         refusedBy(counted, 'tokens', expected) ??

@@ -22,7 +22,10 @@ const LINE_TOKENS = Math.ceil(JSON.stringify({ model: 'assistant', messages: [] 
 const linesOf = (count: number, model = 'assistant'): string => `${lineFor(model)}\n`.repeat(count);
 
 async function start(key: string, content: string, headers: Record<string, string> = {}) {
-  const { id } = await upload(app, { purpose: 'batch' }, { key, content });
+  return startFile(key, (await upload(app, { purpose: 'batch' }, { key, content })).id, headers);
+}
+
+async function startFile(key: string, id: string, headers: Record<string, string> = {}) {
   const body = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' };
   const answer = await send(app, 'POST', '/v1/batches', {
     key,
@@ -65,6 +68,34 @@ describe('limits of batches', () => {
     expect([third.status, third.body]).toEqual([429, refused(':assistant. Limit type: requests. Current limit: 4')]);
     const fourth = await start(own, linesOf(2));
     expect([fourth.status, fourth.body]).toEqual([429, refused('model_per_key')]);
+  });
+
+  it.each([
+    { own: [], refusedIn: 'requests' },
+    { own: ['requests'], refusedIn: 'tokens' },
+    { own: ['tokens'], refusedIn: 'requests' },
+    { own: ['requests', 'tokens'], refusedIn: null },
+  ])('a used up pool of a model refuses a batch of a key that overrides $own: $refusedIn', async (given) => {
+    const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = given;
+    const team_id = `pool-${own.join('-')}`;
+    // An upload is a request of the model, too: of both keys, where the first one is in the pool.
+    const pool = { requests: own.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
+    const limits = { model_rpm_limit: { assistant: pool.requests }, model_tpm_limit: { assistant: pool.tokens } };
+    await app.call('POST', '/team/new', { team_id, metadata: limits });
+    const metadata = {
+      ...(own.includes('requests') ? { model_rpm_limit: { assistant: 50 } } : {}),
+      ...(own.includes('tokens') ? { model_tpm_limit: { assistant: 50 * LINE_TOKENS } } : {}),
+    };
+    const [key, pooled] = [await newKey(app, { team_id, metadata }), await newKey(app, { team_id })];
+    const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(1) });
+    expect((await start(pooled, linesOf(4))).status).toBe(200);
+    const { status, body } = await startFile(key, id);
+    if (refusedIn === null) expect([status, body['object']]).toEqual([200, 'batch']);
+    else {
+      const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
+      const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
+      expect([status, body]).toEqual([429, refused(text)]);
+    }
   });
 
   it('tpd_limit holds in place of the limits per minute of its scope', async () => {

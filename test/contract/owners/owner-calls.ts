@@ -2,25 +2,28 @@ import { expect } from 'vitest';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-const ANSWER = JSON.stringify({
-  id: 'a',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
-  usage: USAGE,
-});
+const answerOf = (total: number): string =>
+  JSON.stringify({
+    id: 'a',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: total - 1, completion_tokens: 1, total_tokens: total },
+  });
 
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
 /** An app with the models `priced`, of which a call costs 1 USD, and `free`. */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
-  upstream.answer((response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(ANSWER);
-  });
+  function upstreamUses(tokens: number): void {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(answerOf(tokens));
+    });
+  }
+  upstreamUses(2);
   const deployment = (model_name: string, price: number) => ({
     model_name,
     litellm_params: {
@@ -52,6 +55,8 @@ export async function startOwnerCalls(config: object = {}) {
       await meanwhile();
       app = await startApp({ ...options, dataDir: app.dataDir });
     },
+    /** Sets the tokens of the next answers; one of them is output. */
+    upstreamUses,
     manage,
     newKey: async (draft: object): Promise<string> => String((await manage('/key/generate', draft))['key']),
     async chat(key: string, model = 'priced') {

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+const TEAM = { requests: 6, tokens: 400 };
+const OWN = { requests: 9, tokens: 2_000 };
+
+/** Dimensions that a key overrides for the model, and where it says so. */
+const CASES = (['metadata', 'model_max_budget'] as const).flatMap((place) =>
+  [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((own) => ({ place, own })),
+);
+
+/** Members of a key that overrides limits of the model `priced`. */
+function overrideOf({ place, own }: (typeof CASES)[number]): object {
+  const requests = own.includes('requests') ? OWN.requests : undefined;
+  const tokens = own.includes('tokens') ? OWN.tokens : undefined;
+  if (own.length === 0) return {};
+  if (place === 'model_max_budget')
+    return { model_max_budget: { priced: { budget_limit: null, rpm_limit: requests, tpm_limit: tokens } } };
+  const of = (limit: number | undefined) => (limit === undefined ? undefined : { priced: limit });
+  return { metadata: { model_rpm_limit: of(requests), model_tpm_limit: of(tokens) } };
+}
+
+/** Limits of the model that an answer was counted against. */
+const countedIn = (headers: Headers): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-model_per_')));
+
+/** Headers of the limits of a scope after its first call. */
+const standing = (scope: string, type: 'requests' | 'tokens', limit: number, used: number) => ({
+  [`x-ratelimit-${scope}-limit-${type}`]: String(limit),
+  [`x-ratelimit-${scope}-remaining-${type}`]: String(limit - used),
+});
+
+async function ask(key: string, path: string, body: object): Promise<Response> {
+  return calls.app.call('POST', path, body, { authorization: `Bearer ${key}` });
+}
+
+const chat = (key: string): Promise<Response> =>
+  ask(key, '/v1/chat/completions', { model: 'priced', messages: [{ role: 'user', content: 'hi' }] });
+
+describe.each(CASES)('a key that overrides $own of a model in $place', (override) => {
+  const { place, own } = override;
+  const of = (type: 'requests' | 'tokens'): number => (own.includes(type) ? OWN : TEAM)[type];
+  /** The prompt, and a quarter of the smallest limit of tokens that holds for the call. */
+  const expected = 1 + of('tokens') / 4;
+
+  async function aTeam(team_id: string): Promise<{ readonly key: string; readonly other: string }> {
+    const limits = { model_rpm_limit: { priced: TEAM.requests }, model_tpm_limit: { priced: TEAM.tokens } };
+    await calls.manage('/team/new', { team_id, ...limits });
+    return { key: await calls.newKey({ team_id, ...overrideOf(override) }), other: await calls.newKey({ team_id }) };
+  }
+
+  it('is counted in its own limits, and in the pool of the team for each dimension that it does not override', async () => {
+    const { key, other } = await aTeam(`counted-${place}-${own.join('-')}`);
+    const answer = await chat(key);
+    expect([answer.status, countedIn(answer.headers)]).toEqual([
+      200,
+      {
+        ...standing('model_per_key', 'requests', of('requests'), 1),
+        ...standing('model_per_key', 'tokens', of('tokens'), expected),
+        ...(own.includes('requests') ? {} : standing('model_per_team', 'requests', TEAM.requests, 1)),
+        ...(own.includes('tokens') ? {} : standing('model_per_team', 'tokens', TEAM.tokens, expected)),
+      },
+    ]);
+    // What the pool has left for the other keys of the team. The call has used two tokens.
+    const others = countedIn((await chat(other)).headers);
+    expect(others).toMatchObject({
+      ...standing('model_per_team', 'requests', TEAM.requests, own.includes('requests') ? 1 : 2),
+      ...standing('model_per_team', 'tokens', TEAM.tokens, 1 + TEAM.tokens / 4 + (own.includes('tokens') ? 0 : 2)),
+    });
+  });
+
+  it('is refused by a used up pool only in the dimensions that it does not override', async () => {
+    const team = `pool-${place}-${own.join('-')}`;
+    const { key, other } = await aTeam(team);
+    // Calls that state their output: each uses 2 tokens of the pool, the last one all that are left.
+    for (let call = 0; call < TEAM.requests - 1; call += 1) expect((await calls.chat(other)).status).toBe(200);
+    const left = TEAM.tokens - 2 * (TEAM.requests - 1);
+    calls.upstreamUses(left);
+    expect((await calls.chat(other)).status).toBe(200);
+    calls.upstreamUses(2);
+    const first = (['requests', 'tokens'] as const).find((type) => !own.includes(type));
+    const answer = await chat(key);
+    const subject = `model_per_team: ${team}:priced. Limit type: ${first}. Current limit: ${first && TEAM[first]}, Remaining: 0`;
+    expect([answer.status, await answer.json()]).toEqual(
+      first === undefined
+        ? [200, expect.objectContaining({ object: 'chat.completion' })]
+        : [
+            429,
+            {
+              error: {
+                message: expect.stringContaining(subject) as string,
+                type: 'throttling_error',
+                param: null,
+                code: '429',
+              },
+            },
+          ],
+    );
+  });
+
+  it('gets estimates of costs beyond every limit, which count in none', async () => {
+    const { key } = await aTeam(`estimates-${place}-${own.join('-')}`);
+    const body = { model: 'priced', input_tokens: 10, output_tokens: 10 * OWN.tokens };
+    for (let call = 0; call <= OWN.requests; call += 1) {
+      const answer = await ask(key, '/cost/estimate', body);
+      expect([answer.status, countedIn(answer.headers)]).toEqual([200, {}]);
+      expect(await answer.json()).toMatchObject({ model: 'priced', cost_per_request: 10 * OWN.tokens });
+    }
+    const called = await chat(key);
+    expect([called.status, called.headers.get('x-ratelimit-model_per_key-remaining-requests')]).toEqual([
+      200,
+      String(of('requests') - 1),
+    ]);
+  });
+});
