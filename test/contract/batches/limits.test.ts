@@ -90,12 +90,14 @@ describe('limits of batches', () => {
     const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(1) });
     expect((await start(pooled, linesOf(4))).status).toBe(200);
     const { status, body } = await startFile(key, id);
-    if (refusedIn === null) expect([status, body['object']]).toEqual([200, 'batch']);
-    else {
-      const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
-      const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
-      expect([status, body]).toEqual([429, refused(text)]);
-    }
+    const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
+    const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
+    const refusal = refused(text).error;
+    expect({ status, object: body['object'], error: body['error'] }).toEqual({
+      status: refusedIn === null ? 200 : 429,
+      object: refusedIn === null ? 'batch' : undefined,
+      error: refusedIn === null ? undefined : refusal,
+    });
   });
 
   it('tpd_limit holds in place of the limits per minute of its scope', async () => {
