@@ -28,6 +28,8 @@ export interface BudgetCharge extends Charge {
   readonly owner?: string;
   /** Its window, where that has a counter of its own. */
   readonly counts?: BudgetWindow;
+  /** Only the use is checked, because another charge of the call reserves and counts in the same counter. */
+  readonly isOnlyChecked?: true;
 }
 
 /** A budget of an owner, to be compared with the owner's spend. */
@@ -95,24 +97,25 @@ export function chargesOf(
     addWindows(charges, windows.route, amount);
     return charges;
   }
-  const own = keyCharge(key, amount, now);
+  const own = keyCharges(key, amount, now);
   const charges: BudgetCharge[] = [];
   if (key.owners !== undefined) {
     const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
     const member = memberBudget(key, isEarly);
     if (isEarly) addOwner(charges, member, amount);
-    if (own?.scope === 'key') charges.push(own.charge);
+    if (own.key !== null) charges.push(own.key);
     addWindows(charges, windows.early, amount);
     addOwner(charges, projectBudget(key), amount);
     addOwner(charges, teamBudget(key), amount);
-    if (own?.scope === 'key_window') charges.push(own.charge);
+    if (own.window !== null) charges.push(own.window);
     addOwner(charges, organizationBudget(key), amount);
     addLabels(charges, 'tag', { labels, amount });
     addOwner(charges, userBudget(key), amount);
     if (!isEarly) addOwner(charges, member, amount);
   } else {
-    if (own !== null) charges.push(own.charge);
+    if (own.key !== null) charges.push(own.key);
     addWindows(charges, windows.early, amount);
+    if (own.window !== null) charges.push(own.window);
     addLabels(charges, 'tag', { labels, amount });
   }
   addLabels(charges, 'end_user', { labels, amount });
@@ -140,21 +143,26 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 
 /**
  * The budget of a key and those of its windows compare one counter, the total of the key: a budget with windows has a
- * limit that is higher by the spend before its window. So the smallest limit is the one charge of that counter.
+ * limit that is higher by the spend before its window. So the smallest limit is the one charge of that counter. The
+ * budget of the key is checked before those of its owners, its windows after them.
  */
-function keyCharge(
+function keyCharges(
   key: VirtualKey,
   amount: Usd,
   now: Date,
-): { readonly scope: BudgetScope; readonly charge: BudgetCharge } | null {
+): { readonly key: BudgetCharge | null; readonly window: BudgetCharge | null } {
   const counter = keyCounter(key.hash);
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
   const budget = budgetOf({ maxBudget, metadata: key.metadata }, now);
   const { settings } = key;
   const { spentBefore, window: ownWindow } = countedOf(key);
-  const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
+  const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']): BudgetCharge => ({
     scope,
-    charge: { scope, counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
+    counter,
+    limit,
+    amount,
+    refused: BUDGET_REFUSES[scope],
+    refusalText,
   });
   const own =
     budget === null
@@ -164,15 +172,14 @@ function keyCharge(
           (budget + spentBefore) as Usd,
           (spent) => `${keyText(key, (spent - spentBefore) as Usd, budget)}${resetText(ownWindow)}`,
         );
-  if (settings.budgetLimits === undefined) return own;
-  const windows = settings.budgetLimits.map((window) => {
-    const limit = windowLimit(window);
-    const before = limit - windowBudget(window);
-    return charge('key_window', limit, (spent) => windowText(key, window, (spent - before) as Usd));
-  });
-  const [first, ...others] = own === null ? windows : [own, ...windows];
-  if (first === undefined) return null;
-  return others.reduce((least, one) => (one.charge.limit < least.charge.limit ? one : least), first);
+  const [first, ...others] = settings.budgetLimits ?? [];
+  if (first === undefined) return { key: own, window: null };
+  const least = others.reduce((one, other) => (windowLimit(other) < windowLimit(one) ? other : one), first);
+  const limit = windowLimit(least);
+  if (own !== null && own.limit <= limit) return { key: own, window: null };
+  const before = limit - windowBudget(least);
+  const window = charge('key_window', limit, (spent) => windowText(key, least, (spent - before) as Usd));
+  return { key: own === null ? null : { ...own, amount: ZERO_USD, isOnlyChecked: true }, window };
 }
 
 /**

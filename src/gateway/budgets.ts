@@ -279,6 +279,8 @@ function costReservation(
   { admission, charges, charged, labels, windows, at, routeAt }: Counted,
 ): CostReservation {
   let isOpen = true;
+  const costs = (cost: Usd): readonly Usd[] =>
+    charges.map(({ isOnlyChecked }) => (isOnlyChecked === true ? ZERO_USD : cost));
   return {
     windowsAt(deployment) {
       const isElsewhere = deployment.id !== at.id;
@@ -294,8 +296,9 @@ function costReservation(
       isOpen = false;
       if (cost === null) return reservation.release();
       const isElsewhere = deployment.id !== at.id;
-      if (!isElsewhere) reservation.commit(charges.map(() => cost));
-      else reservation.commit(charges.map(({ scope }) => (isOfRoute(scope) ? ZERO_USD : cost)));
+      const counted = costs(cost);
+      if (!isElsewhere) reservation.commit(counted);
+      else reservation.commit(counted.map((one, at) => (isOfRoute(charges[at]?.scope ?? '') ? ZERO_USD : one)));
       if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
       // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
       const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
@@ -304,7 +307,7 @@ function costReservation(
       if (answered !== null) expected.learn(cost, answered.usage);
     },
     progress(cost) {
-      reservation.progress(charges.map(() => cost));
+      reservation.progress(costs(cost));
       expected.learn(cost, null);
     },
   };

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  // Every test makes two calls of one dollar each, with a budget of the provider for the calls of all tests.
+  calls = await startOwnerCalls({
+    router_settings: { provider_budget_config: { openai: { budget_limit: 6, time_period: '30d' } } },
+  });
+});
+afterAll(() => calls.stop());
+
+const PERIOD = { time_period: '30d' };
+const RESET = String.raw`Budget window: \w+. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
+
+interface Parties {
+  /** Prefix of all ids. */
+  readonly id: string;
+  readonly key: string;
+  readonly token: string;
+  readonly keyName: string;
+}
+
+const modelBudget = (budget_limit: number | null) =>
+  budget_limit === null ? {} : { priced: { budget_limit, ...PERIOD } };
+
+/** Where each budget of a call is set. A limit of null lifts it. */
+const SET = {
+  key: ({ key }: Parties, max_budget: number | null) => calls.manage('/key/update', { key, max_budget }),
+  keyWindow: ({ key }: Parties, limit: number | null) =>
+    calls.manage('/key/update', {
+      key,
+      // Smaller than the budget of the key: it is the first of the two that is used up.
+      budget_limits: [{ budget_duration: '1d', max_budget: limit === null ? 100 : limit / 2 }],
+    }),
+  modelOfKey: ({ key }: Parties, limit: number | null) =>
+    calls.manage('/key/update', { key, model_max_budget: modelBudget(limit) }),
+  modelOfUser: ({ id }: Parties, limit: number | null) =>
+    calls.manage('/user/update', { user_id: id, model_max_budget: modelBudget(limit) }),
+  modelOfCustomer: ({ id }: Parties, limit: number | null) =>
+    calls.manage('/budget/update', { budget_id: id, model_max_budget: modelBudget(limit) }),
+  customer: ({ id }: Parties, max_budget: number | null) =>
+    calls.manage('/budget/update', { budget_id: id, max_budget }),
+  project: ({ id }: Parties, max_budget: number | null) =>
+    calls.manage('/project/update', { project_id: id, max_budget }),
+  team: ({ id }: Parties, max_budget: number | null) => calls.manage('/team/update', { team_id: id, max_budget }),
+  modelOfTeam: ({ id }: Parties, limit: number | null) =>
+    calls.manage('/team/update', { team_id: id, metadata: { model_max_budget: modelBudget(limit) } }),
+  member: ({ id }: Parties, max_budget_in_team: number | null) =>
+    calls.manage('/team/member_update', { team_id: id, user_id: id, max_budget_in_team }),
+  membersOfTeam: ({ id }: Parties, team_member_budget: number | null) =>
+    calls.manage('/team/update', { team_id: id, team_member_budget }),
+  organization: ({ id }: Parties, max_budget: number | null) =>
+    calls.app.call('PATCH', '/organization/update', { organization_id: id, max_budget }),
+  tag: ({ id }: Parties, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
+  user: ({ id }: Parties, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
+} as const;
+type Scope = keyof typeof SET;
+
+const usedUp = (subject: string) =>
+  new RegExp(`^${RegExp.escape(`Budget has been exceeded! ${subject} Current cost: 2.0, Max budget: 1.0`)}$`);
+const modelUsedUp = (subject: string) => new RegExp(`^${subject}, exceeded budget for model=priced. ${RESET}$`);
+
+/** What each refusal says. */
+const refusalOf = (scope: Scope, { id, token, keyName }: Parties): RegExp =>
+  ({
+    key: usedUp(`Key=${id} (${keyName})`),
+    keyWindow: /^ExceededBudget: Key over 1d budget. Spend=\$2.0000, Limit=\$0.50/,
+    modelOfKey: modelUsedUp(`LiteLLM Virtual Key: ${token}, key_alias: ${id}`),
+    modelOfUser: modelUsedUp(`LiteLLM User: ${id}`),
+    modelOfCustomer: modelUsedUp(`LiteLLM End User: ${id}`),
+    customer: new RegExp(`End User=${id} over budget`),
+    project: usedUp(`Project=${id}`),
+    team: usedUp(`Team=${id}`),
+    modelOfTeam: modelUsedUp(`LiteLLM Team: ${id}`),
+    member: usedUp(`TeamMember=${id}:${id}`),
+    membersOfTeam: usedUp(`User=${id} in Team=${id}`),
+    organization: usedUp(`Organization=${id}`),
+    tag: usedUp(`Tag=${id}`),
+    user: usedUp(`User=${id}`),
+  })[scope];
+
+async function chat({ id, key }: Parties) {
+  const body = {
+    model: 'priced',
+    messages: [{ role: 'user', content: 'hi' }],
+    max_tokens: 1,
+    user: id,
+    metadata: { tags: [id] },
+  };
+  const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  const { error } = (await answer.json()) as { readonly error?: Readonly<Record<string, unknown>> };
+  return { status: answer.status, error };
+}
+
+async function partiesOf(id: string, isOfTeam: boolean): Promise<Parties> {
+  await calls.manage('/organization/new', { organization_id: id, organization_alias: id });
+  await calls.manage('/user/new', { user_id: id, auto_create_key: false });
+  await calls.manage('/budget/new', { budget_id: id });
+  await calls.manage('/customer/new', { user_id: id, budget_id: id });
+  await calls.manage('/tag/new', { name: id });
+  if (isOfTeam) {
+    await calls.manage('/team/new', { team_id: id, organization_id: id });
+    await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id } });
+    await calls.manage('/project/new', { team_id: id, project_id: id });
+  }
+  const owners = isOfTeam ? { team_id: id, project_id: id } : {};
+  const made = await calls.manage('/key/generate', { key_alias: id, user_id: id, organization_id: id, ...owners });
+  return { id, key: String(made['key']), token: String(made['token']), keyName: String(made['key_name']) };
+}
+
+/** Uses up all budgets at once, then lifts one after the other. Returns the answers to a call before each of these steps. */
+async function peeled(parties: Parties, order: readonly Scope[]): Promise<readonly object[]> {
+  for (const scope of order) await SET[scope](parties, 100);
+  expect([(await chat(parties)).status, (await chat(parties)).status]).toEqual([200, 200]);
+  for (const scope of order) await SET[scope](parties, 1);
+  const answers = [];
+  for (const scope of order) {
+    answers.push(await chat(parties));
+    await SET[scope](parties, null);
+  }
+  return answers;
+}
+
+function refusals(parties: Parties, order: readonly Scope[]): readonly object[] {
+  return order.map((scope) => {
+    const refusal = refusalOf(scope, parties);
+    const message: unknown = expect.stringMatching(refusal);
+    return { status: 422, error: { message, type: 'budget_exceeded', param: null, code: '422' } };
+  });
+}
+
+describe('budgets that are all used up refuse a call in the order of the contract', () => {
+  it('of a key in a team whose member has a budget of its own', async () => {
+    const order: readonly Scope[] = [
+      'member',
+      'key',
+      'modelOfKey',
+      'modelOfUser',
+      'modelOfCustomer',
+      'project',
+      'team',
+      'keyWindow',
+      'organization',
+      'tag',
+      'customer',
+    ];
+    const parties = await partiesOf('in-team', true);
+    expect(await peeled(parties, order)).toEqual(refusals(parties, order));
+  });
+
+  it('of a key in a team with a budget for its members, and one of a model', async () => {
+    const order: readonly Scope[] = [
+      'key',
+      'modelOfUser',
+      'modelOfCustomer',
+      'project',
+      'team',
+      'keyWindow',
+      'organization',
+      'tag',
+      'membersOfTeam',
+      'customer',
+      'modelOfTeam',
+    ];
+    const parties = await partiesOf('of-members', true);
+    expect(await peeled(parties, order)).toEqual(refusals(parties, order));
+  });
+
+  it('of a key of a user, and at last of the provider', async () => {
+    const order: readonly Scope[] = [
+      'key',
+      'modelOfKey',
+      'modelOfUser',
+      'modelOfCustomer',
+      'keyWindow',
+      'organization',
+      'tag',
+      'user',
+      'customer',
+    ];
+    const parties = await partiesOf('of-user', false);
+    expect(await peeled(parties, order)).toEqual(refusals(parties, order));
+    expect(await chat(parties)).toEqual({
+      status: 429,
+      error: {
+        message: expect.stringMatching(
+          new RegExp(
+            `^No deployments available - crossed budget for provider: Exceeded budget for provider openai: 6.0 >= 6.0. ${RESET}$`,
+          ),
+        ) as string,
+        type: 'budget_exceeded',
+        param: null,
+        code: '429',
+      },
+    });
+  });
+});
