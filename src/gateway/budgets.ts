@@ -298,7 +298,7 @@ function costReservation(
       const isElsewhere = deployment.id !== at.id;
       const counted = costs(cost);
       if (!isElsewhere) reservation.commit(counted);
-      else reservation.commit(counted.map((one, at) => (isOfRoute(charges[at]?.scope ?? '') ? ZERO_USD : one)));
+      else reservation.commit(counted.map((one, place) => (isOfRoute(charges[place]?.scope ?? '') ? ZERO_USD : one)));
       if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
       // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
       const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
