@@ -111,8 +111,7 @@ async function checkoutOf(
   { checkoutId, secret }: Buyer,
 ): Promise<Checkout> {
   const checkout = CHECKOUT_ID.test(checkoutId) ? await stores.checkouts.find(checkoutId) : null;
-  // Compares hashes, so that the time does not depend on the secret.
-  if (checkout === null || checkout.secretHash !== keyGenerator.hash(secret))
+  if (checkout === null || !keyGenerator.same(checkout.secretHash, keyGenerator.hash(secret)))
     throw new NotFound('checkout', checkoutId, 'There is no purchase at this address.');
   return checkout;
 }

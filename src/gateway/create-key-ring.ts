@@ -189,7 +189,7 @@ export function createKeyRing(options: {
     identify(key, peer) {
       if (!key.startsWith('sk-') || key.length > KEY_LENGTH_LIMIT) throw malformed(key);
       const hash = generator.hash(key);
-      return hash === masterHash ? master : callerOfHash(hash, () => keyName(key), peer);
+      return generator.same(hash, masterHash) ? master : callerOfHash(hash, () => keyName(key), peer);
     },
     open(secretHash, name) {
       // The secret is known to be valid: an earlier read may have come before its row.

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Ids } from '../domain/clock.ts';
 import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
+import { sameBytes } from './same-secret.ts';
 
 /** Random bytes are drawn from the system in pools: a call needs 28 of them. */
 const POOL_BYTES = 8192;
@@ -77,4 +78,5 @@ export const keyGenerator: KeyGenerator = {
   make: () => `sk-${keyGenerator.token()}`,
   token: () => randomBytes(24).toString('base64url'),
   hash: (key) => hash('sha256', key, 'hex'),
+  same: (one, other) => sameBytes(Buffer.from(one), Buffer.from(other)),
 };

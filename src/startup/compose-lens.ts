@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { lensBackend } from '../../resolvers/lens-backend.ts';
 import { checkLensWork, openBuiltInWorker } from '../../resolvers/lens-workers.ts';
 import { createLoaders } from '../../resolvers/operation/loaders.ts';
@@ -11,18 +10,15 @@ import type { LensBackend } from '../domain/lens/worker.ts';
 import { SystemCaller } from '../domain/system-caller.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createWorkerLoop, type WorkerLoop } from '../runtime/lens/worker-loop.ts';
+import { secretCheck } from '../runtime/same-secret.ts';
 import type { StartContext } from './context.ts';
 
 const MS_PER_SECOND = 1_000;
 
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** Compares tokens with that of the trace service, in constant time; null without one. */
+/** Compares tokens with that of the trace service; null without one. */
 export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): LensPlatform['isLensService'] {
   const { serviceToken } = settings.lens;
-  if (serviceToken === null) return null;
-  const wanted = digestOf(serviceToken.reveal());
-  return (token) => timingSafeEqual(wanted, digestOf(token));
+  return serviceToken === null ? null : secretCheck(serviceToken);
 }
 
 /** The worker of lens runs in this process. Its row and its key are made when the first run is due. */

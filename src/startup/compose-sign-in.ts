@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import { createCommandLineLogins } from '../domain/users/command-line-logins.ts';
@@ -11,11 +10,10 @@ import { systemClock } from '../runtime/clock.ts';
 import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createSourceLimits } from '../runtime/network/source-limits.ts';
+import { secretCheck } from '../runtime/same-secret.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { StartContext } from './context.ts';
-
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Starts of logins of command lines from one network. */
 const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
@@ -34,10 +32,9 @@ export function composeSignIns(
 ): SignInPlatform['signIns'] {
   const { username, password, limits, limitsBySource } = settings.signIn;
   const store = createSealedSignIns(pending, settings.saltSecrets.current);
-  const wanted = password === null ? null : digestOf(password.reveal());
   return {
     username,
-    isPassword: (text) => wanted !== null && timingSafeEqual(wanted, digestOf(text)),
+    isPassword: password === null ? () => false : secretCheck(password),
     throttle: createSignInThrottle(
       { ...limits, limitOf: createSourceLimits(limitsBySource), countsSources: settings.trustedProxies.length > 0 },
       // Without a ledger there is no other process.

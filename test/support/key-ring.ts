@@ -41,7 +41,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
         return answer(() => new Map([...stored].filter(([secretHash]) => secretHashes.includes(secretHash))));
       },
     },
-    generator: { token: () => 'token', make: () => KEY, hash: sha256 },
+    generator: { token: () => 'token', make: () => KEY, hash: sha256, same: (one, other) => one === other },
     clock,
     failures: UNLIMITED.failures,
     pause: (_ms, signal) =>

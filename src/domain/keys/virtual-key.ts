@@ -156,6 +156,8 @@ export interface KeyGenerator {
   token(): string;
   /** SHA-256 hex. */
   hash(key: string): string;
+  /** Whether two hashes are equal, compared in constant time. */
+  same(hash: string, other: string): boolean;
 }
 
 /** Whether a secret opens a key now: its current secret, or the previous one within its grace period. */

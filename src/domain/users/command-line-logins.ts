@@ -46,7 +46,7 @@ export interface CommandLineLogins<Signed> {
 const unknownLogin = (): InvalidInput => new InvalidInput('The login is unknown or has expired. Start it again.');
 
 export function createCommandLineLogins<Signed>(options: {
-  readonly generator: Pick<KeyGenerator, 'hash' | 'token'>;
+  readonly generator: Pick<KeyGenerator, 'hash' | 'same' | 'token'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly store: PendingSignInStore;
@@ -71,7 +71,7 @@ export function createCommandLineLogins<Signed>(options: {
   async function tryComplete(loginId: string, userCode: string, signed: Signed): Promise<'done' | 'wrong' | null> {
     const { login, revision } = await open(loginId);
     if (login.signed !== null) throw new InvalidInput('The login was completed already.');
-    const isRight = generator.hash(plainCode(userCode)) === login.codeHash;
+    const isRight = generator.same(generator.hash(plainCode(userCode)), login.codeHash);
     const wrongCodes = login.wrongCodes + (isRight ? 0 : 1);
     if (wrongCodes >= MOST_WRONG_CODES) {
       await store.take(loginId, nowMs());
@@ -112,7 +112,8 @@ export function createCommandLineLogins<Signed>(options: {
     },
     async read(loginId, pollSecret) {
       const { login } = await open(loginId);
-      if (generator.hash(pollSecret) !== login.secretHash) throw new Forbidden('The poll secret is wrong.');
+      if (!generator.same(generator.hash(pollSecret), login.secretHash))
+        throw new Forbidden('The poll secret is wrong.');
       return login.signed;
     },
     take: async (loginId) => isLoginId(loginId) && (await store.take(loginId, nowMs())) !== null,

@@ -1,6 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { AgentMessages } from '../../domain/coding-agents/agent-polls.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { sameBytes } from '../same-secret.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
@@ -15,7 +16,7 @@ export function createAgentMessages(secret: Secret | null): AgentMessages {
     isSigned(bytes, signature) {
       const [, sent] = SIGNATURE.exec(signature ?? '') ?? [];
       if (secret === null || sent === undefined) return false;
-      return timingSafeEqual(createHmac('sha256', secret.reveal()).update(bytes).digest(), Buffer.from(sent, 'hex'));
+      return sameBytes(createHmac('sha256', secret.reveal()).update(bytes).digest(), Buffer.from(sent, 'hex'));
     },
     isNew(bytes) {
       const digest = createHash('sha256').update(bytes).digest('base64');

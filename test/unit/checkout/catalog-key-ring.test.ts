@@ -29,7 +29,7 @@ function aRing(found: Checkout | null = PAID) {
         return state.found?.key?.hash === hash ? state.found : null;
       },
     },
-    generator: { make: () => '', token: () => '', hash: sha256 },
+    generator: { make: () => '', token: () => '', hash: sha256, same: (one, other) => one === other },
     clock: { now: () => new Date(state.nowMs), monotonicMs: () => state.nowMs },
   });
   return { ring, state };
