@@ -11,12 +11,21 @@ const UNUSED_MS = 3_600_000;
 /** Arguments of one ask, after those of all. */
 const ASK_ARGUMENTS = 12;
 
+// A key of another type, or a member that is no number, is not of the ledger. It is removed or read as absent: else one such key
+// would fail the requests of all counters.
 const HEAD = `
 local function text(number) return string.format('%.0f', number) end
+local function members(key)
+  local flat = redis.pcall('HGETALL', key)
+  if not flat.err then return flat end
+  redis.call('DEL', key)
+  return {}
+end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local me = ARGV[1]
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now))`;
+local expired = redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now))
+if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 
 /** Answers asks. Arguments: the process, then \`ASK_ARGUMENTS\` for each ask. */
 export const ASK_SCRIPT = `${HEAD}
@@ -37,10 +46,10 @@ for at = 2, #KEYS do
   local spare, stored = tonumber(ARGV[from + 6]), tonumber(ARGV[from + 7])
   local base, version = ARGV[from + 8], tonumber(ARGV[from + 9])
   local joins, asked = ARGV[from + 10] == '1', ARGV[from + 11]
-  local flat = redis.call('HGETALL', key)
+  local flat = members(key)
   local t, c, b, v, w = {}, {}, 0, 0, 0
   for i = 1, #flat, 2 do
-    local tag, value = string.sub(flat[i], 1, 2), tonumber(flat[i + 1])
+    local tag, value = string.sub(flat[i], 1, 2), tonumber(flat[i + 1]) or 0
     if tag == 't:' then t[string.sub(flat[i], 3)] = value
     elseif tag == 'c:' then c[string.sub(flat[i], 3)] = value
     elseif tag == 'b' then b = value
@@ -114,12 +123,12 @@ return answers`;
 export const SNAPSHOT_SCRIPT = `${HEAD}
 local answers = {}
 for at = 2, #KEYS do
-  local flat = redis.call('HGETALL', KEYS[at])
+  local flat = members(KEYS[at])
   local v, stored = 0, 0
   for i = 1, #flat, 2 do
     local name = string.sub(flat[i], 3)
-    if flat[i] == 'v' then v = tonumber(flat[i + 1])
-    elseif string.sub(flat[i], 1, 2) == 'c:' and name ~= me then stored = stored + tonumber(flat[i + 1]) end
+    if flat[i] == 'v' then v = tonumber(flat[i + 1]) or 0
+    elseif string.sub(flat[i], 1, 2) == 'c:' and name ~= me then stored = stored + (tonumber(flat[i + 1]) or 0) end
   end
   answers[#answers + 1] = { text(v), text(stored) }
 end
