@@ -5,6 +5,7 @@ import {
   type DayActivity,
   keysByEntity,
   type KeySums,
+  byUncachedTokens,
   sumsByKey,
   withKeys,
 } from '../src/domain/spend/daily-activity.ts';
@@ -104,11 +105,13 @@ const narrowed = (asked: Period, days: Period): Period => ({
 export interface ActivityKeysQuery extends EntityQuery {
   /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
   readonly search: string | null;
+  /** Most first. `uncachedTokens` leaves out keys without prompt tokens beside those that a cache had. */
+  readonly order: 'cost' | 'uncachedTokens';
   readonly from: number;
   readonly limit: number;
 }
 
-/** Keys with the sums of their calls, those of the highest cost first. */
+/** Keys with the sums of their calls, in the order of the query. */
 export interface ActivityKeys {
   readonly keys: readonly KeySums[];
   readonly total: number;
@@ -120,11 +123,12 @@ export const readActivityKeys = operation({
   name: 'readActivityKeys',
   access: activityReader,
   async run(scope: Scope<ActivityPlatform>, query: ActivityKeysQuery): Promise<ActivityKeys> {
-    const { entity, search, from, limit } = query;
+    const { entity, search, order, from, limit } = query;
     const { stores, records } = scope.platform;
     const filter = await activityFilter(scope, query);
     await records.readable();
-    const all = sumsByKey(await stores.spendReports.groups({ filter, by: ['key'], limit: MOST_GROUPS }));
+    const byCost = sumsByKey(await stores.spendReports.groups({ filter, by: ['key'], limit: MOST_GROUPS }));
+    const all = order === 'cost' ? byCost : byUncachedTokens(byCost);
     const namesOf = (keys: readonly KeySums[]) =>
       activityNames(scope, entity, { hashes: keys.map(({ hash }) => hash), entities: [] });
     if (search === null) {

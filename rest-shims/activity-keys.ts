@@ -17,8 +17,8 @@ import { wordsOf } from './spend-dates.ts';
 import { merged, requiredParameters } from './http/schema.ts';
 
 const MOST_KEYS = 1_000;
-/** Keys of one page, of a search, and of a model. */
-const USUAL = { page: 50, search: 50, model: 10 } as const;
+/** Keys of one page, of a search, of a model, and of those that read little from the cache. */
+const USUAL = { page: 50, search: 50, model: 10, uncached: 50 } as const;
 
 const metricsOf = (sums: SpendSums) => ({
   spend: usdNumber(sums.cost),
@@ -52,23 +52,31 @@ const pageReader = query({
 function parsePage(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const { offset, limit } = pageReader(search);
   const from = Math.min(Number(offset), Number.MAX_SAFE_INTEGER);
-  return { ...parseEntity(search, facts), search: null, from, limit: Number(limit) };
+  return { ...parseEntity(search, facts), search: null, order: 'cost', from, limit: Number(limit) };
 }
 
 const limitReader = (otherwise: number) => query({ limit: integer({ least: 1, most: MOST_KEYS, otherwise }) });
 const searchLimit = limitReader(USUAL.search);
 const modelLimit = limitReader(USUAL.model);
+const uncachedLimit = limitReader(USUAL.uncached);
 
 function parseSearch(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const part = required(search, 'search');
-  return { ...parseEntity(search, facts), search: part, from: 0, limit: Number(searchLimit(search).limit) };
+  return {
+    ...parseEntity(search, facts),
+    search: part,
+    order: 'cost',
+    from: 0,
+    limit: Number(searchLimit(search).limit),
+  };
 }
 
 function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const model = required(search, 'model_group');
   const { filter, ...asked } = parseEntity(search, facts);
   const any = { ...filter.any, modelGroup: [model] };
-  return { ...asked, filter: { ...filter, any }, search: null, from: 0, limit: Number(modelLimit(search).limit) };
+  const limit = Number(modelLimit(search).limit);
+  return { ...asked, filter: { ...filter, any }, search: null, order: 'cost', from: 0, limit };
 }
 
 /** Keys of an activity: by pages, by a search, and of one model. */
@@ -107,5 +115,24 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
   ];
 };
 
+/** Keys by the number of prompt tokens that no cache of a provider had. Only users have this list. */
+const uncachedRow = (facts: ActivityRoute): RouteRow =>
+  route({
+    ...ACTIVITY_READING,
+    name: `dailyActivity.${facts.entity}UncachedKeys`,
+    query: merged(entitySchema(facts), uncachedLimit),
+    paths: [`${facts.path}/daily/activity/aggregated/cache_leakage_keys`],
+    answers: answersOf(facts),
+    parse: ({ search }): ActivityKeysQuery => {
+      const limit = Number(uncachedLimit(search).limit);
+      return { ...parseEntity(search, facts), search: null, order: 'uncachedTokens', from: 0, limit };
+    },
+    run: readActivityKeys,
+    render: (found) => json({ api_keys: renderKeys(found) }),
+  });
+
 /** Keys of users, teams and other owners with their calls. */
-export const activityKeyRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.flatMap(keyRows);
+export const activityKeyRoutes: readonly RouteRow[] = [
+  ...ACTIVITY_ROUTES.flatMap(keyRows),
+  ...ACTIVITY_ROUTES.filter(({ entity }) => entity === 'user').map(uncachedRow),
+];

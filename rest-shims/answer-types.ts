@@ -1,3 +1,4 @@
+import { CALLBACK_ANSWERS } from './answer-types/callback-settings.ts';
 import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
 import { MODELS_ANSWERS } from './answer-types/models.ts';
 import type { AnswerTypes } from './answer-types/notation.ts';
@@ -15,6 +16,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...OWNERS_ANSWERS,
   ...SPEND_ANSWERS,
   ...PROCESS_ANSWERS,
+  ...CALLBACK_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
 };
 

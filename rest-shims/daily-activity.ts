@@ -101,7 +101,7 @@ function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }:
 
 const renderDay = (
   { startMs, sums, parts, entities, byKey }: DayActivity,
-  { entity, offsetMs }: PagedActivity,
+  { entity, offsetMs, keyLimit }: PagedActivity,
   names: ActivityNames,
 ) => ({
   date: dayText(startMs + offsetMs),
@@ -113,7 +113,11 @@ const renderDay = (
     providers: partsOf(parts.provider, names),
     endpoints: partsOf(parts.callType, names, { nameOf: routeOfCallType }),
     api_keys: keyParts(byKey, names),
-    entities: partsOf(entities, names, { metadataOf: (id) => entityMetadata(entity, id, names) }),
+    // A whole answer about users has no part for each user, as in the reference.
+    entities:
+      entity === 'user' && keyLimit !== null
+        ? {}
+        : partsOf(entities, names, { metadataOf: (id) => entityMetadata(entity, id, names) }),
   },
 });
 

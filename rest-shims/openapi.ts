@@ -24,6 +24,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   202: 'Accepted.',
   204: 'Success, without a body.',
   303: 'Redirects to another page.',
+  307: 'Redirects to another address.',
   400: 'The request is not valid.',
   401: 'No key, or an invalid one.',
   402: 'A budget is used up.',
@@ -44,7 +45,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
 };
 
 const FIRST_FAILURE = 400;
-const BODILESS = new Set([101, 204, 303]);
+const BODILESS = new Set([101, 204, 303, 307]);
 
 /** Failures of every row of a kind: of its key, of its body, and of a process that stops. */
 const COMMON: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [

@@ -1,5 +1,8 @@
 /** Descriptions of the rows of setting groups, in one line each. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  'settings.activeCallbacks': 'List callbacks and alerts that the configuration names.',
+  'settings.alerting': 'Read the settings of alerts.',
+  'settings.callbackKinds': 'List callbacks that have an effect, with their variables.',
   'settings.callbacks': 'Read callbacks, alerts and settings of the router.',
   'settings.deleteHashicorpVault': 'Remove the connection to HashiCorp Vault.',
   'settings.getBlockUnpriced': 'Read whether calls of models without a price are refused.',
@@ -20,7 +23,9 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.getUserBanner': 'Read the message for all users.',
   'settings.getVantage': 'Read the export to Vantage.',
   'settings.getWebsearch': 'Read the web searches of models.',
+  'settings.iconImage': 'Read the icon of the dashboard.',
   'settings.logo': 'Read the address of the logo.',
+  'settings.logoImage': 'Read the logo of the dashboard.',
   'settings.pages': 'Read the settings that pages need before a sign-in.',
   'settings.resetEmailEvents': 'Send emails for every event again.',
   'settings.router': 'Read the settings of the router with their owners.',

@@ -118,6 +118,10 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     { model: string, model_id: string, model_group: string, api_base?: string, reason?: string, checked_at?: string,
     latency_ms?: number, error?: string }
   `,
+  Compliance: `
+    { compliant: boolean, regulation: string, checks: { check_name: string, article: string, passed: boolean,
+    detail: string }[] }
+  `,
   HealthReport: `
     { healthy_endpoints: HealthEndpoint[], unhealthy_endpoints: HealthEndpoint[], unchecked_endpoints?: HealthEndpoint[],
     healthy_count: integer, unhealthy_count: integer }

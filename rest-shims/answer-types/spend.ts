@@ -135,6 +135,7 @@ export const SPEND_ANSWERS: AnswerTypes = {
     metadata: object }[] }
   `,
   'dailyActivity.userSearch': '{ api_keys: { api_key: string, metrics: ActivityMetrics, metadata: object }[] }',
+  'dailyActivity.userUncachedKeys': '{ api_keys: { api_key: string, metrics: ActivityMetrics, metadata: object }[] }',
   'dailyActivity.userWhole': `
     { results: { date: string, metrics: ActivityMetrics, breakdown: Record<Record<{ metrics: ActivityMetrics,
     metadata: object, api_key_breakdown?: Record<{ metrics: ActivityMetrics, metadata: object }> }>> }[],

@@ -5,8 +5,10 @@ import { activityKeyRoutes } from '../../rest-shims/activity-keys.ts';
 import { auditLogRoutes } from '../../rest-shims/audit-log.ts';
 import { batchRoutes } from '../../rest-shims/batches.ts';
 import { budgetRoutes } from '../../rest-shims/budgets.ts';
+import { callbackSettingRoutes } from '../../rest-shims/callback-settings.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
 import { checkoutRoutes } from '../../rest-shims/checkout.ts';
+import { complianceRoutes } from '../../rest-shims/compliance.ts';
 import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
 import { decisionRoutes } from '../../rest-shims/decisions.ts';
@@ -112,6 +114,8 @@ const listed: readonly RouteRow[] = [
   ...gatewayActivityRoutes,
   ...settingRoutes,
   ...settingGroupRoutes,
+  ...callbackSettingRoutes,
+  ...complianceRoutes,
   ...allowedAddressRoutes,
   ...signInRoutes,
   ...commandLineLoginRoutes,

@@ -22,6 +22,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   takeAgentMessage: 'it takes what the provider of coding agents signed',
   findLensWorker: 'it needs the token of a worker',
   readIngestionCredentials: 'it needs the token of the trace service',
+  getPageImage: 'pages show it before there is a key, and it reads no store',
   getPageSettings: 'pages need it before there is a key, and it reads no store',
   signInForCode: 'it has the limits of sign-in',
   exchangeCode: 'it needs the code of a sign-in',

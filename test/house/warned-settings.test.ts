@@ -38,6 +38,7 @@ const CATALOGS = new Set([
   'src/domain/settings/setting-groups.ts',
   'src/domain/settings/shared-fields.ts',
   // Settings are shown as they are configured.
+  'resolvers/callback-settings.ts',
   'resolvers/setting-views.ts',
   'resolvers/setting-groups.ts',
   'resolvers/settings.ts',

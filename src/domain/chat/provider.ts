@@ -90,6 +90,9 @@ export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap
   ]);
 }
 
+/** Timeout of deployments that have none of their own, in seconds. */
+export const USUAL_TIMEOUT_SECONDS = 600;
+
 /** Providers with an adapter. Any other with an address uses `openai`. */
 export const PROVIDER_NAMES: readonly string[] = [...Object.keys(VENDORS), 'demo'];
 

@@ -107,6 +107,17 @@ export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
         Number(left.hash > right.hash) - Number(left.hash < right.hash),
     );
 
+const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.cacheReadTokens;
+
+/** Keys with prompt tokens that no cache of a provider had, those with the most first. */
+export const byUncachedTokens = (keys: readonly KeySums[]): readonly KeySums[] =>
+  keys
+    .filter((key) => uncachedTokens(key) > 0)
+    .toSorted(
+      (left, right) =>
+        uncachedTokens(right) - uncachedTokens(left) || Number(left.hash > right.hash) - Number(left.hash < right.hash),
+    );
+
 const narrowed = (byKey: ReadonlyMap<string, SpendSums>, shown: ReadonlySet<string>): ReadonlyMap<string, SpendSums> =>
   new Map([...byKey].filter(([hash]) => shown.has(hash)));
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Deployment, PROVIDER_NAMES } from '../../domain/chat/provider.ts';
+import { type Deployment, PROVIDER_NAMES, USUAL_TIMEOUT_SECONDS } from '../../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
 import { DECIDER_NAMES, isDecisionMode } from '../../domain/decisions/providers.ts';
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
@@ -65,9 +65,6 @@ export const modelEntry = z.looseObject({
 });
 
 type ModelEntry = z.infer<typeof modelEntry>;
-
-/** Default timeout of the first byte of an answer, in seconds. */
-const DEFAULT_TIMEOUT_SECONDS = 600;
 
 /** Parameters of single providers, named as in the reference. */
 const OPTIONS = [
@@ -171,7 +168,7 @@ export function toDeployment(
     ...(params.decision_votes === undefined ? {} : { decisionVotes: params.decision_votes }),
     ...(params.max_decision_questions === undefined ? {} : { mostQuestions: params.max_decision_questions }),
     dropParams: params.drop_params ?? about.dropParams,
-    timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
+    timeoutSeconds: params.timeout ?? USUAL_TIMEOUT_SECONDS,
     priceOverrides: ownPrices(params, info ?? {}),
     baseModel: info?.base_model ?? null,
     ...(credentialName === undefined ? {} : { credentialName }),

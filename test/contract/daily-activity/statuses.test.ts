@@ -32,8 +32,10 @@ const ROWS = [
   { kind: 'Export', end: '/export', more: '', invalid: 'export_type=zzz' },
 ] as const;
 
+const UNCACHED = { kind: 'UncachedKeys', end: '/aggregated/cache_leakage_keys', more: '', invalid: 'limit=0' } as const;
+
 const ALL = ENTITIES.flatMap((entity) =>
-  ROWS.map((row) => ({
+  [...ROWS, ...(entity.entity === 'user' ? [UNCACHED] : [])].map((row) => ({
     ...entity,
     ...row,
     name: `dailyActivity.${entity.entity}${row.kind}`,

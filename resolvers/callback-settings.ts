@@ -1,0 +1,79 @@
+import { ALERTING_FIELDS, type AlertingField } from '../src/domain/settings/alerting-fields.ts';
+import { GENERAL, rowOf, viewOf } from '../src/domain/settings/ownership.ts';
+import { isOfKind } from '../src/domain/settings/value-kinds.ts';
+import type { Content } from '../src/domain/settings/stored-section.ts';
+import { anyone, tenantViewer } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SettingsPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { settingsState } from './operation/settings-state.ts';
+import { valuesOfGroup } from '../src/domain/settings/group-values.ts';
+
+const ARGUMENTS = 'alerting_args';
+
+/** A setting of alerts with its value. */
+export interface AlertingSetting {
+  readonly name: string;
+  readonly field: AlertingField;
+  /** Set value, else the built-in one. */
+  readonly value: unknown;
+  /** Whether the database has it: null when nothing sets it. */
+  readonly isStored: boolean | null;
+}
+
+export interface AlertingSettings {
+  /** Where alerts are sent. */
+  readonly alerting: readonly string[];
+  /** Whether the database has that list: null when nothing sets it. */
+  readonly isStored: boolean | null;
+  readonly settings: readonly AlertingSetting[];
+}
+
+const contentOf = (value: unknown): Content =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+const textsOf = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
+
+/** Reads the settings of alerts, with built-in values for those that are not set. */
+export const getAlertingSettings = operation({
+  name: 'getAlertingSettings',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>): Promise<AlertingSettings> {
+    const { config, stored } = await settingsState(scope);
+    const row = (name: string): unknown => stored.get(rowOf(GENERAL, name))?.[name];
+    const effective = (name: string): unknown => viewOf(config, stored, GENERAL, name).effectiveValue;
+    const isStored = (value: unknown, inRow: unknown): boolean | null =>
+      inRow !== undefined && inRow !== null ? true : value === undefined || value === null ? null : false;
+    const set = contentOf(effective(ARGUMENTS));
+    const inRow = contentOf(row(ARGUMENTS));
+    const alerting = effective('alerting');
+    return {
+      alerting: textsOf(alerting),
+      isStored: isStored(alerting, row('alerting')),
+      settings: Object.entries(ALERTING_FIELDS).map(([name, field]) => ({
+        name,
+        field,
+        value: set[name] !== undefined && isOfKind(field.kind, set[name]) ? set[name] : field.defaultValue,
+        isStored: isStored(set[name], inRow[name]),
+      })),
+    };
+  },
+});
+
+/** An image of the pages: the address of the operator's own, null for the built-in one. */
+export interface PageImage {
+  readonly address: string | null;
+}
+
+/** Reads the address of the logo or the icon. Reads no store. */
+export const getPageImage = operation({
+  name: 'getPageImage',
+  access: anyone,
+  run({ platform }: Scope<SettingsPlatform>, { kind }: { readonly kind: 'logo' | 'favicon' }): PageImage {
+    const { configuration } = platform;
+    const values = valuesOfGroup('uiTheme', configuration.current(), configuration.stored());
+    const sent = values[`${kind}_url`];
+    return { address: typeof sent === 'string' && URL.canParse(sent) && /^https?:/i.test(sent) ? sent : null };
+  },
+});

@@ -1,0 +1,151 @@
+import {
+  type AlertingSettings,
+  getAlertingSettings,
+  getPageImage,
+  type PageImage,
+} from '../resolvers/callback-settings.ts';
+import { type ActiveCallbacks, listCallbacks } from '../resolvers/setting-groups.ts';
+import { listServices } from '../resolvers/outside-services.ts';
+import { USUAL_TIMEOUT_SECONDS } from '../src/domain/chat/provider.ts';
+import { ICON_SVG } from '../src/domain/icon.ts';
+import { REDIRECTED } from './errors.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
+
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 401],
+  bodyLimit: 0,
+} as const;
+
+/** Names of lists that stay empty: no callback reads requests, and none is called apart from the others. */
+const EMPTY_LISTS = {
+  'litellm._async_success_callback': [],
+  'litellm._async_failure_callback': [],
+  'litellm._async_input_callback': [],
+};
+
+function renderActive({ success, failure, both, alerting }: ActiveCallbacks) {
+  const all = [...both, ...failure, ...success];
+  return {
+    alerting: alerting.length === 0 ? 'None' : alerting.join(', '),
+    'litellm.callbacks': both,
+    'litellm.input_callback': [],
+    'litellm.failure_callback': failure,
+    'litellm.success_callback': success,
+    ...EMPTY_LISTS,
+    all_litellm_callbacks: all,
+    num_callbacks: all.length,
+    num_alerting: alerting.length,
+    'litellm.request_timeout': USUAL_TIMEOUT_SECONDS,
+  };
+}
+
+/** Callbacks with an effect, and the variables of each. */
+const CONFIGS = [
+  {
+    id: 'otel',
+    displayName: 'OpenTelemetry',
+    logo: 'otel.png',
+    supports_key_team_logging: false,
+    dynamic_params: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: {
+        type: 'text',
+        ui_name: 'Endpoint',
+        description: 'Address of the collector.',
+        required: true,
+      },
+      OTEL_EXPORTER_OTLP_HEADERS: {
+        type: 'password',
+        ui_name: 'Headers',
+        description: 'Headers of each request, as `name=value` pairs.',
+        required: false,
+      },
+    },
+    description: 'Sends spans of calls to a collector.',
+  },
+];
+
+const TYPES = { integer: 'Integer', flag: 'Boolean' } as const;
+
+const NO_MORE = { premium_field: false, nested_fields: null, field_options: null, field_tab: null } as const;
+
+const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
+  {
+    field_name: 'slack_alerting',
+    field_type: 'Boolean',
+    field_description: 'Alerts are sent to Slack.',
+    field_value: alerting.includes('slack'),
+    stored_in_db: isStored,
+    field_default_value: null,
+    ...NO_MORE,
+  },
+  ...settings.map(({ name, field, value, isStored: isOwn }) => ({
+    field_name: name,
+    field_type: TYPES[field.kind],
+    field_description: field.description,
+    field_value: value,
+    stored_in_db: isOwn,
+    field_default_value: field.defaultValue,
+    ...NO_MORE,
+  })),
+];
+
+const OWN_IMAGE: HttpAnswer = {
+  headers: { 'cache-control': 'no-cache' },
+  body: { kind: 'bytes', bytes: Buffer.from(ICON_SVG), contentType: 'image/svg+xml' },
+};
+
+/** An image of the operator is fetched by the browser, from its own address. */
+const renderImage = ({ address }: PageImage): HttpAnswer =>
+  address === null
+    ? OWN_IMAGE
+    : {
+        status: REDIRECTED.status,
+        headers: { location: new URL(address).href, 'cache-control': 'no-cache' },
+        body: { kind: 'bytes', bytes: Buffer.alloc(0), contentType: 'text/plain; charset=utf-8' },
+      };
+
+const image = (name: string, path: string, kind: 'logo' | 'favicon'): RouteRow =>
+  route({
+    ...READING,
+    credential: 'none',
+    answers: [200, 307],
+    name,
+    paths: [path],
+    parse: () => ({ kind }),
+    run: getPageImage,
+    render: renderImage,
+  });
+
+/** Callbacks and alerts as they are configured, and images of the pages. */
+export const callbackSettingRoutes: readonly RouteRow[] = [
+  route({
+    ...READING,
+    name: 'settings.activeCallbacks',
+    paths: ['/active/callbacks', '/settings'],
+    parse: () => undefined,
+    run: (scope) => listCallbacks(scope, undefined),
+    render: (active) => json(renderActive(active)),
+  }),
+  route({
+    ...READING,
+    name: 'settings.callbackKinds',
+    paths: ['/callbacks/configs'],
+    parse: () => undefined,
+    run: listServices,
+    render: () => json(CONFIGS),
+  }),
+  route({
+    ...READING,
+    name: 'settings.alerting',
+    paths: ['/alerting/settings'],
+    parse: () => undefined,
+    run: (scope) => getAlertingSettings(scope, undefined),
+    render: (settings) => json(renderAlerting(settings)),
+  }),
+  image('settings.logoImage', '/get_image', 'logo'),
+  image('settings.iconImage', '/get_favicon', 'favicon'),
+];

@@ -1,0 +1,96 @@
+type Guardrail = Readonly<Record<string, unknown>>;
+
+/** What is known about a logged call. */
+export interface CallEvidence {
+  readonly userId: string | null;
+  readonly model: string | null;
+  readonly timestamp: string | null;
+  /** Guardrails of the call, as a spend row names them. */
+  readonly guardrails: readonly Guardrail[];
+}
+
+/** One requirement of a regulation, and whether the call meets it. */
+export interface ComplianceCheck {
+  readonly name: string;
+  readonly article: string;
+  readonly passed: boolean;
+  readonly detail: string;
+}
+
+const REGULATIONS = { euAiAct: 'EU AI Act', gdpr: 'GDPR' } as const;
+export type Regulation = keyof typeof REGULATIONS;
+
+export interface ComplianceReport {
+  readonly regulation: string;
+  readonly checks: readonly ComplianceCheck[];
+}
+
+const PRE_CALL = 'pre_call';
+/** States of a guardrail that blocked or changed a call. */
+const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'failed', 'blocked']);
+
+/** Whether a mode always runs before the call. Lists and modes by tag do only when each of their modes does. */
+function isBeforeCall(mode: unknown): boolean {
+  if (mode === undefined || mode === null) return true;
+  if (typeof mode === 'string') return mode === PRE_CALL;
+  if (Array.isArray(mode)) return mode.length > 0 && mode.every((one) => one === PRE_CALL);
+  if (typeof mode !== 'object') return false;
+  const { default: usual, tags } = mode as { readonly default?: unknown; readonly tags?: unknown };
+  const byTag = typeof tags === 'object' && tags !== null ? Object.values(tags) : [];
+  return [usual, ...byTag].every((one) => (typeof one === 'string' || Array.isArray(one)) && isBeforeCall(one));
+}
+
+const beforeCall = ({ guardrails }: CallEvidence): readonly Guardrail[] =>
+  guardrails.filter(({ guardrail_mode: mode }) => isBeforeCall(mode));
+
+const counted = (found: number, what: string): string => `${found} ${what}${found === 1 ? '' : 's'}`;
+
+function applied({ guardrails: { length } }: CallEvidence): ComplianceCheck {
+  const detail = length > 0 ? `${counted(length, 'guardrail')} ran.` : 'No guardrail ran.';
+  return { name: 'Guardrails applied', article: 'Art. 9', passed: length > 0, detail };
+}
+
+function screened(call: CallEvidence, named: Pick<ComplianceCheck, 'name' | 'article'>): ComplianceCheck {
+  const { length } = beforeCall(call);
+  const detail =
+    length > 0 ? `${counted(length, 'guardrail')} ran before the call.` : 'No guardrail ran before the call.';
+  return { ...named, passed: length > 0, detail };
+}
+
+function sensitiveData(call: CallEvidence): ComplianceCheck {
+  const named = { name: 'Sensitive data protected', article: 'Art. 5(1)(c)' };
+  const states = beforeCall(call).map(({ guardrail_status: state }) => state);
+  if (states.some((state) => INTERVENED.has(state)))
+    return { ...named, passed: true, detail: 'A guardrail blocked or changed the call.' };
+  if (states.length > 0 && states.every((state) => state === 'success'))
+    return { ...named, passed: true, detail: 'The guardrails found no sensitive data.' };
+  const detail =
+    states.length > 0 ? 'A guardrail before the call gave no result.' : 'No guardrail ran before the call.';
+  return { ...named, passed: false, detail };
+}
+
+function auditRecord({ userId, model, timestamp, guardrails }: CallEvidence, article: string): ComplianceCheck {
+  const facts = { user_id: userId, model, timestamp, guardrail_results: guardrails.length > 0 ? 'some' : null };
+  const missing = Object.entries(facts).flatMap(([name, value]) => (value === null || value === '' ? [name] : []));
+  const detail = missing.length === 0 ? 'Every fact is recorded.' : `Missing: ${missing.join(', ')}`;
+  return { name: 'Audit record complete', article, passed: missing.length === 0, detail };
+}
+
+const CHECKS: Readonly<Record<Regulation, (call: CallEvidence) => readonly ComplianceCheck[]>> = {
+  euAiAct: (call) => [
+    applied(call),
+    screened(call, { name: 'Content screened before LLM', article: 'Art. 5' }),
+    auditRecord(call, 'Art. 12'),
+  ],
+  gdpr: (call) => [
+    screened(call, { name: 'Data protection applied', article: 'Art. 32' }),
+    sensitiveData(call),
+    auditRecord(call, 'Art. 30'),
+  ],
+};
+
+/** What the record of a call shows about a regulation. It is no legal advice. */
+export const complianceOf = (regulation: Regulation, call: CallEvidence): ComplianceReport => ({
+  regulation: REGULATIONS[regulation],
+  checks: CHECKS[regulation](call),
+});

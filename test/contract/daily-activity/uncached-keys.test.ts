@@ -1,0 +1,37 @@
+import { beforeAll, expect, it } from 'vitest';
+import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
+const PATH = `/user/daily/activity/aggregated/cache_leakage_keys?${DAYS}`;
+
+const client = tenancyClient();
+/** Lengths of prompts by the alias of the key that sent them. */
+const PROMPTS = { short: 10, longest: 4_000, long: 400 };
+
+beforeAll(async () => {
+  for (const [alias, length] of Object.entries(PROMPTS)) {
+    const key = await client.key({ key_alias: alias, user_id: `user-${alias}` });
+    const messages = [{ role: 'user', content: 'word '.repeat(length) }];
+    expect((await client.post('/v1/chat/completions', { model: 'demo', messages }, key)).status).toBe(200);
+  }
+});
+
+const aliases = async (path: string): Promise<readonly unknown[]> => {
+  const { status, body } = await client.get(path);
+  expect([status, Object.keys(body)]).toEqual([200, ['api_keys']]);
+  return (body['api_keys'] as readonly Json[]).map((one) => (one['metadata'] as Json)['key_alias']);
+};
+
+it('dailyActivity.userUncachedKeys 200: the most prompt tokens first', async () => {
+  expect(await aliases(PATH)).toEqual(['longest', 'long', 'short']);
+  expect(await aliases(`${PATH}&limit=1`)).toEqual(['longest']);
+  expect(await aliases(`${PATH}&user_id=user-short`)).toEqual(['short']);
+  expect((await client.get(PATH.replace('/user', '/team'))).status).toBe(404);
+});
+
+it('dailyActivity.userWhole 200: without a part for each user', async () => {
+  const { body } = await client.get(`/user/daily/activity/aggregated?${DAYS}`);
+  const days = body['results'] as readonly { readonly breakdown: Json }[];
+  expect(days.map(({ breakdown }) => breakdown['entities'])).toEqual([{}]);
+  expect(body['metadata']).toMatchObject({ entity_total_api_keys: null, total_api_keys: 3 });
+});

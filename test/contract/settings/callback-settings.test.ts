@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+
+const client = tenancyClient({
+  config: {
+    litellm_settings: { success_callback: ['langfuse'], failure_callback: ['sentry'], callbacks: ['otel'] },
+    general_settings: { alerting: ['slack', 'webhook'] },
+  },
+});
+const plain = tenancyClient();
+
+const READ = [
+  ['settings.activeCallbacks', '/active/callbacks'],
+  ['settings.activeCallbacks', '/settings'],
+  ['settings.callbackKinds', '/callbacks/configs'],
+  ['settings.alerting', '/alerting/settings'],
+] as const;
+
+/** Names and built-in values of the settings of alerts. */
+const ALERTING = [
+  ['daily_report_frequency', 43_200],
+  ['report_check_interval', 300],
+  ['budget_alert_ttl', 86_400],
+  ['outage_alert_ttl', 60],
+  ['region_outage_alert_ttl', 60],
+  ['minor_outage_alert_threshold', 5],
+  ['major_outage_alert_threshold', 10],
+  ['max_outage_alert_list_size', 10],
+] as const;
+
+const rows = ({ body }: { readonly body: unknown }): readonly Json[] => body as readonly Json[];
+
+describe.each(READ)('%s at %s', (row, path) => {
+  it(`${row} 200: administrators, read-only ones too`, async () => {
+    const all = await client.get(path);
+    expect(all.status).toBe(200);
+    expect(await client.get(path, await client.user({ user_role: 'proxy_admin_viewer' }))).toEqual(all);
+  });
+
+  it(`${row} 401: without a key, and with the key of a user`, async () => {
+    expect(await client.get(path, '')).toEqual(NO_KEY);
+    const key = await client.user({ user_role: 'internal_user' });
+    expect(await client.get(path, key)).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });
+  });
+});
+
+describe('settings.activeCallbacks', () => {
+  it('settings.activeCallbacks 200: what the file names', async () => {
+    expect(await client.get('/settings')).toEqual({
+      status: 200,
+      body: {
+        alerting: 'slack, webhook',
+        'litellm.callbacks': ['otel'],
+        'litellm.input_callback': [],
+        'litellm.failure_callback': ['sentry'],
+        'litellm.success_callback': ['langfuse'],
+        'litellm._async_success_callback': [],
+        'litellm._async_failure_callback': [],
+        'litellm._async_input_callback': [],
+        all_litellm_callbacks: ['otel', 'sentry', 'langfuse'],
+        num_callbacks: 3,
+        num_alerting: 2,
+        'litellm.request_timeout': 600,
+      },
+    });
+  });
+
+  it('settings.activeCallbacks 200: without any', async () => {
+    const { status, body } = await plain.get('/active/callbacks');
+    expect([status, body['alerting'], body['all_litellm_callbacks'], body['num_alerting']]).toEqual([
+      200,
+      'None',
+      [],
+      0,
+    ]);
+  });
+});
+
+it('settings.callbackKinds 200: the collector of spans with its variables', async () => {
+  const { body } = await client.get('/callbacks/configs');
+  expect(body).toEqual([
+    {
+      id: 'otel',
+      displayName: 'OpenTelemetry',
+      logo: 'otel.png',
+      supports_key_team_logging: false,
+      dynamic_params: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: {
+          type: 'text',
+          ui_name: 'Endpoint',
+          description: 'Address of the collector.',
+          required: true,
+        },
+        OTEL_EXPORTER_OTLP_HEADERS: {
+          type: 'password',
+          ui_name: 'Headers',
+          description: 'Headers of each request, as `name=value` pairs.',
+          required: false,
+        },
+      },
+      description: 'Sends spans of calls to a collector.',
+    },
+  ]);
+});
+
+describe('settings.alerting', () => {
+  it('settings.alerting 200: built-in values', async () => {
+    const listed = rows(await plain.get('/alerting/settings'));
+    expect(listed[0]).toEqual({
+      field_name: 'slack_alerting',
+      field_type: 'Boolean',
+      field_description: 'Alerts are sent to Slack.',
+      field_value: false,
+      stored_in_db: null,
+      field_default_value: null,
+      premium_field: false,
+      nested_fields: null,
+      field_options: null,
+      field_tab: null,
+    });
+    expect(
+      listed
+        .slice(1)
+        .map((one) => [one['field_name'], one['field_value'], one['field_default_value'], one['stored_in_db']]),
+    ).toEqual(ALERTING.map(([name, value]) => [name, value, value, null]));
+  });
+
+  it('settings.alerting 200: values of the file and of the database', async () => {
+    const ofFile = rows(await client.get('/alerting/settings'))[0];
+    expect([ofFile?.['field_value'], ofFile?.['stored_in_db']]).toEqual([true, false]);
+    const changed = { field_name: 'alerting_args', config_type: 'general_settings' };
+    const stored = { ...changed, field_value: { outage_alert_ttl: 90, budget_alert_ttl: 'soon' } };
+    expect((await client.post('/config/field/update', stored)).status).toBe(200);
+    const named = new Map(rows(await client.get('/alerting/settings')).map((one) => [one['field_name'], one]));
+    expect(named.get('outage_alert_ttl')).toMatchObject({ field_value: 90, stored_in_db: true });
+    expect(named.get('budget_alert_ttl')).toMatchObject({ field_value: 86_400, stored_in_db: true });
+    expect(named.get('report_check_interval')).toMatchObject({ field_value: 300, stored_in_db: null });
+  });
+});
+
+describe.each([
+  ['settings.logoImage', '/get_image', 'logo_url'],
+  ['settings.iconImage', '/get_favicon', 'favicon_url'],
+] as const)('%s', (row, path, name) => {
+  it(`${row} 200: the built-in image, without a key`, async () => {
+    const answer = await fetch(`${plain.app().url}${path}`, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(await answer.text()).toMatch(/^<svg xmlns=/);
+  });
+
+  it(`${row} 307: an image of the operator; other addresses are ignored`, async () => {
+    const read = async (address: string) => {
+      await client.send('PATCH', '/update/ui_theme_settings', { [name]: address });
+      const answer = await fetch(`${client.app().url}${path}`, { redirect: 'manual' });
+      return [answer.status, answer.headers.get('location')];
+    };
+    expect(await read('https://example.org/logo.png')).toEqual([307, 'https://example.org/logo.png']);
+    expect(await read('javascript:alert(1)')).toEqual([200, null]);
+    expect(await read('/etc/passwd')).toEqual([200, null]);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { type CallEvidence, complianceOf } from '../../../src/domain/compliance/compliance.ts';
+
+const call = (guardrails: CallEvidence['guardrails'], more: Partial<CallEvidence> = {}): CallEvidence => ({
+  userId: 'user-1',
+  model: 'demo',
+  timestamp: '2026-11-24T00:00:00Z',
+  guardrails,
+  ...more,
+});
+const screened = (mode: unknown): boolean | undefined =>
+  complianceOf('gdpr', call([{ guardrail_mode: mode, guardrail_status: 'success' }])).checks[0]?.passed;
+const protectedBy = (...states: readonly unknown[]) =>
+  complianceOf('gdpr', call(states.map((state) => ({ guardrail_mode: 'pre_call', guardrail_status: state }))))
+    .checks[1];
+
+describe('the mode of a guardrail', () => {
+  it.each([
+    [undefined, true],
+    [null, true],
+    ['pre_call', true],
+    ['post_call', false],
+    [['pre_call'], true],
+    [['pre_call', 'post_call'], false],
+    [[], false],
+    [7, false],
+    [{ default: 'pre_call' }, true],
+    [{ default: ['pre_call'], tags: { a: 'pre_call' } }, true],
+    [{ default: 'pre_call', tags: { a: 'post_call' } }, false],
+    [{ default: 'pre_call', tags: { a: null } }, false],
+    [{ tags: { a: 'pre_call' } }, false],
+  ])('%j runs before the call: %s', (mode, expected) => {
+    expect(screened(mode)).toBe(expected);
+  });
+});
+
+describe('sensitive data', () => {
+  it.each([
+    [['success'], true, 'The guardrails found no sensitive data.'],
+    [['success', 'guardrail_intervened'], true, 'A guardrail blocked or changed the call.'],
+    [['guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
+    [['success', 'guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
+    [[], false, 'No guardrail ran before the call.'],
+  ])('of guardrails that end as %j is protected: %s', (states, passed, detail) => {
+    expect(protectedBy(...states)).toEqual({
+      name: 'Sensitive data protected',
+      article: 'Art. 5(1)(c)',
+      passed,
+      detail,
+    });
+  });
+});
+
+describe('the record of a call', () => {
+  it('names what is missing', () => {
+    const { checks } = complianceOf('euAiAct', call([], { userId: null, timestamp: '' }));
+    expect(checks).toEqual([
+      { name: 'Guardrails applied', article: 'Art. 9', passed: false, detail: 'No guardrail ran.' },
+      {
+        name: 'Content screened before LLM',
+        article: 'Art. 5',
+        passed: false,
+        detail: 'No guardrail ran before the call.',
+      },
+      {
+        name: 'Audit record complete',
+        article: 'Art. 12',
+        passed: false,
+        detail: 'Missing: user_id, timestamp, guardrail_results',
+      },
+    ]);
+  });
+
+  it('passes when it is complete', () => {
+    expect(complianceOf('gdpr', call([{}, {}])).checks).toMatchObject([
+      { passed: true, detail: '2 guardrails ran before the call.' },
+      { passed: false },
+      { article: 'Art. 30', passed: true, detail: 'Every fact is recorded.' },
+    ]);
+  });
+});

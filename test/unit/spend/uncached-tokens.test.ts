@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { byUncachedTokens, sumOf, type KeySums } from '../../../src/domain/spend/daily-activity.ts';
+
+const key = (hash: string, inputTokens: number, cacheReadTokens: number): KeySums => ({
+  hash,
+  sums: { ...sumOf([]), inputTokens, cacheReadTokens },
+});
+
+it('keys with the most prompt tokens beside those of a cache are first; keys without any are left out', () => {
+  const keys = [key('d', 100, 100), key('c', 50, 10), key('a', 1_000, 990), key('b', 40, 0), key('e', 5, 9)];
+  expect(byUncachedTokens(keys).map(({ hash }) => hash)).toEqual(['b', 'c', 'a']);
+});
