@@ -36,7 +36,7 @@ function isBeforeCall(mode: unknown): boolean {
   if (Array.isArray(mode)) return mode.length > 0 && mode.every((one) => one === PRE_CALL);
   if (typeof mode !== 'object') return false;
   const { default: usual, tags } = mode as { readonly default?: unknown; readonly tags?: unknown };
-  const byTag = typeof tags === 'object' && tags !== null ? Object.values(tags) : [];
+  const byTag: readonly unknown[] = typeof tags === 'object' && tags !== null ? Object.values(tags) : [];
   return [usual, ...byTag].every((one) => (typeof one === 'string' || Array.isArray(one)) && isBeforeCall(one));
 }
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (const [alias, length] of Object.entries(PROMPTS)) {
     const key = await client.key({ key_alias: alias, user_id: `user-${alias}` });
     const messages = [{ role: 'user', content: 'word '.repeat(length) }];
-    expect((await client.post('/v1/chat/completions', { model: 'demo', messages }, key)).status).toBe(200);
+    await client.post('/v1/chat/completions', { model: 'demo', messages }, key);
   }
 });
 
