@@ -12,7 +12,7 @@ import { valuesOfGroup } from '../src/domain/settings/group-values.ts';
 const ARGUMENTS = 'alerting_args';
 
 /** A setting of alerts with its value. */
-export interface AlertingSetting {
+interface AlertingSetting {
   readonly name: string;
   readonly field: AlertingField;
   /** Set value, else the built-in one. */

@@ -10,7 +10,7 @@ export interface CallEvidence {
 }
 
 /** One requirement of a regulation, and whether the call meets it. */
-export interface ComplianceCheck {
+interface ComplianceCheck {
   readonly name: string;
   readonly article: string;
   readonly passed: boolean;
