@@ -1,7 +1,8 @@
-import { getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
+import { findCatalogEntries, getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
 import type { CatalogPage } from '../src/domain/catalog/result-cache.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
+import { NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
 import { flag, integer, query, text } from './http/query.ts';
 import { type HttpAnswer, type RouteRow, route } from './http/route.ts';
@@ -80,6 +81,10 @@ function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage):
   return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
 }
 
+/** The price map of a snapshot: the rows by id, as they were read. */
+const writeMap = ({ entries }: CatalogSnapshot): Uint8Array =>
+  Buffer.from(JSON.stringify(Object.fromEntries(entries.map(({ id, row }) => [id, row]))));
+
 /** Id of the catalog snapshot of an answer. Sent as `snapshot`, it pins that snapshot. */
 const SNAPSHOT_HEADER = 'x-catalog-snapshot';
 
@@ -120,5 +125,18 @@ export const catalogRoutes: readonly RouteRow[] = [
     }),
     run: getCatalogEntry,
     render: ({ entry, snapshot }) => renderJson(bytesOf(entry, writeEntry), snapshot),
+  }),
+  route({
+    name: 'catalog.priceMap',
+    method: 'GET',
+    paths: ['/public/litellm_model_cost_map', '/get/litellm_model_cost_map'],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 429, 503],
+    bodyLimit: 0,
+    parse: () => ({ filters: NO_FILTERS, pin: null }),
+    run: findCatalogEntries,
+    render: ({ snapshot }) => renderJson(bytesOf(snapshot, writeMap), snapshot),
   }),
 ];

@@ -13,6 +13,7 @@ export const MODELS_ANSWERS: AnswerTypes = {
     { object: string, data: CatalogEntry[], total_count: integer, has_more: boolean, page: integer,
     page_size: integer }
   `,
+  'catalog.priceMap': 'Record<object>',
   'chat.completions': {
     'application/json': 'ChatCompletion',
     'text/event-stream': 'string',

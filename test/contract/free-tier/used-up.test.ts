@@ -39,6 +39,7 @@ const SEND_A_KEY = 'Send a key as `Authorization: Bearer <key>` or `x-api-key`; 
 describe.each([
   ['catalog.list', '/model_catalog'],
   ['catalog.get', '/model_catalog/gpt-4'],
+  ['catalog.priceMap', '/public/litellm_model_cost_map'],
 ])('%s 429', (_row, path) => {
   it('is the answer to the call after the last free one', async () => {
     await open(aFreeTier({ limit: 2, clock: CLOCK }));
@@ -97,6 +98,7 @@ const GONE = {
 describe.each([
   ['catalog.list', '/model_catalog'],
   ['catalog.get', '/model_catalog/gpt-4'],
+  ['catalog.priceMap', '/public/litellm_model_cost_map'],
   ['freeTier.usage', '/billing/usage'],
 ])('%s 503', (_row, path) => {
   it('is the answer while calls cannot be counted, and only then', async () => {
