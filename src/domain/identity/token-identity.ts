@@ -83,6 +83,10 @@ function assertAllowed(claims: Claims, email: string | null, rules: TokenRules):
     throw new Forbidden('The email of the token is not of the allowed domain.');
 }
 
+/** Whether the issuer says that it has not verified the email: anyone may claim such an email. */
+const isUnverified = ({ email_verified: isVerified }: Claims): boolean =>
+  isVerified === false || isVerified === 'false';
+
 function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[] {
   if (role === 'proxy_admin') return rules.adminRoutes;
   return role === 'team' ? rules.teamRoutes : rules.userRoutes;
@@ -103,7 +107,7 @@ const withScopes = (routes: readonly string[], claims: Claims, rules: TokenRules
 export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
   const role = roleIn(claims, rules);
   if (role === null && rules.enforcesRoles) throw new Forbidden('The token has no role that is mapped to one here.');
-  const email = emailKeyOf(idAt(claims, rules.userEmailField));
+  const email = isUnverified(claims) ? null : emailKeyOf(idAt(claims, rules.userEmailField));
   const objectId = idAt(claims, rules.objectIdField);
   const isTeam = role === 'team';
   const userId = isTeam ? null : (idAt(claims, rules.userIdField) ?? objectId);

@@ -111,8 +111,21 @@ describe('the identity of a token', () => {
       { userEmailField: 'mail', emailDomain: 'example.org' },
       'The email of the token is not of the allowed domain.',
     ],
+    [
+      'an email of the domain that the issuer has not verified',
+      { mail: 'a@example.org', email_verified: false },
+      { userEmailField: 'mail', emailDomain: 'example.org' },
+      'The email of the token is not of the allowed domain.',
+    ],
   ])('is refused: %s', (_case, claims, rules, message) => {
     expect(() => identify(claims, rules)).toThrow(message);
+  });
+
+  it('has no email that the issuer has not verified: it would be the user with that email', () => {
+    const emailOf = (claims: Record<string, unknown>) =>
+      identify({ mail: 'A@b.org', ...claims }, { userEmailField: 'mail' }).email;
+    expect([false, 'false'].map((email_verified) => emailOf({ email_verified }))).toEqual([null, null]);
+    expect([{}, { email_verified: true }].map(emailOf)).toEqual(['a@b.org', 'a@b.org']);
   });
 
   it('is a team with the role `team`', () => {
