@@ -2,7 +2,7 @@ import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../src/domain/errors.ts';
-import type { BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
+import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { batchUseOf, endOf, type ModelUse } from '../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../src/domain/upstream-objects/output-use.ts';
@@ -240,20 +240,22 @@ export async function showNow(scope: Within, object: UpstreamObject, shown: Show
   await stores.upstreamObjects.show(id, shown);
 }
 
-/** Usage of an ended batch; empty when neither its state nor its output contains one. */
+/** Usage of an ended batch: of its state, else of the lines of its output. Empty without either. */
 async function usesOf(
   scope: Within,
   object: UpstreamObject,
   shown: ShownObject,
 ): Promise<readonly ModelUse[] | 'unread'> {
-  const summed = batchUseOf(shown);
+  const counted = object.calls === undefined ? null : allCalls(object.calls);
+  const summed = batchUseOf(shown, counted?.requests);
   if (summed !== null) return [summed];
   const { output_file_id: fileId } = filesOf(shown);
   if (fileId === undefined) return [];
   const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
   try {
     const call = await pass(scope, asked, { callId: null, parent: null });
-    return (await call.consume(outputUseOf)) ?? [];
+    const inputTokens = counted === null ? 0 : Math.ceil(counted.tokens / Math.max(1, counted.requests));
+    return (await call.consume((output) => outputUseOf(output, inputTokens))) ?? [];
   } catch (failure) {
     scope.signal.throwIfAborted();
     // The output file was deleted, so the usage stays unknown.

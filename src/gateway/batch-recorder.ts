@@ -4,6 +4,7 @@ import { type PriceRow, tokenPricesOf } from '../domain/catalog/prices.ts';
 import type { Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
+import { plausibleCost } from '../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd, ZERO_USD } from '../domain/money.ts';
 import { addUsage, type EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { CallTools } from './call.ts';
@@ -86,7 +87,7 @@ export function createBatchRecorder(
     });
     const usage = uses.map((one) => one.usage).reduce(addUsage, NOTHING);
     const costs = done.flatMap((one) => (one.cost === null ? [] : [one.cost]));
-    const cost = costs.length === done.length ? costs.reduce(addUsd, ZERO_USD) : null;
+    const cost = plausibleCost(costs.length === done.length ? costs.reduce(addUsd, ZERO_USD) : null);
     const deployment = done[0]?.deployment ?? batch.deployment;
     const caller: Caller = { ...owner, role: 'internal_user', key: null, userId: null };
     const traceId = id.replace(/^batch_/, '');

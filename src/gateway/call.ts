@@ -4,7 +4,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { Exchange, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
-import { trustedUsage } from '../domain/inference/expected-tokens.ts';
+import { plausibleCost, plausibleUsage } from '../domain/inference/plausible-usage.ts';
 import { spendOf } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
 import { chargedOf } from './budget-charges.ts';
@@ -73,14 +73,6 @@ const NO_OUTCOME: Outcome = {
 
 const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
 
-/**
- * Maximum cost of one call: 100,000 USD. A larger amount is an error of an upstream, and a few of them would overflow
- * sums.
- */
-const MOST_COST = (100_000n * 10n ** 12n) as Usd;
-
-const believedCost = (cost: Usd | null): Usd | null => (cost !== null && cost > MOST_COST ? MOST_COST : cost);
-
 /** Admits a call. */
 export function openCall(
   tools: CallTools,
@@ -124,7 +116,7 @@ export function openCall(
   /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
   function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     const reported = answer.outcome();
-    const trusted = trustedUsage(reported.usage);
+    const trusted = plausibleUsage(reported.usage);
     const known = trusted === reported.usage ? reported : { ...reported, usage: trusted };
     const isKnown = known.usage !== null || known.measured !== undefined || known.charged !== undefined;
     if (isKnown || !isComplete || known.failure !== null || costOf !== undefined) return known;
@@ -136,7 +128,7 @@ export function openCall(
   function priced(isComplete = exchange?.streaming === false): Usd | null {
     if (cost !== null || exchange === null) return cost;
     const outcome = outcomeOf(exchange, isComplete);
-    cost = believedCost(costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome));
+    cost = plausibleCost(costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome));
     return cost;
   }
 
@@ -157,7 +149,7 @@ export function openCall(
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
     const cut = isLeft && isSent ? cutOutcome() : null;
     const isComplete = end === 'completed' || exchange?.streaming === false;
-    const charged = cut === null ? priced(isComplete) : believedCost(tools.price(target.deployment, cut));
+    const charged = cut === null ? priced(isComplete) : plausibleCost(tools.price(target.deployment, cut));
     const outcome = cut ?? (exchange === null ? null : outcomeOf(exchange, isComplete));
     rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.

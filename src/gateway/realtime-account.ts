@@ -1,5 +1,6 @@
 import type { AudioTokens, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { plausibleCost } from '../domain/inference/plausible-usage.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
 import type { RealtimeNews } from '../domain/realtime/realtime.ts';
 import type { CallTools } from './call.ts';
@@ -55,9 +56,11 @@ export function openAccount(
       }
       if (news.kind !== 'used') return false;
       if (news.usage !== null) usage = usage === null ? news.usage : sumOf(usage, news.usage);
-      const priced = price(pricedDeployment(news.by), news.usage === null ? news : { usage: news.usage });
+      const priced = plausibleCost(
+        price(pricedDeployment(news.by), news.usage === null ? news : { usage: news.usage }),
+      );
       if (priced === null) return false;
-      cost = cost === null ? priced : addUsd(cost, priced);
+      cost = plausibleCost(cost === null ? priced : addUsd(cost, priced));
       charge(priced);
       return true;
     },

@@ -12,8 +12,8 @@ const USUAL_OUTPUT_TOKENS = 1_024;
 /** Members of a message that are not its text. */
 const NO_TEXT = new Set(['role', 'type', 'id', 'name', 'detail']);
 
-/** Tokens of the texts in a prompt. */
-function promptTokens(value: unknown): number {
+/** Tokens of the texts in a prompt or an answer, estimated by their size. */
+export function promptTokens(value: unknown): number {
   if (typeof value === 'string') return value.startsWith('data:') ? MEDIUM_TOKENS : textTokens(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + promptTokens(item), 0);
   // A prompt may be a list of tokens.
@@ -57,13 +57,6 @@ export function usageOfCut(
     reasoningTokens: 0,
   };
 }
-
-/** Maximum plausible tokens of one call, of input and of output each. A larger count is an error of the upstream. */
-const MOST_TOKENS = 1_000_000_000;
-
-/** Reported usage of the upstream; null for implausible counts. */
-export const trustedUsage = (usage: Usage | null): Usage | null =>
-  usage === null || Math.max(usage.inputTokens, usage.outputTokens, usage.cacheReadTokens) > MOST_TOKENS ? null : usage;
 
 /**
  * Usage of a complete answer that reports none: its prompt, and `pieces` as the tokens of its text. Null for a call that is not

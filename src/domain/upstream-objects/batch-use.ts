@@ -1,6 +1,7 @@
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { Owner } from '../caller.ts';
 import type { Usage } from '../chat/chat.ts';
+import { plausibleUsage } from '../inference/plausible-usage.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { ShownObject } from './upstream-object.ts';
 
@@ -41,23 +42,25 @@ export function endOf(shown: ShownObject, now: Date): Date {
   return ended === null ? now : new Date(ended * 1_000);
 }
 
-/** Total usage of a batch as reported by its upstream; null where it reports none. */
-export function batchUseOf(shown: ShownObject): ModelUse | null {
+/** Maximum calls of a batch, used where they were not counted. */
+const MOST_CALLS = 50_000;
+
+/** Total usage of a batch of `calls` calls as reported by its upstream; null for none and for implausible counts. */
+export function batchUseOf(shown: ShownObject, calls = MOST_CALLS): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
   const inputTokens = countOf(usage['input_tokens']);
   const outputTokens = countOf(usage['output_tokens']);
   if (inputTokens === null || outputTokens === null || inputTokens + outputTokens === 0) return null;
   const { model } = shown;
-  return {
-    model: typeof model === 'string' && model !== '' ? model : null,
-    usage: {
-      inputTokens,
-      outputTokens,
-      cacheReadTokens: countOf(fieldsOf(usage['input_tokens_details'])['cached_tokens']) ?? 0,
-      cacheWriteTokens: 0,
-      reasoningTokens: countOf(fieldsOf(usage['output_tokens_details'])['reasoning_tokens']) ?? 0,
-    },
+  const counted = {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: countOf(fieldsOf(usage['input_tokens_details'])['cached_tokens']) ?? 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: countOf(fieldsOf(usage['output_tokens_details'])['reasoning_tokens']) ?? 0,
   };
+  const plausible = plausibleUsage(counted, calls);
+  return plausible && { model: typeof model === 'string' && model !== '' ? model : null, usage: plausible };
 }
 
 export const addUsage = (left: Usage, right: Usage): Usage => ({

@@ -1,14 +1,19 @@
 import type { ByteStream } from '../bytes.ts';
+import { plausibleUsage } from '../inference/plausible-usage.ts';
+import { promptTokens } from '../inference/expected-tokens.ts';
 import { addUsage, countOf, fieldsOf, type ModelUse } from './batch-use.ts';
 
 /** Most characters of one line. */
 const MOST_LINE = 16 * 1024 * 1024;
 
 /**
- * Usage of a batch by model, read from its output stream. Null when a successful line has no usage. Rejects with the
- * stream's error.
+ * Usage of a batch by model, read from its output stream. A successful line without usage, or with implausible counts, is estimated:
+ * `inputTokens`, and the size of its text. Null for such a line where `inputTokens` is null. Rejects with the stream's error.
  */
-export function outputUseOf(output: ByteStream): Promise<readonly ModelUse[] | null> {
+export function outputUseOf(
+  output: ByteStream,
+  inputTokens: number | null = null,
+): Promise<readonly ModelUse[] | null> {
   return new Promise((resolve, reject) => {
     const sums = new Map<string | null, ModelUse>();
     const decoder = new TextDecoder();
@@ -26,10 +31,10 @@ export function outputUseOf(output: ByteStream): Promise<readonly ModelUse[] | n
         const lines = text.split('\n');
         rest = lines.pop() ?? '';
         if (rest.length > MOST_LINE) return giveUp();
-        return lines.every((line) => addLine(line, sums)) || giveUp();
+        return lines.every((line) => addLine(line, sums, inputTokens)) || giveUp();
       },
       done() {
-        resolve(addLine(rest + decoder.decode(), sums) ? [...sums.values()] : null);
+        resolve(addLine(rest + decoder.decode(), sums, inputTokens) ? [...sums.values()] : null);
       },
       fail: reject,
     });
@@ -37,18 +42,30 @@ export function outputUseOf(output: ByteStream): Promise<readonly ModelUse[] | n
 }
 
 /** Adds the usage of one line; false where it has none. A failed call has no usage. */
-function addLine(line: string, sums: Map<string | null, ModelUse>): boolean {
+function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: number | null): boolean {
   if (line.trim() === '') return true;
-  const { response } = fieldsOf(parsed(line));
+  const answer = parsed(line);
+  if (answer === undefined) return false;
+  const { response } = fieldsOf(answer);
   const { status_code: status, body } = fieldsOf(response);
   if (response === null || (typeof status === 'number' && status >= 400)) return true;
-  const { model, usage } = fieldsOf(body);
-  const used = usageOf(usage);
+  const { model, usage, ...said } = fieldsOf(body);
+  const used = plausibleUsage(usageOf(usage)) ?? estimateOf(said, inputTokens);
   if (used === null) return false;
   const name = typeof model === 'string' && model !== '' ? model : null;
   const sum = sums.get(name)?.usage;
   sums.set(name, { model: name, usage: sum === undefined ? used : addUsage(sum, used) });
   return true;
+}
+
+/** Usage of an answer by its size; null for a body that is no answer. The vectors of an embedding are no output tokens. */
+function estimateOf(
+  { choices, output, data }: Readonly<Record<string, unknown>>,
+  inputTokens: number | null,
+): ModelUse['usage'] | null {
+  if (inputTokens === null || ![choices, output, data].some(Array.isArray)) return null;
+  const outputTokens = promptTokens(choices) + promptTokens(output);
+  return { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 }
 
 function parsed(line: string): unknown {

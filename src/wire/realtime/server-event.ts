@@ -1,4 +1,6 @@
 import type { Usage } from '../../domain/chat/chat.ts';
+import { plausibleUsage } from '../../domain/inference/plausible-usage.ts';
+import { promptTokens } from '../../domain/inference/expected-tokens.ts';
 import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
 import { count, type Fields, isObject, number, parseJson, text } from '../json/fields.ts';
@@ -55,9 +57,9 @@ function newsOf(event: Fields): RealtimeNews | null {
     case 'transcription_session.updated':
       return sessionOf(event);
     case 'response.done':
-      return usageNews('session', fieldsAt(event, 'response', 'usage'));
+      return usageNews('session', fieldsAt(event, 'response', 'usage'), fieldsAt(event, 'response')?.['output']);
     case 'conversation.item.input_audio_transcription.completed':
-      return usageNews('transcription', fieldsAt(event, 'usage'));
+      return usageNews('transcription', fieldsAt(event, 'usage'), event['transcript']);
     case 'error':
       return { kind: 'error', message: text(fieldsAt(event, 'error')?.['message']) ?? 'The upstream gave no reason.' };
     default:
@@ -76,13 +78,24 @@ function sessionOf(event: Fields): RealtimeNews {
   };
 }
 
-/** Usage of a response or a transcription: tokens, or seconds of audio. Null when the event reports none. */
-function usageNews(by: 'session' | 'transcription', usage: Fields | undefined): RealtimeNews | null {
+/**
+ * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate by the size
+ * of its text. Null when the event reports none.
+ */
+function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, said: unknown): RealtimeNews | null {
   const seconds = number(usage?.['seconds']);
   if (seconds !== null && seconds >= 0)
     return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };
   if (usage === undefined || (usage['input_tokens'] === undefined && usage['output_tokens'] === undefined)) return null;
-  return { kind: 'used', by, usage: usageOf(usage) };
+  const counts = [usage['input_tokens'], usage['output_tokens']];
+  const isCounted = counts.every((one) => one === undefined || one === null || count(one) !== null);
+  return { kind: 'used', by, usage: (isCounted ? plausibleUsage(usageOf(usage)) : null) ?? estimateOf(said) };
+}
+
+/** As many tokens of input as of output: the size of the conversation before is unknown. */
+function estimateOf(said: unknown): Usage {
+  const tokens = promptTokens(said);
+  return { inputTokens: tokens, outputTokens: tokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 }
 
 function usageOf(usage: Fields): Usage {

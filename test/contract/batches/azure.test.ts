@@ -110,6 +110,30 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
+  it('is booked by its output where the upstream reports more than its calls can use', async () => {
+    const id = await aBatch('priced');
+    const usage = { input_tokens: 9e15, output_tokens: 9e15, total_tokens: 1.8e16 };
+    [batch, output] = [
+      { ...ENDED, usage },
+      { status: 200, body: answered(4, 2) },
+    ];
+    await look(id);
+    expect(await left(app, traceOf(id))).toMatchObject([
+      { spendRow: { costUsd: '2', usage: { inputTokens: 4, outputTokens: 2 } } },
+    ]);
+  });
+
+  it('is estimated where a line of its output has no usage', async () => {
+    const id = await aBatch('priced');
+    const said = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
+    const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: said } });
+    [batch, output] = [ENDED, { status: 200, body }];
+    await look(id);
+    expect(await left(app, traceOf(id))).toMatchObject([
+      { spendRow: { usage: { inputTokens: expect.any(Number) as number, outputTokens: 4 } } },
+    ]);
+  });
+
   it('is recorded without a cost where the model has no price', async () => {
     const id = await aBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];

@@ -252,6 +252,24 @@ describe('records of a session', () => {
     ]);
   });
 
+  it.each([
+    ['negative counts', { input_tokens: -5, output_tokens: -5 }],
+    ['counts that are no whole numbers', { input_tokens: 1.5, output_tokens: 2 }],
+    ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
+  ])('charge an answer with %s by the size of its text', async (_case, counts) => {
+    const { client, session, end } = await join();
+    session.say({
+      type: 'response.done',
+      event_id: 'event_1',
+      response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
+    });
+    await client.heard();
+    // Ten tokens of each.
+    expect(await end()).toMatchObject([
+      { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
+    ]);
+  });
+
   it('charge transcripts of another model at its price', async () => {
     const { client, session, end } = await join();
     session.say({

@@ -51,6 +51,20 @@ describe('the usage in the output of a batch', () => {
     expect(await read(text)).toEqual(uses);
   });
 
+  it.each([
+    ['no usage', undefined],
+    ['negative counts', { prompt_tokens: -1, completion_tokens: -1 }],
+    ['more tokens than a call can have', { prompt_tokens: 9e15, completion_tokens: 9e15 }],
+  ])('is an estimate by size for a line with %s', async (_case, usage) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(32) }, finish_reason: null }];
+    const lines = [chat(3, 2), line({ model: 'm-1', choices, ...(usage === undefined ? {} : { usage }) })].join('\n');
+    // Eight tokens of text, and one of the index.
+    expect(await outputUseOf(bytesOf(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
+    expect(await outputUseOf(bytesOf(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([use('e', 7, 0)]);
+    expect(await outputUseOf(bytesOf(Buffer.from(line({ model: 'm-1' }))), 7)).toBeNull();
+    expect(await outputUseOf(bytesOf(Buffer.from('nonsense')), 7)).toBeNull();
+  });
+
   it('is the same wherever the bytes were cut, and a stream that fails has none', async () => {
     const bytes = Buffer.from(`${chat(3, 2)}\r\n${chat(4, 4)}\n`);
     for (const size of [1, 7, 64]) {
