@@ -254,7 +254,7 @@ describe('records of a session', () => {
 
   it.each([
     ['negative counts', { input_tokens: -5, output_tokens: -5 }],
-    ['counts that are no whole numbers', { input_tokens: 1.5, output_tokens: 2 }],
+    ['fractions', { input_tokens: 1.5, output_tokens: 2 }],
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
   ])('charge an answer with %s by the size of its text', async (_case, counts) => {
     const { client, session, end } = await join();
@@ -264,7 +264,6 @@ describe('records of a session', () => {
       response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
     });
     await client.heard();
-    // Ten tokens of each.
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
     ]);

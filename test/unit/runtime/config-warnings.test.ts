@@ -36,6 +36,20 @@ describe('sections and keys without an effect', () => {
     expect(warningsFrom({ yaml: LITELLM })).toEqual(EXPECTED);
   });
 
+  it.each([
+    ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{}', 1],
+    ['{ model: openai/tiny-1, input_cost_per_token: 0.1, output_cost_per_token: 0 }', '{}', 0],
+    ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ output_cost_per_token: 0.2 }', 0],
+    ['{ model: openai/tiny-1, input_cost_per_token: 0 }', '{}', 0],
+    ['{ model: openai/text-embedding-3-small, input_cost_per_token: 0.1 }', '{}', 0],
+    ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ mode: embedding }', 0],
+  ])('warn about a model whose output is free by mistake: %s %s', (params, info, count) => {
+    const yaml = `model_list:\n  - model_name: m\n    litellm_params: ${params.replace('}', ', api_key: k }')}\n    model_info: ${info}\n`;
+    const warning =
+      'config.yaml:3: model_list.0.litellm_params.input_cost_per_token: prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
+    expect(warningsFrom({ yaml })).toEqual(Array.from({ length: count }, () => warning));
+  });
+
   it('end the start with strict_config', () => {
     expect(faultsFrom({ yaml: `${LITELLM}strict_config: true\n` })).toEqual(EXPECTED);
     expect(faultsFrom({ yaml: `${LITELLM}strict_config: false\n` })).toEqual([]);
