@@ -34,6 +34,9 @@ Providers, their addresses and the variables of their keys are in [providers.md]
 \`credential_list\` has accounts that several models share: a model with \`litellm_params.litellm_credential_name\` takes what it lacks
 from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
 
+\`environment_variables\` sets variables of the process; they replace those that it has, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
+\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are left out with a warning.
+
 \`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
 replaced.
 

@@ -19,6 +19,8 @@ if (answer !== null) {
 }
 
 const settings = read();
+// Libraries read the environment too, for example for credentials of a cloud.
+Object.assign(processEnvironment(), settings.variables);
 const log = createLog(settings.logLevel);
 for (const warning of settings.warnings) log.warn({}, warning);
 

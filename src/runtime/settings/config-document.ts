@@ -14,6 +14,7 @@ import {
 import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { type NamedFile, readText } from './config-text.ts';
 import { type Path, resolveReferences } from './config-references.ts';
+import { readFileVariables } from './file-variables.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 import { aliasFault } from './yaml-aliases.ts';
 
@@ -24,7 +25,11 @@ export interface ConfigDocument {
   readonly declared: Readonly<Record<string, unknown>>;
   /** The file, and those that it includes. */
   readonly files: readonly string[];
-  /** References to variables that are not set, among the paths that matter. */
+  /** Variables that the file sets, by name. They may be secrets. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Variables that the file names and that are left out. */
+  readonly warnings: readonly ConfigFault[];
+  /** Wrong variables of the file, and references to variables that are not set, among the paths that matter. */
   readonly faults: readonly ConfigFault[];
   /** File and line of a setting; of the nearest enclosing one when it is missing. */
   placeOf(path: Path): { readonly source: string; readonly line: number | null };
@@ -34,6 +39,8 @@ export const NO_DOCUMENT: ConfigDocument = {
   content: {},
   declared: {},
   files: [],
+  variables: {},
+  warnings: [],
   faults: [],
   placeOf: () => ({ source: 'config file', line: null }),
 };
@@ -86,9 +93,11 @@ export function readConfigDocument(
     if (owner === undefined) return { source: file, line: 1 };
     return { source: owner.part.file, line: owner.part.lineOf([section ?? '', index - owner.from, ...rest]) };
   };
-  const faults: ConfigFault[] = [];
+  const variables = readFileVariables(content, env, placeOf);
+  const known = { ...env, ...variables.values };
+  const faults = [...variables.faults];
   const resolved = resolveReferences(content, [], (path, name) => {
-    const value = env[name];
+    const value = known[name];
     if ((value === undefined || value === '') && isRead(path)) {
       const message = `the environment variable ${name} it refers to is not set`;
       faults.push({ ...placeOf(path), key: path.join('.'), message });
@@ -99,6 +108,8 @@ export function readConfigDocument(
     content: resolved as Readonly<Record<string, unknown>>,
     declared: content,
     files: [...seen],
+    variables: variables.values,
+    warnings: variables.warnings,
     faults,
     placeOf,
   };

@@ -123,6 +123,11 @@ export function configSchema(): JsonSchema {
       model_list: modelsSchema(),
       guardrails: guardrailsSchema(),
       credential_list: credentialsSchema(),
+      environment_variables: {
+        description: 'Variables that are set in the environment of the process; they replace those that it has.',
+        type: ['object', 'null'],
+        additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+      },
       ...properties,
     },
   };

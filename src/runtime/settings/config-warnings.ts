@@ -26,7 +26,7 @@ function readBelow(path: string): ReadonlySet<string> {
  * names of callbacks. A value that means "off" (false, null, empty) is no reason to warn about a supported name.
  */
 export function configWarnings(document: ConfigDocument): readonly ConfigFault[] {
-  const warnings: ConfigFault[] = [];
+  const warnings = [...document.warnings];
   const warn = (path: Path, message: string): void => {
     warnings.push({ ...document.placeOf(path), key: path.join('.'), message });
   };
@@ -45,7 +45,7 @@ type Warn = (path: Path, message: string) => void;
 function checkMap(entries: Entries, path: Path, warn: Warn): void {
   const dotted = path.join('.');
   const read = readBelow(dotted);
-  const isRead = ['model_list', 'guardrails', 'credential_list', 'include'];
+  const isRead = ['model_list', 'guardrails', 'credential_list', 'include', 'environment_variables'];
   const known = path.length === 0 ? new Set([...read, ...isRead]) : read;
   const unsupported = path.length === 0 ? UNSUPPORTED_SECTIONS : (UNSUPPORTED_KEYS[dotted] ?? NONE);
   for (const [name, value] of Object.entries(entries)) {

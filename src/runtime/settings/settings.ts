@@ -174,6 +174,8 @@ export interface Settings {
   readonly config: DeclaredConfig;
   /** Models, access groups, fallbacks and settings may be stored in the database at run time. */
   readonly storesModels: boolean;
+  /** Variables that the configuration file sets in the environment of the process, by name. They may be secrets. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Texts to log at start. */
   readonly warnings: readonly string[];
 }
@@ -181,17 +183,22 @@ export interface Settings {
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
- * Reads arguments, environment and config file, in that order of precedence. Throws ConfigError with
- * every fault. Creates the data folder, and in it an admin key when none is configured.
+ * Reads arguments, environment and config file, in that order of precedence. Variables that the file sets belong to the
+ * environment and replace those of the process. Throws ConfigError with every fault. Creates the data folder, and in it an admin key when none is configured.
  */
-export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, generator: KeyGenerator): Settings {
+export function readSettings(
+  argv: readonly string[],
+  processEnv: NodeJS.ProcessEnv,
+  generator: KeyGenerator,
+): Settings {
   const faults: ConfigFault[] = [];
   const warnings: string[] = [];
   const fault = (one: ConfigFault): void => void faults.push(one);
   const warn = (text: string): void => void warnings.push(text);
   const args = readArguments(argv);
-  const file = args['config'] ?? env['CONFIG_FILE_PATH'] ?? null;
-  const document = openDocument(file, env, fault);
+  const file = args['config'] ?? processEnv['CONFIG_FILE_PATH'] ?? null;
+  const document = openDocument(file, processEnv, fault);
+  const env = { ...processEnv, ...document.variables };
   const read = readValues({ args, env, document }, fault);
   const { values } = read;
 
@@ -225,7 +232,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     saltSecrets: { current: values.saltKey ?? adminKey.masterKey, former },
     adminSecrets: { current: adminKey.masterKey, former },
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
-    configReader: createConfigReader(argv, env),
+    configReader: createConfigReader(argv, processEnv),
     config: declaredConfigOf(document, file, env),
     deployments,
     credentials,
@@ -235,6 +242,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     clickHouse,
     tokens,
     otlpExport,
+    variables: document.variables,
     warnings,
   });
 }
@@ -262,6 +270,7 @@ function settingsOf(
   | 'clickHouse'
   | 'tokens'
   | 'otlpExport'
+  | 'variables'
   | 'warnings'
 > {
   return {

@@ -62,7 +62,7 @@ mystery: sk-mystery
 environment_variables: { KEY: sk-variable }
 `;
     const warnings = warningsFrom({ yaml: yaml.replace('langfuse', '"https://user:sk-callback@host"') });
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(4);
     expect(warnings.join('\n')).not.toContain('sk-');
     expect(warnings).toContain(
       'config.yaml:19: litellm_settings.callbacks: an entry, "presidio" have no effect: no call is sent there',
