@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { judgeAnswer } from '../../bench/lens/judge.ts';
 import { type JudgeServer, judgeModel, startJudge } from '../../bench/lens/judge-server.ts';
 import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { aLens, type WireLens } from '../support/lens-client.ts';
@@ -20,6 +21,8 @@ let judge: JudgeServer;
 let server: ServerProcess;
 let token = '';
 const workers: ChildProcess[] = [];
+/** Number of calls that the judge answers; later ones wait without an answer. */
+let answered = Infinity;
 
 /** The server on the same data folder, without a worker of its own. */
 const startServer = (port = '0'): Promise<ServerProcess> =>
@@ -60,6 +63,13 @@ async function kill(child: ChildProcess): Promise<void> {
 
 const lensAt = (id: string): Promise<WireLens> => send<WireLens>('GET', `/lens/${id}`);
 
+/** Resolves when the judge answered six screenings of the run and holds the calls of the next ones. */
+async function heldAfterSixScreenings(id: string): Promise<void> {
+  await expect
+    .poll(async () => (await lensAt(id)).jobs[0].coverage['screened'], { timeout: 60_000, interval: 20 })
+    .toBe(6);
+}
+
 async function ended(id: string): Promise<WireLens> {
   await expect
     .poll(async () => (await lensAt(id)).jobs[0].status, { timeout: 60_000, interval: 100 })
@@ -67,8 +77,28 @@ async function ended(id: string): Promise<WireLens> {
   return lensAt(id);
 }
 
+/** Ends the lease of the first attempt until another worker has claimed the run: a request of the lost worker may renew it. */
+async function claimedAfterExpiry(id: string): Promise<void> {
+  const database = new DatabaseSync(join(dataDir, 'lensgate.db'), { timeout: 30_000 });
+  try {
+    await expect
+      .poll(
+        async () => {
+          database.exec("update job set due_at = 1 where status = 'running' and attempts = 1 and kind = 'lens-run'");
+          return (await lensAt(id)).jobs[0].attempts;
+        },
+        { timeout: 60_000, interval: 100 },
+      )
+      .toBe(2);
+  } finally {
+    database.close();
+  }
+}
+
 beforeAll(async () => {
-  judge = await startJudge({ delayMs: 60 });
+  judge = await startJudge({
+    answer: (messages, nth) => (nth <= answered ? judgeAnswer(messages) : null),
+  });
   writeFileSync(config, stringify({ model_list: [judgeModel(judge.base)] }));
   server = await startServer();
   await send('POST', '/v1/traces', exportOf(syntheticRuns(RUNS, 71), Date.now() - 3_600_000));
@@ -95,12 +125,12 @@ describe('a worker of lens runs as a process of its own', () => {
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: RUNS } });
     expect(done.findings).toHaveLength(8);
     const answers = judge.answers();
+    answered = answers + 6;
     const second = await send<WireLens>('POST', '/lens', aLens({ name: 'second', concurrency: 2 }));
-    await expect
-      .poll(async () => (await lensAt(second.id)).jobs[0].coverage['screened'], { timeout: 30_000, interval: 20 })
-      .toBeGreaterThan(2);
+    await heldAfterSixScreenings(second.id);
     const port = new URL(server.url).port;
     await server.end('SIGKILL');
+    answered = Infinity;
     server = await startServer(port);
     const survived = await ended(second.id);
     expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: RUNS } });
@@ -113,15 +143,13 @@ describe('a worker of lens runs as a process of its own', () => {
   it('continues the run of a killed worker when its lease has ended, without paying twice', async () => {
     const lost = startWorker();
     const before = judge.answers();
+    answered = before + 6;
     const lens = await send<WireLens>('POST', '/lens', aLens({ name: 'third', concurrency: 2 }));
-    await expect
-      .poll(async () => (await lensAt(lens.id)).jobs[0].coverage['screened'], { timeout: 30_000, interval: 20 })
-      .toBeGreaterThan(2);
+    await heldAfterSixScreenings(lens.id);
     await kill(lost);
-    const database = new DatabaseSync(join(dataDir, 'lensgate.db'), { timeout: 5_000 });
-    database.exec("update job set due_at = 1 where status = 'running'");
-    database.close();
+    answered = Infinity;
     startWorker();
+    await claimedAfterExpiry(lens.id);
     const done = await ended(lens.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', attempts: 2, coverage: { screened: RUNS } });
     expect(done.findings).toHaveLength(8);
