@@ -14,6 +14,7 @@ import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Most changes of one page. */
 export const CHANGE_PAGE_SIZE = 500;
@@ -60,9 +61,7 @@ export const listCatalogChanges = operation({
   access: anyone,
   allowance: 'catalog',
   async run({ platform }: Scope<CatalogPlatform>, { filters, cursor, limit }: ChangeListQuery): Promise<ChangePage> {
-    const most = limit ?? DEFAULT_CHANGES;
-    if (most < 0 || most > CHANGE_PAGE_SIZE)
-      throw new InvalidInput(`\`first\` must be between 0 and ${CHANGE_PAGE_SIZE}.`);
+    const most = checkedPageSize(limit ?? DEFAULT_CHANGES, { least: 0, most: CHANGE_PAGE_SIZE });
     assertPeriod(filters);
     const after = cursor === null ? null : readChangeCursor(cursor);
     // One more than the page shows whether another page follows.

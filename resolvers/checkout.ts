@@ -15,6 +15,7 @@ import { admin, anyone, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Most checkouts on a page. */
 export const CHECKOUT_PAGE_SIZE = 50;
@@ -233,8 +234,7 @@ export const listCheckouts = operation({
     input: Omit<CheckoutPage, 'after'> & { readonly cursor: string | null },
   ): Promise<Page<Checkout>> {
     const { cursor, limit, ...page } = input;
-    if (limit < 1 || limit > CHECKOUT_PAGE_SIZE)
-      throw new InvalidInput(`A page holds 1 to ${CHECKOUT_PAGE_SIZE} checkouts.`);
+    checkedPageSize(limit, { most: CHECKOUT_PAGE_SIZE });
     const after = cursor === null ? null : placeOf(cursor);
     const rows = await platform.stores.checkouts.list({ ...page, after, limit: limit + 1 });
     const items = rows.slice(0, limit);

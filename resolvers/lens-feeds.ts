@@ -1,4 +1,3 @@
-import { InvalidInput } from '../src/domain/errors.ts';
 import type { Delivery } from '../src/domain/bus.ts';
 import type { Job, JobStatus } from '../src/domain/jobs/job.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
@@ -9,14 +8,10 @@ import { whileAllowed } from './operation/live-feed.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Most findings or jobs of a page. */
 const MOST_ROWS = 200;
-
-function assertLimit(limit: number, what: string): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
-    throw new InvalidInput(`A page holds 1 to ${MOST_ROWS} ${what}.`);
-}
 
 /** Findings of all lenses that match, the last seen first, and whether more follow. Throws InvalidInput. */
 export const listFindings = operation({
@@ -26,7 +21,7 @@ export const listFindings = operation({
     scope: Scope<LensPlatform>,
     page: FindingPage,
   ): Promise<{ readonly items: readonly LensFinding[]; readonly hasMore: boolean }> {
-    assertLimit(page.limit, 'findings');
+    checkedPageSize(page.limit, { most: MOST_ROWS });
     const found = await scope.platform.stores.lenses.findings({ ...page, limit: page.limit + 1 });
     return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
   },
@@ -52,7 +47,7 @@ export const listJobs = operation({
       limit,
     }: { readonly kind: string | null; readonly status: JobStatus | null; readonly limit: number },
   ): Promise<readonly Job[]> {
-    assertLimit(limit, 'jobs');
+    checkedPageSize(limit, { most: MOST_ROWS });
     return scope.platform.stores.jobs.list({ kind, status }, limit);
   },
 });

@@ -1,4 +1,4 @@
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { NotFound } from '../src/domain/errors.ts';
 import { assertExecutionIds } from '../src/domain/lens/execution.ts';
 import { findingNamed, type FindingStatus, withStatus } from '../src/domain/lens/finding.ts';
 import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
@@ -20,6 +20,7 @@ import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 export const RUN_PAGE_SIZE = 50;
 
@@ -270,7 +271,7 @@ export const listLensRuns = operation({
     scope: Scope<LensPlatform>,
     { id, from, limit }: RunPage,
   ): Promise<{ readonly items: readonly LensRun[]; readonly hasMore: boolean }> {
-    if (limit < 1 || limit > RUN_PAGE_SIZE) throw new InvalidInput(`A page holds 1 to ${RUN_PAGE_SIZE} runs.`);
+    checkedPageSize(limit, { most: RUN_PAGE_SIZE });
     await lensNamed(scope, id);
     const runs = await scope.platform.stores.lenses.runs(id, from, limit + 1);
     return { items: await withLeases(scope, runs.slice(0, limit)), hasMore: runs.length > limit };

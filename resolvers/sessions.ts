@@ -9,6 +9,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { windowOf } from './trace-search.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 export interface SessionQuery {
   /** Unix milliseconds, inclusive; null for 24 hours before the end. */
@@ -34,8 +35,7 @@ export const listSessions = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: SessionQuery): Promise<SessionPage> {
     const { cursor, filters, limit, startMs, endMs } = query;
-    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_SESSIONS)
-      throw new InvalidInput(`A page holds 1 to ${MOST_SESSIONS} sessions.`);
+    checkedPageSize(limit, { most: MOST_SESSIONS });
     const search: SessionSearch =
       cursor === null
         ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, after: null }

@@ -11,6 +11,7 @@ import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import type { OwnedSpan, SpanTree } from './operation/span-tree.ts';
 import { getSpan, type TraceAddress, type TraceUpdate, watchTraces } from './traces.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Most spans of one update. */
 const UPDATE_SPANS = 500;
@@ -51,7 +52,7 @@ export const listSpans = operation({
   name: 'listSpans',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, { trace, cursor, limit }: SpanListQuery): Promise<SpanListPage> {
-    assertPageSize(limit);
+    checkedPageSize(limit, { most: MOST_PAGE_SPANS });
     const [part, ...others] = trace.parts;
     if (part === undefined || others.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS) {
       const tree = await scope.loaders.spanTreeByTrace.load(trace.parts);
@@ -92,16 +93,11 @@ export const listChildren = operation({
     scope: Scope<TracePlatform>,
     { span, cursor, limit }: Pick<SpanListQuery, 'cursor' | 'limit'> & { readonly span: ReadableSpan },
   ): Promise<SpanListPage> {
-    assertPageSize(limit);
+    checkedPageSize(limit, { most: MOST_PAGE_SPANS });
     const tree = await scope.loaders.spanTreeByTrace.load(span.within);
     return pageOfTree(tree, tree.children.get(span.spanId) ?? [], { cursor, limit });
   },
 });
-
-function assertPageSize(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_PAGE_SPANS)
-    throw new InvalidInput(`A page holds 1 to ${MOST_PAGE_SPANS} spans.`);
-}
 
 function pageOfTree(
   tree: SpanTree,

@@ -18,6 +18,7 @@ import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_BUCKETS = 24;
@@ -59,8 +60,7 @@ export const searchTraces = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: TraceSearchQuery): Promise<TraceSearchPage> {
     const { cursor, filters, order, limit } = query;
-    if (!Number.isInteger(limit) || limit < 1 || limit > TRACE_PAGE_SIZE)
-      throw new InvalidInput(`A page holds 1 to ${TRACE_PAGE_SIZE} traces.`);
+    checkedPageSize(limit, { most: TRACE_PAGE_SIZE });
     const search: TraceSearch =
       cursor === null
         ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, order: order ?? 'start', after: null }
@@ -105,8 +105,7 @@ export const listTraceAgents = operation({
   name: 'listTraceAgents',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: AgentQuery): Promise<readonly AgentActivity[]> {
-    if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MOST_AGENTS)
-      throw new InvalidInput(`An answer has 1 to ${MOST_AGENTS} agents.`);
+    checkedPageSize(query.limit, { most: MOST_AGENTS });
     const search = { ...windowOf(scope, query), filters: query.filters };
     await scope.platform.records.readable();
     return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);

@@ -28,6 +28,7 @@ import { isOfOwner } from './trace-accounts.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Most calls of an export that are looked up in the spend rows; the others are estimated without a lookup. */
 const MOST_SOUGHT = 4_096;
@@ -115,8 +116,7 @@ export const listTraces = operation({
   async run(scope: Scope<TracePlatform>, query: TraceListQuery): Promise<TracePage> {
     const { stores, clock } = scope.platform;
     const limit = query.limit ?? TRACE_PAGE_SIZE;
-    if (!Number.isInteger(limit) || limit < 1 || limit > TRACE_PAGE_SIZE)
-      throw new InvalidInput(`A page holds 1 to ${TRACE_PAGE_SIZE} traces.`);
+    checkedPageSize(limit, { most: TRACE_PAGE_SIZE });
     const window = windowOf(query, clock.now().getTime());
     await scope.platform.records.readable();
     const items = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit);

@@ -28,6 +28,7 @@ import { creationOrder } from './order.ts';
 import { readCreationCursor } from './row-pages.ts';
 import { AnnotationType, partsOf, SpanType, TraceType } from './refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const AnnotatorKindType = builder.enumType('AnnotatorKind', {
   description: 'Who judges.',
@@ -207,14 +208,6 @@ export function conditionsOf(input: typeof AnnotationFilterType.$inferInput | nu
   };
 }
 
-/** Size of a page. Throws InvalidInput. */
-function sizeOf(first: number | null | undefined): number {
-  const size = first ?? ANNOTATION_PAGE_SIZE;
-  if (size >= 1 && size <= ANNOTATION_PAGE_SIZE) return size;
-  const message = `must be between 1 and ${ANNOTATION_PAGE_SIZE}`;
-  throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: size }]);
-}
-
 interface AnnotationConnection extends Connection<Annotation> {
   readonly count: AnnotationList['count'];
 }
@@ -257,7 +250,7 @@ builder.queryField('annotations', (t) =>
       const { items, hasMore, count } = await listAnnotations(scope, {
         filter: conditionsOf(filter),
         descending: orderBy?.direction !== 'ascending',
-        limit: sizeOf(first),
+        limit: checkedPageSize(first ?? ANNOTATION_PAGE_SIZE, { most: ANNOTATION_PAGE_SIZE }),
         after: after === null || after === undefined ? null : readCursor(after),
       });
       const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));

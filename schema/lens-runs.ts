@@ -1,5 +1,4 @@
 import { countLensRuns, listLensRuns, RUN_PAGE_SIZE } from '../resolvers/lens.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
 import type { RunPlace } from '../src/domain/lens/store.ts';
 import { builder } from './builder.ts';
@@ -7,6 +6,7 @@ import { LensRunType, LensType } from './lens-types.ts';
 import { CONTENT_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import { readCreationCursor } from './row-pages.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const DEFAULT_RUNS = 20;
 
@@ -40,14 +40,6 @@ function placeOf(cursor: string | null | undefined): 0 | RunPlace {
   return { createdAt: createdAt.toISOString(), id };
 }
 
-/** Size of a page. Throws InvalidInput. */
-function sizeOf(first: number | null | undefined): number {
-  const size = first ?? DEFAULT_RUNS;
-  if (size >= 1 && size <= RUN_PAGE_SIZE) return size;
-  const message = `must be between 1 and ${RUN_PAGE_SIZE}`;
-  throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: size }]);
-}
-
 builder.objectField(LensType, 'runs', (t) =>
   t.field({
     type: LensRunConnectionType,
@@ -62,7 +54,11 @@ builder.objectField(LensType, 'runs', (t) =>
       after: t.arg.string({ description: 'Returns runs after this cursor.' }),
     },
     async resolve({ lens }, { first, after }, { scope }): Promise<RunList> {
-      const page = { id: lens.id, from: placeOf(after), limit: sizeOf(first) };
+      const page = {
+        id: lens.id,
+        from: placeOf(after),
+        limit: checkedPageSize(first ?? DEFAULT_RUNS, { most: RUN_PAGE_SIZE }),
+      };
       const { items, hasMore } = await listLensRuns(scope, page);
       const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
       return {

@@ -1,3 +1,4 @@
+import { checkedPageSize } from '../src/domain/page-size.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 
 /** Most items of one page. */
@@ -34,14 +35,6 @@ export function pageCost({ first, last }: PageArgs): { readonly field: number; r
   return { field: 1, multiplier: Math.max(0, Math.min(first ?? last ?? DEFAULT_PAGE, MAX_PAGE)) };
 }
 
-/** Requested size of a page. Throws InvalidInput when it is out of range. */
-function pageSize(name: 'first' | 'last', size: number): number {
-  if (size >= 0 && size <= MAX_PAGE) return size;
-  throw new InvalidInput(`\`${name}\` must be between 0 and ${MAX_PAGE}.`, [
-    { path: [name], rule: 'range', message: `must be between 0 and ${MAX_PAGE}`, input: size },
-  ]);
-}
-
 /** An edge whose cursor is made on demand: most queries do not select it. */
 class ListedEdge<Item> implements Edge<Item> {
   readonly node: Item;
@@ -68,8 +61,9 @@ export function pageOf<Item>(
   const { first, after, last, before } = args;
   let start = typeof after === 'string' ? positionOf(items, after, idOf).behind : 0;
   let end = typeof before === 'string' ? positionOf(items, before, idOf).at : items.length;
-  if (typeof first === 'number') end = Math.min(end, start + pageSize('first', first));
-  if (typeof last === 'number') start = Math.max(start, end - pageSize('last', last));
+  if (typeof first === 'number') end = Math.min(end, start + checkedPageSize(first, { least: 0, most: MAX_PAGE }));
+  if (typeof last === 'number')
+    start = Math.max(start, end - checkedPageSize(last, { name: 'last', least: 0, most: MAX_PAGE }));
   if (typeof first !== 'number' && typeof last !== 'number') end = Math.min(end, start + DEFAULT_PAGE);
   const edges = items
     .slice(start, Math.max(start, end))

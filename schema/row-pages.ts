@@ -1,6 +1,7 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { RowPlace } from '../src/domain/row-store.ts';
 import type { PageArgs } from './paging.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Most rows of a page, and the size of a page where the query names none. */
 const ROW_PAGE_SIZE = 100;
@@ -46,12 +47,6 @@ export interface RowPageRequest<Place extends RowPlace = CreationPlace, Sort ext
   readonly isFirst: boolean;
 }
 
-function sizeOf(name: 'first' | 'last', size: number): number {
-  if (size >= 1 && size <= ROW_PAGE_SIZE) return size;
-  const message = `must be between 1 and ${ROW_PAGE_SIZE}`;
-  throw new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule: 'range', message, input: size }]);
-}
-
 /** Order arguments of a query. Null counts as absent. */
 interface OrderArgs<Sort extends string> {
   readonly field: Sort;
@@ -85,7 +80,10 @@ function readPage<Place extends RowPlace, Sort extends string>(
   if (isBackwards && (typeof first === 'number' || typeof after === 'string'))
     throw new InvalidInput('`first` and `after` page forwards, `last` and `before` backwards: give one pair.');
   const cursor = isBackwards ? before : after;
-  const size = isBackwards ? sizeOf('last', last ?? ROW_PAGE_SIZE) : sizeOf('first', first ?? ROW_PAGE_SIZE);
+  const size = checkedPageSize((isBackwards ? last : first) ?? ROW_PAGE_SIZE, {
+    name: isBackwards ? 'last' : 'first',
+    most: ROW_PAGE_SIZE,
+  });
   return {
     sort,
     isBackwards,

@@ -11,6 +11,7 @@ import { localId } from './global-id.ts';
 import { TRACE_COST } from './limits.ts';
 import { OrderDirectionType } from './order.ts';
 import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './refs.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const PAGE_SIZE = 100;
 
@@ -212,11 +213,7 @@ export async function spendRowsOf(
   { first, after, filter, orderBy }: SpendPageArgs,
   within: FieldValues = {},
 ) {
-  const limit = first ?? PAGE_SIZE;
-  if (limit < 1 || limit > PAGE_SIZE) {
-    const message = `must be between 1 and ${PAGE_SIZE}`;
-    throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: first }]);
-  }
+  const limit = checkedPageSize(first ?? PAGE_SIZE, { most: PAGE_SIZE });
   const sort = orderBy?.field ?? 'startTime';
   const from = typeof after === 'string' ? readCursor(after, sort) : 0;
   const { nodes, hasMore } = await listSpendRows(scope, {

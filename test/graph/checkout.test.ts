@@ -96,8 +96,8 @@ describe('purchases in the graph', () => {
   });
 
   it.each([
-    [{ first: 0 }, 'A page holds 1 to 50 checkouts.'],
-    [{ first: 51 }, 'A page holds 1 to 50 checkouts.'],
+    [{ first: 0 }, '`first` must be between 1 and 50.'],
+    [{ first: 51 }, '`first` must be between 1 and 50.'],
     [{ after: 'x' }, 'Invalid cursor.'],
     [{ after: "1.'; drop table checkout" }, 'Invalid cursor.'],
   ])('a list of %j is refused', async (variables, message) => {

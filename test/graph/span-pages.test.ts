@@ -78,7 +78,9 @@ describe('Trace.spans', () => {
     );
     expect((await page({ after: 'nonsense' })).errors).toMatchObject(failure('Invalid cursor.', 'INVALID_INPUT'));
     for (const first of [0, 501, -1])
-      expect((await page({ first })).errors).toMatchObject(failure('A page holds 1 to 500 spans.', 'INVALID_INPUT'));
+      expect((await page({ first })).errors).toMatchObject(
+        failure('`first` must be between 1 and 500.', 'INVALID_INPUT'),
+      );
   });
 });
 

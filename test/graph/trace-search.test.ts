@@ -147,7 +147,7 @@ describe('a search of traces', () => {
         'The cursor belongs to another search.',
         'The cursor belongs to another window.',
         'Invalid cursor.',
-        'A page holds 1 to 50 traces.',
+        '`first` must be between 1 and 50.',
         '`minCostUsd` is out of range.',
         '`minDurationMs` is out of range.',
       ].map((message) => [[message, 'INVALID_INPUT']]),
@@ -251,7 +251,7 @@ describe('the agents of a window', () => {
   it.each([0, 501])('are refused in pages of %i', async (first) => {
     const { errors } = await house.call(TraceAgentsDocument, { from, first });
     expect(errors).toMatchObject([
-      { message: 'An answer has 1 to 500 agents.', extensions: { code: 'INVALID_INPUT' } },
+      { message: '`first` must be between 1 and 500.', extensions: { code: 'INVALID_INPUT' } },
     ]);
   });
 });

@@ -103,8 +103,8 @@ describe('traces', () => {
   });
 
   it.each([
-    [{ first: 51 }, 'A page holds 1 to 50 traces.'],
-    [{ first: 0 }, 'A page holds 1 to 50 traces.'],
+    [{ first: 51 }, '`first` must be between 1 and 50.'],
+    [{ first: 0 }, '`first` must be between 1 and 50.'],
     [{ after: 'rubbish' }, 'Invalid cursor.'],
     [
       { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
