@@ -1,5 +1,5 @@
 import type { RealtimeRequest } from '../src/domain/realtime/realtime.ts';
-import type { RealtimeSession } from '../src/gateway/realtime.ts';
+import type { RealtimeSession } from '../src/gateway/sessions/realtime.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { RealtimePlatform } from './operation/platform.ts';

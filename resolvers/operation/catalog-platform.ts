@@ -6,7 +6,7 @@ import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
-import type { CatalogKeyRing } from '../../src/gateway/catalog-key-ring.ts';
+import type { CatalogKeyRing } from '../../src/gateway/keys/catalog-key-ring.ts';
 import type { Stores } from './stores.ts';
 
 /** The catalog: models, prices and history. */

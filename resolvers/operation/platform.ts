@@ -22,8 +22,8 @@ import type { CostAdjustments } from '../../src/domain/settings/cost-adjustments
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
-import type { CallerWatch } from '../../src/gateway/caller-watch.ts';
-import type { CallEstimates } from '../../src/gateway/estimate-call.ts';
+import type { CallerWatch } from '../../src/gateway/keys/caller-watch.ts';
+import type { CallEstimates } from '../../src/gateway/accounting/estimate-call.ts';
 import type {
   ForwardGateway,
   Gateway,
@@ -31,8 +31,8 @@ import type {
   PreviewGateway,
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
-import type { KeyRing } from '../../src/gateway/key-ring.ts';
-import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
+import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
+import type { TracingKeyRing } from '../../src/gateway/keys/tracing-key-ring.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*

@@ -8,7 +8,7 @@ import type {
   ProbeGateway,
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
-import type { KeyRing } from '../../src/gateway/key-ring.ts';
+import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type { HealthPlatform, MetricsPlatform, OutsidePlatform } from './health-platform.ts';

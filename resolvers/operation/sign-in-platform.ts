@@ -3,7 +3,7 @@ import type { OneTimeCodes } from '../../src/domain/users/one-time-codes.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { Session, SessionOpeners, StoredSignIn } from '../../src/domain/users/session.ts';
 import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
-import type { KeyRing } from '../../src/gateway/key-ring.ts';
+import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { UserPlatform } from './platform.ts';
 
 /** Sign-in with name and password. */

@@ -21,19 +21,19 @@ import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-p
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
-import type { BudgetAlerts } from './budget-alerts.ts';
-import { createBatchReserver } from './batch-limits.ts';
-import { affordableModel, hasFallbacks } from './budget-fallbacks.ts';
-import { createBudgets } from './budgets.ts';
-import { type CallTools, openCall } from './call.ts';
+import type { BudgetAlerts } from './admission/budget-alerts.ts';
+import { createBatchReserver } from './admission/batch-limits.ts';
+import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
+import { createBudgets } from './admission/budgets.ts';
+import { type CallTools, openCall } from './calls/call.ts';
 import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
-import { createCooldowns, withoutCooling } from './cooldowns.ts';
-import type { LabelBudgets } from './label-budgets.ts';
-import { createCallLimits } from './rate-limits.ts';
-import { createRealtime } from './create-realtime.ts';
-import { createCostExpectations } from './expected-cost.ts';
-import { createForwarding } from './forwarding.ts';
+import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
+import type { LabelBudgets } from './admission/label-budgets.ts';
+import { createCallLimits } from './admission/rate-limits.ts';
+import { createRealtime } from './sessions/create-realtime.ts';
+import { createCostExpectations } from './admission/expected-cost.ts';
+import { createForwarding } from './calls/forwarding.ts';
 import type {
   CallRecorder,
   ForwardGateway,
@@ -43,20 +43,20 @@ import type {
   ProbeGateway,
   TokenGateway,
 } from './gateway.ts';
-import { watchHealth } from './health.ts';
-import { createPassing } from './passing.ts';
-import { permittedFor } from './permitted-router.ts';
-import { createPricer, isFreeOfCharge } from './price.ts';
-import { createPreviewGateway } from './preview.ts';
-import { createProbing } from './probing.ts';
-import { type CustomerPlace, inRegion, nowhere, placeOf } from './regional-router.ts';
-import { createRetrying } from './retrying.ts';
-import { createGuardOf } from './guard-of.ts';
-import { sendGuarded } from './guarded-call.ts';
-import { createGuards } from './guarding.ts';
-import { createLiveRouter } from './live-router.ts';
-import { mockOf, type Route, unknownModel } from './route.ts';
-import { createTokenGateway } from './token-count.ts';
+import { watchHealth } from './routing/health.ts';
+import { createPassing } from './calls/passing.ts';
+import { permittedFor } from './routing/permitted-router.ts';
+import { createPricer, isFreeOfCharge } from './accounting/price.ts';
+import { createPreviewGateway } from './calls/preview.ts';
+import { createProbing } from './calls/probing.ts';
+import { type CustomerPlace, inRegion, nowhere, placeOf } from './routing/regional-router.ts';
+import { createRetrying } from './calls/retrying.ts';
+import { createGuardOf } from './guardrails/guard-of.ts';
+import { sendGuarded } from './guardrails/guarded-call.ts';
+import { createGuards } from './guardrails/guarding.ts';
+import { createLiveRouter } from './routing/live-router.ts';
+import { mockOf, type Route, unknownModel } from './routing/route.ts';
+import { createTokenGateway } from './calls/token-count.ts';
 
 /** Ports and settings of the gateway. */
 export interface GatewayOptions {

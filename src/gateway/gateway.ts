@@ -11,7 +11,7 @@ import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
-import type { Realtime } from './realtime.ts';
+import type { Realtime } from './sessions/realtime.ts';
 
 /** Retry and fallback counts. */
 export interface Tries {

@@ -19,7 +19,7 @@ import type { Ids } from '../domain/clock.ts';
 import { DomainError, InvalidInput } from '../domain/errors.ts';
 import { createTurnMemories } from '../domain/responses/turn-memory.ts';
 import { Secret } from '../domain/secret.ts';
-import type { ResponseSessions } from '../gateway/response-sessions.ts';
+import type { ResponseSessions } from '../gateway/sessions/response-sessions.ts';
 import type { LazyGraphQL } from '../graphql/lazy-server.ts';
 import { type IdentifiedRoute, type OpenRoute, searchOf } from './upgrades.ts';
 

@@ -9,7 +9,7 @@ import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
-import { createCallEstimates } from '../gateway/estimate-call.ts';
+import { createCallEstimates } from '../gateway/accounting/estimate-call.ts';
 import type { Connections } from '../http/connections.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';

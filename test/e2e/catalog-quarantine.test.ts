@@ -6,7 +6,7 @@ import type { HeldPrice } from '../../src/domain/catalog/quarantine.ts';
 import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import type { Release, ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import { usdText } from '../../src/domain/money.ts';
-import { createPricer } from '../../src/gateway/price.ts';
+import { createPricer } from '../../src/gateway/accounting/price.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { aDeployment } from '../support/chat.ts';

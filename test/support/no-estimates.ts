@@ -1,4 +1,4 @@
-import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
+import { createCallEstimates } from '../../src/gateway/accounting/estimate-call.ts';
 import { snapshotOfRows } from './catalog-maps.ts';
 
 const empty = snapshotOfRows('empty', {});

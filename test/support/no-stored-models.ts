@@ -1,6 +1,6 @@
 import { fixedDeployments } from '../../src/domain/deployments/deployment-source.ts';
 import { DEFAULT_ROUTING } from '../../src/domain/routing/routing-policy.ts';
-import { createFallbackRegistry } from '../../src/gateway/fallback-registry.ts';
+import { createFallbackRegistry } from '../../src/gateway/routing/fallback-registry.ts';
 
 const refuse = (): never => {
   throw new Error('Stored models are tested with a real store.');

@@ -6,7 +6,7 @@ import { STALLED_MS, writeAnswer } from '../../../rest-shims/http/answer-writer.
 import type { HttpAnswer } from '../../../rest-shims/http/route.ts';
 import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
 import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/settlement.ts';
+import { settledCall } from '../../../src/gateway/accounting/settlement.ts';
 
 /** A source of bytes that the test pushes. */
 function handSource() {

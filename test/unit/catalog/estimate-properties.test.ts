@@ -4,7 +4,7 @@ import { estimate, rankEntries } from '../../../src/domain/catalog/estimate.ts';
 import { readTariff, tierFor } from '../../../src/domain/catalog/prices.ts';
 import { tariffsOf } from '../../../src/domain/catalog/tariffs.ts';
 import { NO_SHARE, shareFrom, WHOLE, type Workload } from '../../../src/domain/catalog/workload.ts';
-import { costOf } from '../../../src/gateway/price.ts';
+import { costOf } from '../../../src/gateway/accounting/price.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 import { randomFrom } from '../../support/random.ts';
 

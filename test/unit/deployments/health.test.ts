@@ -10,7 +10,7 @@ import {
   RECENT_MS,
   stateOf,
 } from '../../../src/domain/deployments/health.ts';
-import { watchHealth } from '../../../src/gateway/health.ts';
+import { watchHealth } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });

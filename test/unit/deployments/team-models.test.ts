@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { deploymentsFor, teamModelFinder } from '../../../src/domain/deployments/team-models.ts';
-import { createRouter } from '../../../src/gateway/route.ts';
+import { createRouter } from '../../../src/gateway/routing/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 const of = (modelGroup: string, teamId?: string) =>

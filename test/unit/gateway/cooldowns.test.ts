@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type CooldownPolicy, DEFAULT_ROUTING } from '../../../src/domain/routing/routing-policy.ts';
-import { allCoolingDown, createCooldowns, withoutCooling } from '../../../src/gateway/cooldowns.ts';
-import { createRouter } from '../../../src/gateway/route.ts';
+import { allCoolingDown, createCooldowns, withoutCooling } from '../../../src/gateway/routing/cooldowns.ts';
+import { createRouter } from '../../../src/gateway/routing/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 const failed = (upstreamStatus: number, retryAfterSeconds: number | null = null) =>

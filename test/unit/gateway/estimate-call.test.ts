@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { usdText } from '../../../src/domain/money.ts';
 import type { CallUsage } from '../../../src/domain/traces/call-usage.ts';
-import { entryOfModel, estimatorOf } from '../../../src/gateway/estimate-call.ts';
+import { entryOfModel, estimatorOf } from '../../../src/gateway/accounting/estimate-call.ts';
 import { snapshotOfRows } from '../../support/catalog-maps.ts';
 
 type Row = Readonly<Record<string, unknown>>;

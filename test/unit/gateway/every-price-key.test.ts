@@ -4,8 +4,8 @@ import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/
 import type { Outcome, Usage } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { usdText } from '../../../src/domain/money.ts';
-import { createBatchRecorder } from '../../../src/gateway/batch-recorder.ts';
-import { createPricer } from '../../../src/gateway/price.ts';
+import { createBatchRecorder } from '../../../src/gateway/calls/batch-recorder.ts';
+import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 import { aDeployment } from '../../support/chat.ts';
 import { KNOWN_PRICE_KEYS } from './known-price-keys.ts';

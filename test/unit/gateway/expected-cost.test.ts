@@ -13,8 +13,8 @@ import {
   TRANSCRIPTIONS,
 } from '../../../src/domain/inference/endpoint.ts';
 import { type Usd, usdText } from '../../../src/domain/money.ts';
-import { createCostExpectations } from '../../../src/gateway/expected-cost.ts';
-import { createPricer } from '../../../src/gateway/price.ts';
+import { createCostExpectations } from '../../../src/gateway/admission/expected-cost.ts';
+import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 const CATALOG: CatalogSnapshot = { id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/domain/admission/rate-limits.ts';
 import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { CHAT_COMPLETIONS } from '../../../src/domain/inference/endpoint.ts';
-import { createCallLimits } from '../../../src/gateway/rate-limits.ts';
+import { createCallLimits } from '../../../src/gateway/admission/rate-limits.ts';
 
 /** Tokens that a call of a key without words reserves. */
 function reservedFor(own: object, ofTeam: object): number {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ModelFallback, newFallback } from '../../../src/domain/fallbacks/fallback.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../../../src/domain/routing/routing-policy.ts';
-import { createFallbackRegistry } from '../../../src/gateway/fallback-registry.ts';
+import { createFallbackRegistry } from '../../../src/gateway/routing/fallback-registry.ts';
 
 const NOW = { now: new Date(0), by: 'u' };
 const row = (model: string, ...targets: string[]): ModelFallback =>

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newBudget } from '../../../src/domain/budgets/budget.ts';
 import { callLabels } from '../../../src/domain/calls/call-labels.ts';
 import type { Usd } from '../../../src/domain/money.ts';
-import { createLabelBudgets } from '../../../src/gateway/label-budgets.ts';
+import { createLabelBudgets } from '../../../src/gateway/admission/label-budgets.ts';
 
 const labels = callLabels({ session: null, endUser: null, tags: ['a', 'b'], metadata: {} });
 

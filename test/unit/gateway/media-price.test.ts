@@ -5,7 +5,7 @@ import type { Usage } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import type { Measured } from '../../../src/domain/inference/billed-quantity.ts';
 import { usdText } from '../../../src/domain/money.ts';
-import { createPricer } from '../../../src/gateway/price.ts';
+import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 type Row = Readonly<Record<string, unknown>>;

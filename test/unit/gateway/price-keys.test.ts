@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
 import type { Outcome, Usage } from '../../../src/domain/chat/chat.ts';
 import { usdText } from '../../../src/domain/money.ts';
-import { createPricer } from '../../../src/gateway/price.ts';
+import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { factsOf } from '../../../src/wire/chat-completions/answer.ts';
 import { usageOf as messageUsageOf } from '../../../src/wire/messages/usage.ts';
 import { usageOfResponse } from '../../../src/wire/responses/usage.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rateScopesOf } from '../../../src/gateway/rate-scopes.ts';
+import { rateScopesOf } from '../../../src/gateway/admission/rate-scopes.ts';
 import { aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
-import { type ClosedCall, recordOf } from '../../../src/gateway/record.ts';
+import { type ClosedCall, recordOf } from '../../../src/gateway/accounting/record.ts';
 import { aCaller, aDeployment, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
 
 /** The record of a call, with what differs from the usual. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Provider, Deployment } from '../../../src/domain/chat/provider.ts';
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { createRouter } from '../../../src/gateway/route.ts';
+import { createRouter } from '../../../src/gateway/routing/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 const provider = (name: string): Provider => ({ name, send: () => Promise.reject(new Error('not called')) });

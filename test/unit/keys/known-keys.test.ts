@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createKnownKeys } from '../../../src/gateway/known-keys.ts';
+import { createKnownKeys } from '../../../src/gateway/keys/known-keys.ts';
 import { aKey } from '../../support/chat.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ByteSink } from '../../../src/domain/bytes.ts';
 import type { SocketMessage } from '../../../src/domain/realtime/sockets.ts';
-import { createResponseSessions } from '../../../src/gateway/create-response-sessions.ts';
-import type { ResponseSessionLimits } from '../../../src/gateway/response-sessions.ts';
+import { createResponseSessions } from '../../../src/gateway/sessions/create-response-sessions.ts';
+import type { ResponseSessionLimits } from '../../../src/gateway/sessions/response-sessions.ts';
 import { aSocket, settled } from '../../support/realtime-session.ts';
 
 const LIMITS: ResponseSessionLimits = {

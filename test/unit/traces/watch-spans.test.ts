@@ -5,7 +5,7 @@ import { type SpanUpdate, watchSpans } from '../../../resolvers/spans.ts';
 import { publishChanges } from '../../../src/domain/traces/publish-changes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Unauthenticated } from '../../../src/domain/errors.ts';
-import { createCallerWatch } from '../../../src/gateway/caller-watch.ts';
+import { createCallerWatch } from '../../../src/gateway/keys/caller-watch.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aSpan, LONE_KEY, spanId, traceId } from '../../ports/samples.ts';
 import { aClient } from '../../support/free-tier.ts';

@@ -4,7 +4,7 @@ import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Conflict, Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
-import { createCallerWatch } from '../../../src/gateway/caller-watch.ts';
+import { createCallerWatch } from '../../../src/gateway/keys/caller-watch.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { aTracePacker } from '../../support/trace-packer.ts';

@@ -1,0 +1,137 @@
+import type { CatalogEntry, CatalogSnapshot, CatalogSource } from '../../domain/catalog/catalog.ts';
+import { type PriceRow, readTariff, type Tariff, tierFor } from '../../domain/catalog/prices.ts';
+import { ownersOfProvider } from '../../domain/catalog/provider-names.ts';
+import { type Rate, rateFrom, type Usd } from '../../domain/money.ts';
+import type { CallNames, CallTokens } from '../../domain/traces/call-usage.ts';
+import type { CallEstimator } from '../../domain/traces/estimate-export.ts';
+import { costOf } from './price.ts';
+
+/** Cost estimates of calls that did not pass the gateway, by the current catalog. */
+export interface CallEstimates {
+  readonly estimatorOf: CallEstimator;
+  /** See `entryOfModel`. */
+  readonly entryOf: (named: CallNames) => CatalogEntry | null;
+}
+
+export const createCallEstimates = (catalog: CatalogSource): CallEstimates => ({
+  estimatorOf: (named) => estimatorOf(catalog.current(), named),
+  entryOf: (named) => entryOfModel(catalog.current(), named),
+});
+
+/** Derived values of one catalog snapshot, computed on first use. */
+interface Known {
+  readonly tariffs: Map<CatalogEntry, Tariff | null>;
+  /** Number of entries per model name without its provider prefix. */
+  readonly offers: ReadonlyMap<string, number>;
+}
+const known = new WeakMap<CatalogSnapshot, Known>();
+
+function knownOf(catalog: CatalogSnapshot): Known {
+  const before = known.get(catalog);
+  if (before !== undefined) return before;
+  const offers = new Map<string, number>();
+  for (const { id } of catalog.entries) {
+    const name = id.slice(id.lastIndexOf('/') + 1);
+    offers.set(name, (offers.get(name) ?? 0) + 1);
+  }
+  const fresh = { tariffs: new Map<CatalogEntry, Tariff | null>(), offers };
+  known.set(catalog, fresh);
+  return fresh;
+}
+
+/**
+ * Catalog entry for a model name in a span: the entry of its provider, under `provider/model` or the bare name. Without a
+ * provider, only a model that a single entry offers. Null when there is no entry or the name is ambiguous.
+ */
+export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
+  for (const name of models) {
+    const model = name.replace(/^models\//, '');
+    const found = provider === null ? onlyOffer(catalog, model) : offerOf(catalog, ownersOfProvider(provider), model);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function offerOf(catalog: CatalogSnapshot, owners: readonly string[], model: string): CatalogEntry | null {
+  const isTheirs = (entry: CatalogEntry | null): entry is CatalogEntry =>
+    entry !== null && owners.some((owner) => entry.provider === owner || entry.provider?.startsWith(`${owner}-`));
+  for (const owner of owners) {
+    const own = catalog.find(`${owner}/${model}`);
+    if (isTheirs(own)) return own;
+  }
+  const bare = catalog.find(model);
+  return isTheirs(bare) ? bare : null;
+}
+
+const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null =>
+  knownOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
+
+const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
+/** Prices of other units than tokens, and members by which the price depends on region or customer. */
+const OTHER_UNITS = /_cost_per_(?!token|reasoning_token|audio_token|image_token|video_token|request|query)/;
+const MULTIPLIERS = /_uplift_multiplier|^provider_specific_entry$/;
+
+/**
+ * Prices of an entry that is billed by tokens only, else null. Null also for a row of zeros: it stands for free models,
+ * subscriptions and unknown prices (ADR 0015).
+ */
+function tariffOf(entry: CatalogEntry): Tariff | null {
+  if (!MODES.has(entry.mode ?? '')) return null;
+  const row: PriceRow = entry.row;
+  const isBilledOtherwise = Object.keys(row).some(
+    (key) => MULTIPLIERS.test(key) || (OTHER_UNITS.test(key) && (rateFrom(row[key]) ?? 0n) !== 0n),
+  );
+  const tariff = isBilledOtherwise ? null : readTariff(row);
+  if (tariff === null || tariff.base.input === null) return null;
+  // Embeddings have no output tokens.
+  if (tariff.base.output === null && entry.mode !== 'embedding') return null;
+  return tariff.base.input === 0n && (tariff.base.output ?? 0n) === 0n ? null : tariff;
+}
+
+/**
+ * Estimator for calls that did not pass the gateway, by the rules of the gateway's own prices. Null where the estimate
+ * would be a guess: the entry is ambiguous or is not billed by tokens only. The estimator returns null when the span does
+ * not count token kinds that have their own price. Cached tokens
+ * that a span does not count have the full input price.
+ */
+export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
+  const entry = entryOfModel(catalog, named);
+  if (entry === null) return null;
+  const { tariffs } = knownOf(catalog);
+  const before = tariffs.get(entry);
+  const tariff = before === undefined ? tariffOf(entry) : before;
+  tariffs.set(entry, tariff);
+  return tariff === null ? null : (tokens) => (countsEveryKind(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
+}
+
+/** 1,000 USD. A larger estimate comes from a wrong token count; a few of them would overflow a store's sums. */
+const MOST_PICOS = 1_000n * 10n ** 12n;
+
+function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
+  const longCacheWriteTokens = tokens.longCacheWriteTokens ?? 0;
+  const cost = costOf(tariff, {
+    inputTokens: tokens.inputTokens,
+    outputTokens: tokens.outputTokens,
+    cacheReadTokens: tokens.cacheReadTokens ?? 0,
+    cacheWriteTokens: tokens.cacheWriteTokens ?? 0,
+    reasoningTokens: tokens.reasoningTokens ?? 0,
+    ...(longCacheWriteTokens === 0 ? {} : { longCacheWriteTokens }),
+  });
+  return cost === null || cost > MOST_PICOS ? null : cost;
+}
+
+/** Whether the tokens of each kind with its own price are counted. Cached tokens may be missing: they count as plain input. */
+function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
+  const tier = tierFor(tariff, tokens.inputTokens);
+  const prices = tier?.prices ?? tariff.base;
+  const isUsual = (own: Rate | null, usual: Rate | null): boolean => own === null || own === usual;
+  const { cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = tokens;
+  const longWrite = (tier ?? tariff).longCacheWrite ?? null;
+  return (
+    (cacheWriteTokens === null ||
+      cacheWriteTokens === 0 ||
+      longCacheWriteTokens !== null ||
+      isUsual(longWrite, prices.cacheWrite ?? prices.input)) &&
+    (reasoningTokens !== null || tokens.outputTokens === 0 || isUsual(prices.reasoning, prices.output))
+  );
+}

@@ -1,0 +1,213 @@
+import type { CallRecord } from '../../domain/calls/call-record.ts';
+import type { SpendRow } from '../../domain/spend/spend-row.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { Outcome, ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { labelsOfCall, spendLabels } from '../../domain/calls/spend-labels.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
+import type { GuardrailEntry } from '../../domain/guardrails/entry.ts';
+import type { ActiveGuardrail } from '../../domain/guardrails/guardrail.ts';
+import type { Endpoint } from '../../domain/inference/endpoint.ts';
+import { GEN_AI, GEN_AI_OPERATIONS } from '../../domain/traces/conventions/gen-ai-attributes.ts';
+import type { Usd } from '../../domain/money.ts';
+import type { Span, SpanType } from '../../domain/traces/span.ts';
+import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../../domain/traces/truncate.ts';
+
+/** Characters of the input that a list of spans shows. */
+const PREVIEW_LIMIT = 240;
+/** Limit of a span name: with a wildcard deployment, callers choose the model name. */
+const NAME_BYTES = 512;
+const SERVICE = 'lensgate';
+/** Shared object, so that writers can cache its encoding by identity. */
+const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
+const CALL_ID = 'litellm.call_id';
+const RESEND_COUNT = 'http.request.resend_count';
+const NS_PER_MS = 1e6;
+
+/** Parts of a request that are recorded: a model call, or a call about a stored object. */
+export interface Accounted extends Pick<
+  ModelRequest,
+  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'unkept'
+> {
+  readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
+    readonly operation: string;
+    /** Absent for a call that is not one of an endpoint. */
+    readonly path?: Endpoint['path'];
+    /** Absent for endpoints without a prompt. */
+    readonly asks?: Endpoint['asks'];
+  };
+}
+
+/** Guardrails of a call, and their runs. */
+export interface Guarded {
+  readonly applied: readonly string[];
+  readonly entries: readonly GuardrailEntry[];
+  /** Guardrails of a mode. */
+  of(mode: GuardrailMode): readonly ActiveGuardrail[];
+}
+
+/** Facts of a call at the close of its account. */
+export interface ClosedCall {
+  readonly rowId: string;
+  readonly callId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly caller: Caller;
+  readonly request: Accounted;
+  readonly deployment: Deployment;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** Milliseconds from the start to the first response byte; null without one. */
+  readonly firstByteMs: number | null;
+  readonly outcome: Outcome | null;
+  readonly cost: Usd | null;
+  readonly end: 'completed' | 'failed' | 'abandoned';
+  readonly failure: Error | null;
+  readonly capturePrompts: boolean;
+  /** Number of retries and fallbacks; absent for none. */
+  readonly resendCount?: number;
+  /** Absent for a call without guardrails. */
+  readonly guard?: Guarded;
+  /** Budget windows that the cost counts in; absent for none. */
+  readonly windows?: SpendRow['windows'];
+}
+
+/** The spend row and the span of a call. */
+export function recordOf(call: ClosedCall): CallRecord {
+  const { caller, request, deployment, outcome, cost, startedAt } = call;
+  const { endpoint } = request;
+  const error = errorOf(call);
+  const usage = outcome?.usage ?? null;
+  const input = call.capturePrompts ? inputText(request) : '';
+  const startMs = startedAt.getTime();
+  const startNs = BigInt(startMs) * 1_000_000n;
+  // Round once: the sum of a Unix time in ms and a fraction would be rounded a second time by the double.
+  const durationNs = Math.round(call.durationMs * NS_PER_MS);
+  const stated = spendLabels(request.labels, request.userAgent);
+  const labels = request.labels === undefined ? undefined : labelsOfCall(stated);
+  return {
+    spend: {
+      id: call.rowId,
+      callId: call.callId,
+      responseId: outcome?.responseId ?? null,
+      callType: endpoint.callType,
+      keyHash: caller.keyHash,
+      teamId: caller.teamId,
+      userId: caller.userId,
+      ...stated,
+      modelGroup: request.model,
+      model: deployment.upstreamModel,
+      deploymentId: deployment.id,
+      provider: deployment.provider,
+      usage,
+      cost,
+      status: error === null ? 'success' : 'failure',
+      startedAt,
+      endedAt: new Date(startMs + Math.floor(durationNs / NS_PER_MS)),
+      firstByteAt: call.firstByteMs === null ? null : new Date(startMs + call.firstByteMs),
+      traceId: call.traceId,
+      spanId: call.spanId,
+      error,
+      ...(call.windows === undefined ? {} : { windows: call.windows }),
+      ...(call.guard === undefined || call.guard.entries.length === 0 ? {} : { guardrails: call.guard.entries }),
+    },
+    span: {
+      traceId: call.traceId,
+      spanId: call.spanId,
+      parentSpanId: request.parent?.spanId ?? null,
+      name: truncateText(`${endpoint.operation} ${request.model}`, NAME_BYTES),
+      kind: 'CLIENT',
+      type: typeOf(endpoint.operation),
+      agent: '',
+      service: SERVICE,
+      startNs,
+      endNs: startNs + BigInt(durationNs),
+      status: error === null ? 'ok' : 'error',
+      error: error?.message ?? null,
+      model: outcome?.responseModel ?? deployment.upstreamModel,
+      provider: deployment.provider,
+      framework: '',
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      inputPreview: call.capturePrompts ? preview(request) : '',
+      requestId: outcome?.responseId ?? null,
+      callId: null,
+      gateway: true,
+      cost,
+      estimate: null,
+      source: null,
+      ...(labels === undefined ? {} : { labels }),
+      input,
+      output: call.capturePrompts ? truncateText(outcome?.text ?? '', MAX_VALUE_BYTES) : '',
+      attributes: attributesOf(call, error?.code ?? null),
+      resourceAttributes: RESOURCE,
+      events: [],
+      links: [],
+    },
+  };
+}
+
+/** Span type of an operation; `framework` for operations outside the conventions. */
+function typeOf(operation: string): SpanType {
+  const types: Readonly<Record<string, SpanType>> = GEN_AI_OPERATIONS;
+  return Object.hasOwn(types, operation) ? (types[operation] ?? 'framework') : 'framework';
+}
+
+/** Error of a call; null for success. The message is safe to show to callers. */
+function errorOf({ end, failure, outcome }: ClosedCall): { readonly code: string; readonly message: string } | null {
+  if (end === 'completed') {
+    // A complete answer can still report that the model failed.
+    const reported = outcome?.failure ?? null;
+    return reported === null ? null : { code: 'UPSTREAM_FAILED', message: reported.message };
+  }
+  if (end === 'abandoned') return { code: 'CLIENT_GONE', message: 'The caller left before the answer was complete.' };
+  if (failure instanceof DomainError) return { code: failure.code, message: failure.message };
+  return { code: 'INTERNAL', message: 'Internal error.' };
+}
+
+function attributesOf(call: ClosedCall, errorType: string | null): Record<string, string> {
+  const { outcome, deployment, request } = call;
+  const attributes: Record<string, string> = {
+    [GEN_AI.operationName]: request.endpoint.operation,
+    [GEN_AI.providerName]: deployment.provider,
+    [GEN_AI.requestModel]: request.model,
+    [CALL_ID]: call.callId,
+  };
+  Object.assign(attributes, request.labels);
+  if (request.endpoint.outputs) attributes[GEN_AI.outputType] = request.endpoint.outputs;
+  if (outcome?.responseModel) attributes[GEN_AI.responseModel] = outcome.responseModel;
+  if (outcome?.responseId) attributes[GEN_AI.responseId] = outcome.responseId;
+  if (outcome?.finishReason) attributes[GEN_AI.finishReasons] = JSON.stringify([outcome.finishReason]);
+  if (outcome?.usage) {
+    attributes[GEN_AI.inputTokens] = String(outcome.usage.inputTokens);
+    attributes[GEN_AI.outputTokens] = String(outcome.usage.outputTokens);
+  }
+  if (outcome?.usage?.audio) {
+    attributes[GEN_AI.inputAudioTokens] = String(outcome.usage.audio.inputTokens);
+    attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
+  }
+  if (call.resendCount !== undefined) attributes[RESEND_COUNT] = String(call.resendCount);
+  if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
+  return attributes;
+}
+
+const promptOf = ({ body, endpoint: { asks } }: Accounted): unknown => (asks === undefined ? '' : body[asks.member]);
+
+function inputText(request: Accounted): string {
+  const prompt = promptOf(request);
+  return typeof prompt === 'string'
+    ? truncateText(prompt, MAX_VALUE_BYTES)
+    : truncateConversation(JSON.stringify(prompt ?? []), MAX_VALUE_BYTES);
+}
+
+/** Start of the last message or text. An array of numbers is one text in tokens. */
+function preview(request: Accounted): string {
+  const prompt = promptOf(request);
+  const last: unknown = Array.isArray(prompt) && typeof prompt.at(-1) !== 'number' ? prompt.at(-1) : prompt;
+  const content: unknown = (isMessage(last) ? last.content : last) ?? '';
+  return startOf(typeof content === 'string' ? content : JSON.stringify(content), PREVIEW_LIMIT);
+}
+
+const isMessage = (value: unknown): value is { readonly content?: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

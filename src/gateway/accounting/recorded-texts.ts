@@ -1,0 +1,88 @@
+import type { Outcome } from '../../domain/chat/chat.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { ActiveGuardrail, GuardedText, Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
+import { allTexts, requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
+import { type Members, withTexts } from '../../domain/guardrails/texts/walk.ts';
+import type { Accounted } from './record.ts';
+
+/** Prompt and answer of a record. */
+interface Recorded {
+  readonly request: Accounted;
+  readonly outcome: Outcome | null;
+}
+
+/** Prompt and answer after the guardrails of the mode `logging_only`; null where neither may be recorded. */
+type Masked = Recorded | null;
+
+interface Recording {
+  readonly guardrails: readonly ActiveGuardrail[];
+  readonly caller: Caller;
+  readonly callId: string;
+  readonly traceId: string;
+}
+
+/** Deadline of the guardrails of one record, in ms. */
+const DEADLINE_MS = 30_000;
+
+/** Texts after a verdict; null where they may not be recorded. */
+function textsAfter(verdict: Verdict, texts: readonly string[]): readonly string[] | null {
+  if (verdict.kind === 'blocked') return null;
+  if (verdict.kind !== 'edited') return texts;
+  return verdict.texts.length === texts.length ? verdict.texts : null;
+}
+
+type Chained = readonly string[] | null;
+
+/** Runs guardrails one after another, without a promise where none of them needs one. */
+function chained(
+  guardrails: readonly ActiveGuardrail[],
+  texts: readonly string[],
+  check: (one: ActiveGuardrail, texts: readonly string[]) => Verdict | Promise<Verdict>,
+): Chained | Promise<Chained> {
+  const [first, ...others] = guardrails;
+  if (first === undefined || texts.length === 0) return texts;
+  const continued = (verdict: Verdict): Chained | Promise<Chained> => {
+    const after = textsAfter(verdict, texts);
+    return after === null ? null : chained(others, after, check);
+  };
+  const verdict = check(first, texts);
+  return verdict instanceof Promise ? verdict.then(continued) : continued(verdict);
+}
+
+/**
+ * Masks a prompt and an answer before they are recorded. Null where a guardrail blocks them or fails: a text that was not
+ * checked is not recorded. Synchronous with guardrails that call no service.
+ */
+export function maskedForRecord(
+  { guardrails, caller, callId, traceId }: Recording,
+  { request, outcome }: Recorded,
+): Masked | Promise<Masked> {
+  const { endpoint, body, model } = request;
+  const member = endpoint.asks?.member;
+  const prompt: Members = member === undefined ? {} : { [member]: body[member] };
+  try {
+    const places = endpoint.path === undefined ? allTexts(prompt) : requestTexts({ path: endpoint.path }, prompt);
+    const answer = outcome?.text ?? null;
+    const sent = places.map(({ text }) => text);
+    const all = answer === null ? sent : [...sent, answer];
+    const roles: readonly GuardedText['role'][] = [...places.map(({ role }) => role), 'assistant'];
+    const check = ({ guardrail }: ActiveGuardrail, texts: readonly string[]): Verdict | Promise<Verdict> => {
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      const seen = texts.map((text, index) => ({ text, role: roles[index] ?? null }));
+      const inspection: Inspection = { phase: 'request', texts: seen, model, callId, traceId, caller, signal };
+      return guardrail.check(inspection);
+    };
+    const written = (texts: Chained): Masked => {
+      if (texts === null) return null;
+      const changes = withTexts(prompt, places, texts.slice(0, places.length));
+      return {
+        request: { ...request, body: { ...body, ...changes } },
+        outcome: outcome === null || answer === null ? outcome : { ...outcome, text: texts.at(-1) ?? null },
+      };
+    };
+    const texts = chained(guardrails, all, check);
+    return texts instanceof Promise ? texts.then(written).catch(() => null) : written(texts);
+  } catch {
+    return null;
+  }
+}

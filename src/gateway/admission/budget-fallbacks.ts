@@ -1,0 +1,40 @@
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import type { Budgets } from './budgets.ts';
+import type { Route } from '../routing/route.ts';
+
+/** A request and its first route. */
+interface Routed<Request> {
+  readonly request: Request;
+  readonly route: Route;
+}
+
+/** Models that a key calls in place of one whose budget for the key is used up, in their order. */
+const fallbacksOf = ({ settings }: VirtualKey, model: string): readonly string[] =>
+  settings.budgetFallbacks !== undefined && Object.hasOwn(settings.budgetFallbacks, model)
+    ? (settings.budgetFallbacks[model] ?? [])
+    : [];
+
+/** Whether a key names fallbacks for a model. */
+export const hasFallbacks = (key: VirtualKey | null, model: string): boolean =>
+  key !== null && fallbacksOf(key, model).length > 0;
+
+/**
+ * Replaces the model of a call when the budget of the key for this model is used up: by the first of its fallbacks that can be
+ * routed and of which the budget is not used up. Fallbacks of fallbacks are not followed. Without such a model the call
+ * stays as it is, and its reservation is refused. `locate` returns null for a model that the key may not call.
+ */
+export async function affordableModel<Request extends { readonly model: string }>(
+  { isModelSpent }: Pick<Budgets, 'isModelSpent'>,
+  key: VirtualKey | null,
+  first: Routed<Request>,
+  locate: (model: string) => Promise<Routed<Request> | null>,
+): Promise<Routed<Request>> {
+  const isSpent = ({ request, route }: Routed<Request>): boolean | Promise<boolean> =>
+    key !== null && isModelSpent(key, { deployment: route.deployment, model: request.model });
+  if (key === null || !(await isSpent(first))) return first;
+  for (const model of new Set(fallbacksOf(key, first.request.model))) {
+    const found = await locate(model);
+    if (found !== null && !(await isSpent(found))) return found;
+  }
+  return first;
+}

@@ -1,0 +1,49 @@
+import type { Limits } from '../../domain/budgets/limits.ts';
+import { windowBudget } from '../../domain/keys/budget-windows.ts';
+import type { BudgetWindow } from '../../domain/keys/key-settings.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { type Usd, usdNumber, usdText } from '../../domain/money.ts';
+
+/** Text of the reference. */
+export function budgetText(subject: string, spent: Usd, budget: Usd): string {
+  return `Budget has been exceeded! ${subject} Current cost: ${amountText(spent)}, Max budget: ${amountText(budget)}`;
+}
+
+export const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): string =>
+  budgetText(`Key=${alias ?? 'None'} (${name})`, spent, budget);
+
+export function windowText({ alias, name }: VirtualKey, window: BudgetWindow, spent: Usd): string {
+  const { budgetDuration: duration, resetAt } = window;
+  const amounts = `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(windowBudget(window)).toFixed(2)}`;
+  const text = `ExceededBudget: Key over ${duration} budget. ${amounts}`;
+  return `${text}. Key=${alias ?? 'None'} (${name})${resetText({ duration, resetAt: new Date(resetAt) })}`;
+}
+
+/** A budget window. */
+export interface Window {
+  readonly duration: string;
+  readonly resetAt: Date;
+}
+
+/** The window of a budget; null where its spend is never reset. */
+export const windowIn = ({
+  budgetDuration: duration,
+  budgetResetAt: resetAt,
+}: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>): Window | null =>
+  duration === null || resetAt === null ? null : { duration, resetAt };
+
+/** Window and reset time, after the text of the reference. */
+export const resetText = (window: Window | null): string =>
+  window === null
+    ? ''
+    : `. Budget window: ${window.duration}. Budget resets at: ${window.resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** As the reference writes amounts: always with a decimal point. */
+export const amountText = (amount: bigint): string => {
+  const text = usdText(amount as Usd);
+  return text.includes('.') ? text : `${text}.0`;
+};
+
+/** Text for end users, as in the reference. */
+export const endUserText = (subject: string, spent: Usd, budget: Usd): string =>
+  `ExceededBudget: ${subject} over budget. Spend=${amountText(spent)}, Budget=${amountText(budget)}`;

@@ -1,0 +1,324 @@
+import type { Admission, Refusal, Reservation } from '../../domain/admission/admission.ts';
+import { type Charged, countersOf, keyCounter } from '../../domain/admission/counters.ts';
+import type { CallLabels } from '../../domain/calls/call-labels.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { BudgetExceeded, type BudgetErrorKind, RouteBudgetExceeded } from '../../domain/errors.ts';
+import { type BudgetWindow, windowCounter } from '../../domain/budgets/budget-window.ts';
+import type { ProviderBudgets } from '../../domain/budgets/route-budget.ts';
+import {
+  type CallWindows,
+  createWindowBudgets,
+  isOfRoute,
+  NO_WINDOWS,
+  type Routed,
+  type WindowBudget,
+} from './window-budgets.ts';
+import { throttleOf, withoutBudget } from '../../domain/keys/budget-throttle.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { BudgetAlerts } from './budget-alerts.ts';
+import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
+import {
+  assertNoneBlocked,
+  labelCounters,
+  type LabelBudget,
+  type LabelBudgets,
+  NO_LABEL_BUDGETS,
+} from './label-budgets.ts';
+import { createSoftBudgets } from './soft-budgets.ts';
+import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
+
+/** Deployment and request that a cost is estimated for. */
+export interface Estimated {
+  readonly deployment: Deployment;
+  /** Null for one turn of a realtime session. */
+  readonly request: SentRequest | null;
+  /** Public name of the model, where it is not the name of the deployment's group. */
+  readonly model?: string;
+  /** Known cost of the call; estimated when absent. */
+  readonly cost?: Usd;
+}
+
+/** Where a call was sent last, and what its answer used. */
+interface Settled {
+  /** The deployment that was reserved for, when absent. */
+  readonly deployment?: Deployment;
+  /** Cost and usage update the averages for later estimates. Null where the answer is not complete. */
+  readonly answered?: { readonly usage: Usage | null } | null;
+}
+
+/** Reservation of one call. `settle` ends it; later calls have no effect. */
+export interface CostReservation {
+  /**
+   * Replaces the reserved cost by the actual one, which counts for the provider and the deployment that the call was sent to
+   * last. Null releases it without a charge, because no cost is known.
+   */
+  settle(cost: Usd | null, settled?: Settled): void;
+  /** Budget windows that the cost of a call at this deployment counts in; undefined for none. */
+  windowsAt(deployment: Deployment): readonly BudgetWindow[] | undefined;
+  /** Charges one turn of a session. `settle` takes the total cost of all turns. */
+  progress(cost: Usd): void;
+}
+
+/**
+ * Budgets of keys, their owners and the labels of calls. The expected cost is reserved before a call, and the actual
+ * cost is charged after it.
+ */
+export interface Budgets {
+  /**
+   * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
+   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded,
+   * RouteBudgetExceeded for that of the provider or the deployment, and Forbidden for a blocked end user. `throttle` is called,
+   * with the part of its limits that the key keeps, where its budget is used up and it goes on.
+   */
+  reserve(
+    caller: Caller,
+    call: Estimated,
+    labels?: CallLabels,
+    throttle?: Throttle,
+  ): CostReservation | null | Promise<CostReservation | null>;
+  /**
+   * Refuses what `reserve` would refuse. Without a request, as for an open session, reservations are ignored: only a used-up
+   * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
+   */
+  check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
+  /**
+   * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
+   * budget. Synchronous when its spend is in memory.
+   */
+  isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
+  /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
+  charge(charged: Charged | null, cost: Usd, also?: AlsoCharged): void;
+  /** Budget windows that a call without a reservation counts in; undefined for none. */
+  windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
+  /** Whether the provider or the deployment of a call has a budget. */
+  isRouteLimited(deployment: Deployment): boolean;
+  /** Gives the alerts of soft budgets that a cost has crossed. Call it when the cost was charged. */
+  spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
+  /**
+   * Spend of a key without reservations; null when it is not in memory. That of a key with its own budget is in memory
+   * from its first call on.
+   */
+  spentBy(keyHash: string): Usd | null;
+}
+
+type Throttle = (keptPart: number) => void;
+
+/** Further counters of a cost, besides a key and its owners. */
+interface AlsoCharged {
+  readonly labels?: CallLabels | undefined;
+  readonly windows?: readonly BudgetWindow[] | undefined;
+}
+
+/** The labels of a call, and the budgets of those that have one. */
+interface NamedLabels {
+  readonly labels: CallLabels | undefined;
+  readonly found: readonly LabelBudget[];
+}
+
+export function createBudgets({
+  admission,
+  expectations,
+  isFree,
+  errorKind,
+  labelBudgets = NO_LABEL_BUDGETS,
+  alerts,
+  providerBudgets,
+  throttlePart = () => null,
+  now = () => new Date(),
+}: {
+  readonly admission: Admission;
+  readonly expectations: CostExpectations;
+  /** Whether calls of a deployment are free. Called only for keys whose budget is used up. */
+  readonly isFree: (deployment: Deployment) => boolean;
+  readonly errorKind: BudgetErrorKind;
+  /** Budgets of tags and end users; none when absent. */
+  readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  /** Receives refusals; none when absent. */
+  readonly alerts?: BudgetAlerts;
+  /** Budgets of providers, read for each call; none when absent. */
+  readonly providerBudgets?: (() => ProviderBudgets) | undefined;
+  /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
+  readonly throttlePart?: (() => number | null) | undefined;
+  readonly now?: () => Date;
+}): Budgets {
+  const windowBudgets = createWindowBudgets(now, providerBudgets);
+  const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
+
+  /** Free models skip the budget check. */
+  function refuse(refusal: Refusal, call: Estimated | undefined, key: VirtualKey | null): null {
+    if (call !== undefined && isFree(call.deployment)) return null;
+    const error = exceeded(refusal, errorKind);
+    const { charge } = refusal;
+    if (alerts !== undefined && 'scope' in charge)
+      alerts.refused(charge as BudgetCharge, { message: error.message, keyHash: key?.hash ?? null });
+    throw error;
+  }
+
+  /** Part of its limits with which a key goes on after a refusal; null where the refusal holds. Free models ignore budgets. */
+  function keptPartAfter({ charge }: Refusal, call: Estimated | undefined, key: VirtualKey | null): number | null {
+    if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
+    const part = throttleOf(key, throttlePart());
+    return part === null || (call !== undefined && isFree(call.deployment)) ? null : part;
+  }
+
+  function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels, throttle?: Throttle) {
+    assertNoneBlocked(found);
+    const windows = windowBudgets.of(key, routedOf(call), found);
+    if (!isCharged(key, found, windows)) return null;
+    const expected =
+      call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
+    const counted = { admission, charged: key && chargedOf(key), labels, windows };
+    const route = { at: call.deployment, routeAt: windowBudgets.ofRoute };
+
+    function reserveFor(payer: VirtualKey | null): CostReservation | null | Promise<CostReservation | null> {
+      const charges = chargesOf(payer, expected.cost, { now: now(), labels: found, windows });
+      const decided = admission.reserve(charges);
+      const taken = (decision: Reservation | Refusal): ReturnType<typeof reserveFor> => {
+        if (decision.kind === 'reserved') return costReservation(decision, expected, { ...counted, ...route, charges });
+        const keptPart = keptPartAfter(decision, call, payer);
+        if (payer === null || keptPart === null) return refuse(decision, call, key);
+        throttle?.(keptPart);
+        return reserveFor(withoutBudget(payer));
+      };
+      return decided instanceof Promise ? decided.then(taken) : taken(decided);
+    }
+    return reserveFor(key);
+  }
+
+  function checkAll(
+    key: VirtualKey | null,
+    call: Estimated | undefined,
+    labels: readonly LabelBudget[],
+    throttle?: Throttle,
+  ): void | Promise<void> {
+    assertNoneBlocked(labels);
+    const windows = call === undefined ? NO_WINDOWS : windowBudgets.of(key, routedOf(call), labels);
+    if (!isCharged(key, labels, windows)) return;
+    const request = call?.request ?? null;
+    const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
+
+    function checkFor(payer: VirtualKey | null): void | Promise<void> {
+      const decided = admission.check(chargesOf(payer, cost, { now: now(), labels, windows }));
+      const decide = (refusal: Refusal | null): void | Promise<void> => {
+        if (refusal === null) return;
+        const keptPart = keptPartAfter(refusal, call, payer);
+        if (payer === null || keptPart === null) return void refuse(refusal, call, key);
+        throttle?.(keptPart);
+        return checkFor(withoutBudget(payer));
+      };
+      return decided instanceof Promise ? decided.then(decide) : decide(decided);
+    }
+    return checkFor(key);
+  }
+
+  return {
+    reserve({ key }, call, labels = call.request?.labels, throttle) {
+      const found = labelBudgets.of(labels, key);
+      if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found }, throttle);
+      return found.then((read) => reserveAll(key, call, { labels, found: read }, throttle));
+    },
+    check({ key }, call, labels = call?.request?.labels, throttle) {
+      const found = labelBudgets.of(labels, key);
+      if (!(found instanceof Promise)) return checkAll(key, call, found, throttle);
+      return found.then((read) => checkAll(key, call, read, throttle));
+    },
+    isModelSpent(key, { deployment, model }) {
+      const early = windowBudgets.ofKey(key, model);
+      if (early.length === 0) return false;
+      const charges = chargesOf(null, SMALLEST_COST, { now: now(), windows: { ...NO_WINDOWS, early } });
+      const decided = admission.check(charges);
+      const isSpent = (refusal: Refusal | null): boolean => refusal !== null && !isFree(deployment);
+      return decided instanceof Promise ? decided.then(isSpent) : isSpent(decided);
+    },
+    charge(charged, cost, { labels, windows = [] } = {}) {
+      for (const counter of charged === null ? [] : countersOf(charged)) admission.count(counter, cost);
+      for (const counter of labelCounters(labels)) admission.count(counter, cost);
+      for (const window of windows) admission.count(windowCounter(window), cost);
+    },
+    windowsOf(key, at, labels) {
+      const found = labelBudgets.of(labels, key);
+      // A customer that is not in memory has no call under way with a budget.
+      const { early, team, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
+      const windows = [...early, ...team, ...route].map(({ window }) => window);
+      return windows.length === 0 ? undefined : windows;
+    },
+    isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
+    spent: soft?.spent ?? (() => {}),
+    spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
+  };
+}
+
+/** Smallest cost. With it, a check includes the reservations of running calls. */
+const SMALLEST_COST = 1n as Usd;
+
+const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Routed => ({ deployment, model });
+
+const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
+  windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
+
+/** Charges of a call, and the counters of its cost. */
+interface Counted {
+  readonly admission: Pick<Admission, 'count'>;
+  readonly charges: readonly BudgetCharge[];
+  /** Null for a call without a key. */
+  readonly charged: Charged | null;
+  readonly labels: CallLabels | undefined;
+  readonly windows: CallWindows;
+  /** The deployment that was reserved for. */
+  readonly at: Deployment;
+  /** Budgets of the provider and of the deployment of a call. */
+  readonly routeAt: (deployment: Deployment) => readonly WindowBudget[];
+}
+
+function costReservation(
+  reservation: Reservation,
+  expected: ExpectedCost,
+  { admission, charges, charged, labels, windows, at, routeAt }: Counted,
+): CostReservation {
+  let isOpen = true;
+  const costs = (cost: Usd): readonly Usd[] =>
+    charges.map(({ isOnlyChecked }) => (isOnlyChecked === true ? ZERO_USD : cost));
+  return {
+    windowsAt(deployment) {
+      const isElsewhere = deployment.id !== at.id;
+      if (windows === NO_WINDOWS && !isElsewhere) return undefined;
+      const own = charges.flatMap(({ scope, counts }) =>
+        counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
+      );
+      const all = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
+      return all.length === 0 ? undefined : all;
+    },
+    settle(cost, { deployment = at, answered = null } = {}) {
+      if (!isOpen) return;
+      isOpen = false;
+      if (cost === null) return reservation.release();
+      const isElsewhere = deployment.id !== at.id;
+      const counted = costs(cost);
+      if (!isElsewhere) reservation.commit(counted);
+      else reservation.commit(counted.map((one, place) => (isOfRoute(charges[place]?.scope ?? '') ? ZERO_USD : one)));
+      if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
+      // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
+      const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
+      for (const counter of counters)
+        if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
+      if (answered !== null) expected.learn(cost, answered.usage);
+    },
+    progress(cost) {
+      reservation.progress(costs(cost));
+      expected.learn(cost, null);
+    },
+  };
+}
+
+/** When reservations of running calls cause the refusal, the reported cost is the whole budget. */
+function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded | RouteBudgetExceeded {
+  const spent = (used >= charge.limit ? used : charge.limit) as Usd;
+  const text = 'refusalText' in charge ? (charge as BudgetCharge).refusalText(spent) : 'Budget has been exceeded!';
+  const scope = 'scope' in charge ? (charge as BudgetCharge).scope : null;
+  return scope === 'provider' || scope === 'deployment'
+    ? new RouteBudgetExceeded([{ scope, text }])
+    : new BudgetExceeded(text, errorKind);
+}

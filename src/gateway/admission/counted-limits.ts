@@ -1,0 +1,99 @@
+import { type Budget, countStart, withCurrentWindow, withIncrease } from '../../domain/budgets/budget.ts';
+import { type CountedLimits, type Limits, limitsOf } from '../../domain/budgets/limits.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { KeyOwnerKind } from '../../domain/spend/spend-row.ts';
+import type { SpendFilter, SpendReports } from '../../domain/spend/spend-reports.ts';
+
+/** A key, an owner of keys, or a label of calls that refers to a budget row. */
+export interface Spending {
+  readonly kind: KeyOwnerKind | 'key' | 'tag' | 'end_user';
+  /** The hash of a key, the name of a label. Ids of members are made by `memberId`. */
+  readonly id: string;
+}
+
+/** Limits of budget rows with the spend before the current window of each. */
+export interface CountedBudgets {
+  of(spending: Spending, row: Budget): Promise<CountedLimits>;
+}
+
+/** How long a spend is used without a further read, in ms. It changes only when a key moves to another owner. */
+const FRESH_MS = 60_000;
+/** The same in a young window: calls that began before it are still being recorded. */
+const YOUNG_FRESH_MS = 2_000;
+/** Age of a window up to which it is young, in ms. */
+const YOUNG_MS = 120_000;
+/** Most spends in memory. The oldest is evicted. */
+const MOST_KNOWN = 50_000;
+
+interface Known {
+  readonly startMs: number;
+  readonly freshUntilMs: number;
+  /** A read in flight is shared. */
+  readonly spent: Promise<Usd>;
+}
+
+/** The calls of a spending. */
+function conditionOf({ kind, id }: Spending): Pick<SpendFilter, 'any' | 'ownedBy'> {
+  switch (kind) {
+    case 'key':
+      return { any: { key: [id] } };
+    case 'tag':
+      return { any: { tag: [id] } };
+    case 'end_user':
+      return { any: { endUser: [id] } };
+    case 'team':
+    case 'user':
+    case 'member':
+    case 'organization':
+    case 'project':
+      return { any: {}, ownedBy: { kind, id } };
+  }
+}
+
+const nameOf = ({ kind, id }: Spending): string => `${kind}:${id}`;
+
+/**
+ * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The spend before
+ * the window is derived from the spend rows, so no row of its own can disagree with them.
+ */
+export function createCountedBudgets(
+  reports: Pick<SpendReports, 'groups'>,
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
+): CountedBudgets {
+  const known = new Map<string, Known>();
+
+  async function read(spending: Spending, start: Date): Promise<Usd> {
+    const filter = { from: null, to: start, visibleTo: null, ...conditionOf(spending) };
+    const groups = await reports.groups({ filter, by: [], limit: 1 });
+    return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);
+  }
+
+  function spentBefore(spending: Spending, start: Date): Promise<Usd> {
+    const name = nameOf(spending);
+    const nowMs = clock.monotonicMs();
+    const last = known.get(name);
+    const startMs = start.getTime();
+    if (last?.startMs === startMs && nowMs <= last.freshUntilMs) return last.spent;
+    const isYoung = clock.now().getTime() - startMs <= YOUNG_MS;
+    const freshUntilMs = nowMs + (isYoung ? YOUNG_FRESH_MS : FRESH_MS);
+    const entry = { startMs, freshUntilMs, spent: read(spending, start) };
+    known.delete(name);
+    known.set(name, entry);
+    entry.spent.catch(() => {
+      if (known.get(name) === entry) known.delete(name);
+    });
+    const [oldest] = known.keys();
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    return entry.spent;
+  }
+
+  return {
+    async of(spending, row) {
+      const now = clock.now();
+      const start = countStart(row, now);
+      const limits: Limits = limitsOf(withIncrease(withCurrentWindow(row, now), now));
+      return { ...limits, spentBefore: start === null ? null : await spentBefore(spending, start) };
+    },
+  };
+}

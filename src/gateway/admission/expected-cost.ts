@@ -1,0 +1,172 @@
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import type { PriceRow } from '../../domain/catalog/prices.ts';
+import type { ModelRequest, Usage } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { entryFor } from '../../domain/deployments/priced-by.ts';
+import type { Endpoint } from '../../domain/inference/endpoint.ts';
+import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import { mostOutputTokens, answerCount } from '../../domain/inference/output-limit.ts';
+import type { createPricer } from '../accounting/price.ts';
+
+/** Parts of a request that its cost is estimated from: the size and small members. The prompt is not parsed. */
+export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes' | 'labels'>;
+
+/** Expected cost of a call. */
+export interface ExpectedCost {
+  /** Zero when no price is known, or the model is free. */
+  readonly cost: Usd;
+  /** Updates the average of similar calls with the actual cost. */
+  learn(cost: Usd, usage: Usage | null): void;
+}
+
+/**
+ * Estimates the cost of a call before it is sent. The first rule that applies is used:
+ * - The request limits its output: input tokens plus the limit.
+ * - Average cost of earlier calls with the same deployment, endpoint, number of answers and size class.
+ * - Input tokens by the size of the request, plus the model's output limit, at most 1,024 tokens.
+ * Images are estimated per image, speech per character, transcripts per second of audio.
+ */
+export interface CostExpectations {
+  /** `request` is null for one turn of a realtime session. */
+  of(deployment: Deployment, request: SentRequest | null): ExpectedCost;
+}
+
+/** Request bytes per input token. */
+const BYTES_PER_TOKEN = 4;
+/** Input limit when the catalog has none: a body may contain images, which are few tokens. */
+const MOST_INPUT_TOKENS = 200_000;
+/** Output tokens of a call without a limit and without an average. */
+const USUAL_OUTPUT_TOKENS = 1_024;
+/** Bytes per second of audio: 128 kbit/s. */
+const BYTES_PER_SECOND = 16_000;
+/** Input tokens, and output tokens, per second of transcribed audio. */
+const TOKENS_PER_SECOND = 10;
+/** Most averages in memory. The oldest is evicted. */
+const KINDS_LIMIT = 10_000;
+/** Exponential moving average: a new value counts 1/WEIGHT. */
+const WEIGHT = 8;
+
+/** Moving averages of calls of one kind. */
+interface Average {
+  cost: Usd;
+  inputTokens: number;
+}
+
+/** Token limits of one call, from the catalog. */
+interface TokenBounds {
+  readonly input: number;
+  readonly output: number;
+}
+
+export function createCostExpectations(
+  price: ReturnType<typeof createPricer>,
+  catalog: () => CatalogSnapshot,
+): CostExpectations {
+  const averages = new Map<string, Average>();
+
+  function learn(kind: string, cost: Usd, usage: Usage | null): void {
+    const before = averages.get(kind);
+    const inputTokens = usage?.inputTokens ?? before?.inputTokens ?? 0;
+    if (before !== undefined) {
+      before.cost = (before.cost + (cost - before.cost) / BigInt(WEIGHT)) as Usd;
+      before.inputTokens += (inputTokens - before.inputTokens) / WEIGHT;
+      return;
+    }
+    averages.set(kind, { cost, inputTokens });
+    const [oldest] = averages.keys();
+    if (averages.size > KINDS_LIMIT && oldest !== undefined) averages.delete(oldest);
+  }
+
+  /** Estimated cost of one turn of a session. */
+  const turnCost = (deployment: Deployment): Usd | null =>
+    price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) });
+
+  function callCost(
+    deployment: Deployment,
+    request: SentRequest,
+    answers: number,
+    average: Average | undefined,
+  ): Usd | null {
+    const { endpoint, body, bytes } = request;
+    const limit = writes(endpoint) ? mostOutputTokens(body) : null;
+    if (limit === null && average !== undefined) return average.cost;
+    const bounds = boundsOf(deployment, catalog());
+    const sized = Math.min(Math.ceil(bytes.length / BYTES_PER_TOKEN), bounds.input);
+    const input = average?.inputTokens ?? sized;
+    if (endpoint.medium !== undefined || endpoint.billedBy !== undefined || endpoint.operation === 'rerank')
+      return unitCost(deployment, request, answers);
+    if (!writes(endpoint)) return price(deployment, { usage: tokens(input, 0) });
+    const output = Math.min(limit ?? USUAL_OUTPUT_TOKENS, bounds.output) * answers;
+    return price(deployment, { usage: tokens(input, output) });
+  }
+
+  function unitCost(deployment: Deployment, { endpoint, body, bytes }: SentRequest, answers: number): Usd | null {
+    const size = bytes.length;
+    if (endpoint.medium === 'transcript') {
+      const seconds = Math.ceil(size / BYTES_PER_SECOND);
+      const usage = tokens(seconds * TOKENS_PER_SECOND, seconds * TOKENS_PER_SECOND);
+      return price(deployment, { usage, measured: { unit: 'second', count: seconds } });
+    }
+    if (endpoint.medium === 'image') {
+      const measured: Measured = {
+        unit: 'image',
+        count: answers,
+        size: textOf(body['size']),
+        quality: textOf(body['quality']),
+      };
+      return (
+        price(deployment, { usage: null, measured }) ??
+        price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS * answers) })
+      );
+    }
+    const measured: Measured =
+      endpoint.billedBy === 'character' ? { unit: 'character', count: size } : { unit: 'query', count: 1 };
+    const output = endpoint.billedBy === 'character' ? USUAL_OUTPUT_TOKENS : 0;
+    return price(deployment, { usage: tokens(Math.ceil(size / BYTES_PER_TOKEN), output), measured });
+  }
+
+  return {
+    of(deployment, request) {
+      const answers = request === null ? 1 : answerCount(request.body);
+      const kind = kindOf(deployment, request, answers);
+      const average = averages.get(kind);
+      const known =
+        request === null ? (average?.cost ?? turnCost(deployment)) : callCost(deployment, request, answers, average);
+      const cost = known ?? ZERO_USD;
+      return { cost: cost > 0n ? cost : ZERO_USD, learn: (actual, usage) => learn(kind, actual, usage) };
+    },
+  };
+}
+
+/** Key of a kind of calls with similar cost. Size classes are powers of four. */
+function kindOf({ id, provider, upstreamModel }: Deployment, request: SentRequest | null, answers: number): string {
+  if (request === null) return `${id}\n${provider}\n${upstreamModel}\n/realtime`;
+  const sizeClass = (32 - Math.clz32(request.bytes.length)) >> 1;
+  return `${id}\n${provider}\n${upstreamModel}\n${request.endpoint.path}\n${sizeClass}\n${answers}`;
+}
+
+/** Whether an endpoint generates text, so that the request size does not bound the output tokens. */
+const writes = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';
+
+function boundsOf(deployment: Deployment, catalog: CatalogSnapshot): TokenBounds {
+  const row: PriceRow = entryFor(deployment, catalog)?.row ?? {};
+  const limitOf = (member: string, otherwise: number): number => {
+    const value = deployment.priceOverrides[member] ?? row[member];
+    return typeof value === 'number' && value > 0 ? value : otherwise;
+  };
+  return {
+    input: limitOf('max_input_tokens', MOST_INPUT_TOKENS),
+    output: limitOf('max_output_tokens', limitOf('max_tokens', Infinity)),
+  };
+}
+
+const tokens = (inputTokens: number, outputTokens: number): Usage => ({
+  inputTokens: Math.ceil(inputTokens),
+  outputTokens: Math.ceil(outputTokens),
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -1,0 +1,291 @@
+import { spendCounter } from '../../domain/admission/counters.ts';
+import type { Budget, BudgetStore } from '../../domain/budgets/budget.ts';
+import { NO_LIMITS, type OwnerLimits } from '../../domain/budgets/limits.ts';
+import { type CallLabels, END_USER } from '../../domain/calls/call-labels.ts';
+import { ownTags } from '../../domain/calls/spend-labels.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { CustomerStore, Region } from '../../domain/customers/customer.ts';
+import { Forbidden } from '../../domain/errors.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
+import type { SpendReports } from '../../domain/spend/spend-reports.ts';
+import { cutLabel } from '../../domain/spend/label.ts';
+import type { TagStore } from '../../domain/tags/tag.ts';
+import { windowIn } from './budget-texts.ts';
+import { createCountedBudgets } from './counted-limits.ts';
+
+/** The budget and the limits of a tag or an end user of a call, and whether the end user is blocked. */
+export interface LabelBudget {
+  readonly scope: 'tag' | 'end_user';
+  readonly id: string;
+  /** Whether calls that name it are refused. Only end users can be blocked. */
+  readonly blocked: boolean;
+  /** Null for none. */
+  readonly budget: Usd | null;
+  /** Soft budget, which refuses nothing; null for none. */
+  readonly soft: Usd | null;
+  readonly limits: OwnerLimits;
+  /** Region in which calls of an end user are processed; absent for any. */
+  readonly place?: { readonly region: Region; readonly defaultModel: string | null };
+  /** Tokens a day of batches; absent for no limit. */
+  readonly tpdLimit?: number | null;
+  /** Budgets of single models, of end users; absent for none. */
+  readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
+  /** Its total spend at the start of its budget window. */
+  readonly spentBefore: Usd;
+  /** Its budget window; null where its spend is never reset. */
+  readonly window: { readonly duration: string; readonly resetAt: Date } | null;
+}
+
+/**
+ * Budgets and blocks of the tags and the end user that a call names. They are cached; an old one is read again before it is used, a
+ * failed read uses the cached one.
+ */
+export interface LabelBudgets {
+  /** In the order of the checks: tags, then the end user. Synchronous when they are in memory. */
+  of(labels: CallLabels | undefined, key: VirtualKey | null): readonly LabelBudget[] | Promise<readonly LabelBudget[]>;
+  /** Evicts all: a tag, a customer or a budget was changed in this process. */
+  forget(): void;
+}
+
+/** The tags and the end user of a call, as counters of spend. */
+export function labelCounters(labels: CallLabels | undefined): readonly string[] {
+  if (labels === undefined) return [];
+  const endUser = idOrNull(labels[END_USER] ?? null);
+  const tags = ownTags(labels).map((tag) => spendCounter('tag', cutLabel(tag)));
+  return endUser === null ? tags : [...tags, spendCounter('end_user', cutLabel(endUser))];
+}
+
+/** Refuses a call whose end user is blocked. Throws Forbidden. */
+export function assertNoneBlocked(labels: readonly LabelBudget[]): void {
+  for (const { blocked, id } of labels)
+    if (blocked)
+      throw new Forbidden(
+        `End user=${id} is blocked. Update via \`/customer/unblock\` if you're an admin.`,
+        'end_user_blocked',
+      );
+}
+
+export const NO_LABEL_BUDGETS: LabelBudgets = { of: () => [], forget() {} };
+
+interface LabelStores {
+  readonly budgets: Pick<BudgetStore, 'findMany'>;
+  readonly customers: Pick<CustomerStore, 'findMany' | 'count'>;
+  readonly tags: Pick<TagStore, 'findMany' | 'count'>;
+  readonly spendReports: Pick<SpendReports, 'groups'>;
+}
+
+/** How long a budget is used without a further read, in ms. */
+const FRESH_MS = 5_000;
+/** How long it is used while the store does not answer, in ms. */
+const OUTAGE_MS = 60_000;
+/** Most labels in memory. The oldest is evicted. */
+const MOST_LABELS = 50_000;
+
+/** A label of a call, and the budget of end users without their own. */
+interface Named {
+  readonly scope: LabelBudget['scope'];
+  readonly id: string;
+  readonly otherwise: string | null;
+}
+
+interface Entry {
+  readonly readMs: number;
+  readonly found: LabelBudget | null;
+}
+
+/** The row of a label. */
+interface LabelRow {
+  readonly budgetId: string | null;
+  readonly blocked: boolean;
+  readonly place: LabelBudget['place'];
+}
+
+const NO_ROW: LabelRow = { budgetId: null, blocked: false, place: undefined };
+
+/** A label's budget, and whether it is blocked. */
+interface Limited extends Pick<LabelRow, 'blocked' | 'place'> {
+  readonly row: Budget | null;
+}
+
+/** An end user without a budget, who is blocked or bound to a region. */
+const withoutBudget = ({ scope, id }: Named, { blocked, place }: Limited): LabelBudget => ({
+  scope,
+  id,
+  blocked,
+  ...(place === undefined ? {} : { place }),
+  budget: null,
+  soft: null,
+  limits: NO_LIMITS,
+  spentBefore: ZERO_USD,
+  window: null,
+});
+
+const nameOf = ({ scope, id, otherwise }: Named): string => JSON.stringify([scope, id, otherwise]);
+
+/** Whether there are tags and customers. Without them no label is looked up. */
+interface Kinds {
+  readonly readMs: number;
+  readonly tags: boolean;
+  readonly customers: boolean;
+}
+
+export function createLabelBudgets(
+  stores: LabelStores,
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
+  /** Budget of end users without their own, of keys that name none. */
+  defaultBudgetId: string | null = null,
+): LabelBudgets {
+  const counted = createCountedBudgets(stores.spendReports, clock);
+  const entries = new Map<string, Entry>();
+  let kinds: Kinds | null = null;
+  let generation = 0;
+  /** The read in flight, which calls share. */
+  let readingKinds: Promise<Kinds> | null = null;
+
+  async function readKinds(): Promise<Kinds> {
+    const readMs = clock.monotonicMs();
+    const begun = generation;
+    try {
+      const [tags, customers] = await Promise.all([
+        stores.tags.count({ ids: null }),
+        stores.customers.count({ ids: null }),
+      ]);
+      const read = { readMs, tags: tags > 0, customers: customers > 0 };
+      if (begun === generation) kinds = read;
+      return read;
+    } catch (error) {
+      if (kinds === null) throw error;
+      return kinds;
+    }
+  }
+
+  async function entryOf(named: Named, limited: Limited, readMs: number): Promise<Entry> {
+    const { row, blocked, place } = limited;
+    const isKept = blocked || place !== undefined;
+    if (row === null) return { readMs, found: isKept ? withoutBudget(named, limited) : null };
+    const { scope, id } = named;
+    const limits = await counted.of({ kind: scope, id }, row);
+    const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = limits;
+    return {
+      readMs,
+      found: {
+        scope,
+        id,
+        blocked,
+        budget,
+        soft,
+        limits: { rpmLimit, tpmLimit, maxParallelRequests },
+        spentBefore: limits.spentBefore ?? ZERO_USD,
+        window: windowIn(limits),
+        ...(place === undefined ? {} : { place }),
+        ...(row.tpdLimit === null ? {} : { tpdLimit: row.tpdLimit }),
+        ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
+      },
+    };
+  }
+
+  /** Ids of the budgets of labels, and which labels are blocked. */
+  async function rowsOf(names: readonly Named[]): Promise<ReadonlyMap<Named, LabelRow>> {
+    const idsOf = (scope: Named['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
+    const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];
+    const [tags, customers] = await Promise.all([
+      tagIds.length === 0 ? [] : stores.tags.findMany(tagIds),
+      userIds.length === 0 ? [] : stores.customers.findMany(userIds),
+    ]);
+    const rows = { tag: tags, end_user: customers };
+    const byId = new Map(customers.map((customer) => [customer.id, customer]));
+    return new Map(
+      names.map((named) => {
+        const own = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
+        const customer = named.scope === 'end_user' ? byId.get(named.id) : undefined;
+        const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
+        const place = region === null ? undefined : { region, defaultModel };
+        return [named, { budgetId: own ?? named.otherwise, blocked, place }];
+      }),
+    );
+  }
+
+  async function readLabels(names: readonly Named[]): Promise<ReadonlyMap<string, Entry>> {
+    const begun = generation;
+    const readMs = clock.monotonicMs();
+    const rows = await rowsOf(names);
+    const wanted = [...new Set([...rows.values()].flatMap(({ budgetId }) => budgetId ?? []))];
+    const budgets = wanted.length === 0 ? [] : await stores.budgets.findMany(wanted);
+    const byId = new Map(budgets.map((budget) => [budget.id, budget]));
+    const read = new Map(
+      await Promise.all(
+        names.map(async (named) => {
+          const { budgetId, blocked, place } = rows.get(named) ?? NO_ROW;
+          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, place };
+          return [nameOf(named), await entryOf(named, limited, readMs)] as const;
+        }),
+      ),
+    );
+    if (begun !== generation) return read;
+    for (const [name, entry] of read) {
+      entries.delete(name);
+      entries.set(name, entry);
+    }
+    for (const name of entries.keys()) {
+      if (entries.size <= MOST_LABELS) break;
+      entries.delete(name);
+    }
+    return read;
+  }
+
+  const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
+    entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS;
+  const foundOf = (names: readonly Named[]): readonly LabelBudget[] =>
+    names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
+
+  async function refreshed(names: readonly Named[]): Promise<readonly LabelBudget[]> {
+    // A copy: `forget` may evict entries during the read, and a call must not pass without its budgets.
+    const known = new Map(names.map((named) => [named, entries.get(nameOf(named))]));
+    const old = names.filter((named) => !isFresh(known.get(named)));
+    let read: ReadonlyMap<string, Entry> = new Map();
+    try {
+      read = await readLabels(old);
+    } catch (error) {
+      const isKnown = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
+      if (!old.every((named) => isKnown(known.get(named) ?? NEVER))) throw error;
+    }
+    return names.flatMap((named) => (read.get(nameOf(named)) ?? known.get(named))?.found ?? []);
+  }
+
+  function namesOf({ tags, customers }: Kinds, labels: CallLabels, key: VirtualKey | null): readonly Named[] {
+    const names: Named[] = [];
+    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: cutLabel(tag), otherwise: null });
+    const endUser = idOrNull(labels[END_USER] ?? null);
+    const otherwise = key?.settings.endUserBudgetId ?? defaultBudgetId;
+    if (endUser !== null && (customers || otherwise !== null))
+      names.push({ scope: 'end_user', id: cutLabel(endUser), otherwise });
+    return names;
+  }
+
+  function budgetsOf(known: Kinds, labels: CallLabels, key: VirtualKey | null) {
+    const names = namesOf(known, labels, key);
+    if (names.every((named) => isFresh(entries.get(nameOf(named))))) return foundOf(names);
+    return refreshed(names);
+  }
+
+  return {
+    of(labels, key) {
+      if (labels === undefined) return [];
+      if (kinds !== null && isFresh(kinds)) return budgetsOf(kinds, labels, key);
+      readingKinds ??= readKinds().finally(() => {
+        readingKinds = null;
+      });
+      return readingKinds.then((read) => budgetsOf(read, labels, key));
+    },
+    forget() {
+      generation += 1;
+      kinds = null;
+      readingKinds = null;
+      entries.clear();
+    },
+  };
+}
+
+const NEVER: Entry = { readMs: Number.NEGATIVE_INFINITY, found: null };

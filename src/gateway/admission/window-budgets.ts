@@ -1,0 +1,158 @@
+import { type BudgetWindow, type WindowScope, windowCounter, windowOf } from '../../domain/budgets/budget-window.ts';
+import {
+  NO_PROVIDER_BUDGETS,
+  type ProviderBudgets,
+  readRouteBudget,
+  type RouteBudget,
+} from '../../domain/budgets/route-budget.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import type { Usd } from '../../domain/money.ts';
+import type { LabelBudget } from './label-budgets.ts';
+
+/** A budget window that a call counts in. */
+export interface WindowBudget {
+  readonly scope: WindowScope;
+  /** Provider, deployment, or owner of the budget of a model. */
+  readonly owner: string;
+  readonly window: BudgetWindow;
+  readonly counter: string;
+  readonly limit: Usd;
+  readonly duration: string | null;
+  /** The refusal without window and reset time, from spend and limit as texts. */
+  readonly text: (spent: string, limit: string) => string;
+}
+
+/** Budget windows of a call. */
+export interface CallWindows {
+  /** Of its model, for its key, user and end user. */
+  readonly early: readonly WindowBudget[];
+  /** Of its model, for its team. */
+  readonly team: readonly WindowBudget[];
+  /** Of its provider and deployment. */
+  readonly route: readonly WindowBudget[];
+}
+
+/** Target of a call: the public name of its model, and its deployment. */
+export interface Routed {
+  readonly deployment: Deployment;
+  readonly model: string;
+}
+
+const NONE: readonly WindowBudget[] = Object.freeze([]);
+export const NO_WINDOWS: CallWindows = Object.freeze({ early: NONE, team: NONE, route: NONE });
+
+/** Whether a scope is that of a provider or a deployment: another deployment of the model may be called. */
+export const isOfRoute = (scope: string): boolean => scope === 'provider' || scope === 'deployment';
+
+/** Finds the budgets of single models, providers and deployments that a call counts in. */
+export interface WindowBudgets {
+  /** `NO_WINDOWS` for a call without such budgets. */
+  of(key: VirtualKey | null, at: Routed, labels: readonly LabelBudget[]): CallWindows;
+  /** Those of a key for a model alone. */
+  ofKey(key: VirtualKey, model: string): readonly WindowBudget[];
+  /** Those of a provider and a deployment alone. */
+  ofRoute(deployment: Deployment): readonly WindowBudget[];
+}
+
+export function createWindowBudgets(
+  now: () => Date,
+  providers: () => ProviderBudgets = () => NO_PROVIDER_BUDGETS,
+): WindowBudgets {
+  function windowBudget(
+    { limit, duration }: RouteBudget,
+    about: Pick<WindowBudget, 'scope' | 'owner' | 'text'> & { readonly model?: string },
+  ): readonly WindowBudget[] {
+    if (limit === null || limit < 0n) return NONE;
+    const { scope, owner, text, model } = about;
+    const window = windowOf({ scope, ids: model === undefined ? [owner] : [owner, model], duration }, now());
+    return [{ scope, owner, window, counter: windowCounter(window), limit, duration, text }];
+  }
+
+  function ofModel(
+    budgets: object | null | undefined,
+    {
+      scope,
+      owner,
+      subject,
+      model,
+    }: Pick<WindowBudget, 'scope' | 'owner'> & { readonly subject: string; readonly model: string },
+  ): readonly WindowBudget[] {
+    if (budgets === null || budgets === undefined || !Object.hasOwn(budgets, model)) return NONE;
+    const budget = readRouteBudget((budgets as Readonly<Record<string, unknown>>)[model]);
+    if (budget === null) return NONE;
+    return windowBudget(budget, { scope, owner, model, text: () => `${subject}, exceeded budget for model=${model}` });
+  }
+
+  function ofKey(key: VirtualKey, model: string): readonly WindowBudget[] {
+    const own = key.settings.modelMaxBudget;
+    if (own === undefined || !Object.hasOwn(own, model)) return NONE;
+    const { budgetLimit: budget_limit = null, timePeriod: time_period = null } = own[model] ?? {};
+    const subject = `LiteLLM Virtual Key: ${key.hash}, key_alias: ${key.alias ?? 'None'}`;
+    const of = { scope: 'model_per_key', owner: key.hash, subject, model } as const;
+    return ofModel({ [model]: { budget_limit, time_period } }, of);
+  }
+
+  function ofEndUsers(labels: readonly LabelBudget[], model: string): readonly WindowBudget[] {
+    return labels.flatMap(({ scope, id, modelMaxBudget }) =>
+      scope === 'end_user'
+        ? ofModel(modelMaxBudget, { scope: 'model_per_end_user', owner: id, subject: `LiteLLM End User: ${id}`, model })
+        : NONE,
+    );
+  }
+
+  function ofUser({ owners }: VirtualKey, model: string): readonly WindowBudget[] {
+    const user = owners?.user;
+    if (!user?.modelMaxBudget) return NONE;
+    const of = { scope: 'model_per_user', owner: user.id, subject: `LiteLLM User: ${user.id}`, model } as const;
+    return ofModel(user.modelMaxBudget, of);
+  }
+
+  /** The budget of a team holds for models that the key has no budget for. */
+  function ofTeam({ owners }: VirtualKey, model: string): readonly WindowBudget[] {
+    const team = owners?.team;
+    const budgets = team?.metadata['model_max_budget'];
+    if (!team || typeof budgets !== 'object') return NONE;
+    const of = { scope: 'model_per_team', owner: team.id, subject: `LiteLLM Team: ${team.id}`, model } as const;
+    return ofModel(budgets, of);
+  }
+
+  function ofRoute(deployment: Deployment): readonly WindowBudget[] {
+    const provider = providers().get(deployment.provider);
+    if (provider === undefined && deployment.budget === undefined) return NONE;
+    const { id, modelGroup, upstreamModel } = deployment;
+    return [
+      ...(provider === undefined
+        ? NONE
+        : windowBudget(provider, {
+            scope: 'provider',
+            owner: deployment.provider,
+            text: (spent, limit) => `Exceeded budget for provider ${deployment.provider}: ${spent} >= ${limit}`,
+          })),
+      ...(deployment.budget === undefined
+        ? NONE
+        : windowBudget(deployment.budget, {
+            scope: 'deployment',
+            owner: id,
+            text: (spent, limit) =>
+              `Exceeded budget for deployment model_name: ${modelGroup}, litellm_params.model: ${deployment.provider}/${upstreamModel}, model_id: ${id}: ${spent} >= ${limit}`,
+          })),
+    ];
+  }
+
+  return {
+    ofKey,
+    ofRoute,
+    of(key, { deployment, model }, labels) {
+      const route = ofRoute(deployment);
+      const ofLabels = labels.length === 0 ? NONE : ofEndUsers(labels, model);
+      if (key === null)
+        return route.length === 0 && ofLabels.length === 0 ? NO_WINDOWS : { early: ofLabels, team: NONE, route };
+      const own = ofKey(key, model);
+      const user = ofUser(key, model);
+      const team = own.length === 0 ? ofTeam(key, model) : NONE;
+      if (own.length + user.length + ofLabels.length + team.length + route.length === 0) return NO_WINDOWS;
+      return { early: [...own, ...user, ...ofLabels], team, route };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { RouteBudgetExceeded } from '../../domain/errors.ts';
+import type { OpenCall } from './call.ts';
+import type { Route } from '../routing/route.ts';
+
+/** Parts of the reservation of a model call. */
+interface Reserving {
+  readonly request: ModelRequest;
+  /** The deployments to try, in order: the selected one first. */
+  readonly routes: readonly [Route, ...Route[]];
+  /** Applies the timeout and the credentials of a request to a deployment. */
+  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+}
+
+/**
+ * Reserves a call at the first deployment whose budget, and that of its provider, has something left. Throws BudgetExceeded,
+ * and RouteBudgetExceeded with all used-up budgets where none has.
+ */
+export async function reserveAffordable(call: OpenCall, { request, routes, forRequest }: Reserving): Promise<Route> {
+  const refusals: RouteBudgetExceeded[] = [];
+  for (const route of routes)
+    try {
+      const deployment = forRequest(route.deployment, request);
+      await call.reserve({ deployment, request, model: request.model });
+      if (refusals.length > 0) call.redirected({ request, deployment });
+      return route;
+    } catch (failure) {
+      if (!(failure instanceof RouteBudgetExceeded)) throw failure;
+      refusals.push(failure);
+    }
+  throw new RouteBudgetExceeded(refusals.flatMap(({ budgets }) => budgets));
+}

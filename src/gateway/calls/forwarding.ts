@@ -1,0 +1,152 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
+import { rememberCall } from '../../domain/chat/failed-call.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
+import { billedQuantityOf } from '../../domain/inference/billed-quantity.ts';
+import { namesGuardrails } from '../../domain/guardrails/selection.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { Forwarded, Forwarder } from '../../domain/pass-through/forwarded.ts';
+import { type CallTools, openCall } from './call.ts';
+import { tagged } from '../../domain/calls/call-tags.ts';
+import type { ForwardGateway } from '../gateway.ts';
+import { checkForwarded, checkForwardedAnswer } from '../guardrails/guarded-forward.ts';
+import type { CallGuard, Guards } from '../guardrails/guarding.ts';
+
+/** Call type of forwarded requests in spend rows, as in the reference. */
+const CALL_TYPE = 'pass_through_endpoint';
+
+/** Name of a model without a price, which a used-up budget refuses. */
+const NO_MODEL = 'unknown';
+
+/** Creates the calls of pass-through paths: admit, forward, price, record. */
+export function createForwarding(forwarder: Forwarder, tools: CallTools, guards: Guards | null): ForwardGateway {
+  const unpriced = new Map<string, number>();
+
+  /** Counts an answered call without a cost, once. */
+  function createCount({ provider }: Forwarded): () => void {
+    let isCounted = false;
+    return () => {
+      if (!isCounted) unpriced.set(provider, (unpriced.get(provider) ?? 0) + 1);
+      isCounted = true;
+    };
+  }
+
+  function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, count: () => void): Usd | null {
+    const { cost, endpoint, fields, otherwise } = request;
+    // A refusal of the target costs nothing.
+    if (outcome.failure !== null) return ZERO_USD;
+    if (cost !== null) return cost;
+    const asked = endpoint === null ? undefined : billedQuantityOf(endpoint, fields);
+    const used = asked === undefined || outcome.measured !== undefined ? outcome : { ...outcome, measured: asked };
+    const { responseModel } = outcome;
+    const known = tools.price(deployment, used);
+    const priced =
+      known === null && responseModel !== null && responseModel !== deployment.upstreamModel
+        ? tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used)
+        : known;
+    const charged = priced ?? otherwise;
+    if (charged === null) count();
+    return charged;
+  }
+
+  /** The guardrails of a request; null for none. */
+  function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
+    if (guards === null) return null;
+    const isIdle = guards.isIdle() && (guardrails ?? []).length === 0;
+    if (isIdle && (guardrails !== undefined || !namesGuardrails(caller.key))) return null;
+    const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
+    const guard = guards.open({ caller, model, ...only });
+    return guard.isIdle() ? null : guard;
+  }
+
+  return {
+    unpriced: () => unpriced,
+    async forward(caller, request, signal) {
+      const deployment = deploymentOf(request);
+      const count = createCount(request);
+      const { operation, model, fields: body, callId, parent, userAgent } = request;
+      const { labels } = tagged(caller.key, request);
+      const guard = guardOf(caller, request);
+      const call = openCall(tools, {
+        caller,
+        request: {
+          endpoint: { operation, callType: CALL_TYPE },
+          model,
+          body,
+          callId,
+          parent,
+          ...(labels === undefined ? {} : { labels }),
+          ...(userAgent === undefined ? {} : { userAgent }),
+        },
+        deployment,
+        signal,
+        costOf: (outcome) => costOf(request, deployment, outcome, count),
+      });
+      if (guard !== null) call.guarded(guard);
+      let exchange: Exchange | null = null;
+      try {
+        const reserving = call.reserve(expectedOf(request, deployment));
+        if (reserving !== undefined) {
+          call.prepareLimit({ model });
+          await reserving;
+        }
+        await call.limit({ model });
+        const sent = { ...request, owner: caller.keyHash };
+        if (guard === null) return call.answered(await forwarder.forward(sent, signal));
+        const running = { callId: call.callId, traceId: call.traceId, signal };
+        exchange = await forwarder.forward(await checkForwarded(guard, sent, running), signal);
+        call.received(exchange);
+        const answered = call.answered(await checkForwardedAnswer(guard, exchange, running));
+        return { ...answered, guardrails: guard.applied };
+      } catch (failure) {
+        exchange?.bytes.cancel(failure instanceof Error ? failure : undefined);
+        rememberCall(failure, {
+          callId: call.callId,
+          timeoutSeconds: request.timeoutSeconds,
+          ...(guard === null ? {} : { guardrails: guard.applied }),
+        });
+        call.failed(failure);
+        throw failure;
+      }
+    },
+  };
+}
+
+/**
+ * Expected cost of a call: a fixed cost, the estimate of its endpoint, or nothing. Only the model of a known
+ * endpoint can be free: any other call may name a free model that does not answer it.
+ */
+function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labels }: Forwarded, at: Deployment) {
+  // The endpoint is not read where the cost is known.
+  const request = {
+    endpoint: endpoint ?? CHAT_COMPLETIONS,
+    body,
+    bytes,
+    ...(labels === undefined ? {} : { labels }),
+  };
+  // A list of further models may contain one with a price.
+  if (cost === null && endpoint !== null && body['models'] === undefined) return { deployment: at, request };
+  const deployment = { ...at, upstreamModel: NO_MODEL, modelGroup: NO_MODEL };
+  return { deployment, request, cost: cost ?? otherwise ?? ZERO_USD };
+}
+
+const NO_OPTIONS: Deployment['options'] = {};
+const NO_SECRETS: Deployment['secrets'] = {};
+const NO_OVERRIDES: Deployment['priceOverrides'] = {};
+
+/** A target as a deployment, for records and prices. Its credentials are in the request only. */
+const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds }: Forwarded): Deployment => ({
+  id: deploymentId,
+  modelGroup: model,
+  provider,
+  upstreamModel: model,
+  apiBase: url.replace(/[?#].*$/, ''),
+  apiKey: null,
+  options: NO_OPTIONS,
+  secrets: NO_SECRETS,
+  dropParams: false,
+  timeoutSeconds,
+  priceOverrides: NO_OVERRIDES,
+  baseModel: null,
+});

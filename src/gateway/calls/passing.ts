@@ -1,0 +1,128 @@
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import { rememberCall } from '../../domain/chat/failed-call.ts';
+import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
+import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
+import { isFor } from '../../domain/deployments/team-models.ts';
+import { NotFound, Unsupported } from '../../domain/errors.ts';
+import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
+import type { BatchReserver } from '../admission/batch-limits.ts';
+import { createBatchRecorder } from './batch-recorder.ts';
+import { type CallTools, openCall } from './call.ts';
+import { tagged } from '../../domain/calls/call-tags.ts';
+import type { ObjectGateway, Wanted } from '../gateway.ts';
+import { permittedFor } from '../routing/permitted-router.ts';
+import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
+
+/** Gateway parts for calls about stored objects. */
+interface PassingTools {
+  readonly deployments: Pick<DeploymentSource, 'current'>;
+  readonly providers: readonly Provider[];
+  readonly routeOf: TeamRouter;
+  readonly tools: CallTools;
+  readonly catalog: () => CatalogSnapshot;
+  /** A cost with the discount and the margin of its provider. */
+  readonly adjusted: (cost: Usd, provider: string) => Usd;
+  /** Reserves the tokens of a batch in the limits of the day. Throws RateLimited. */
+  readonly reserveBatch: BatchReserver;
+}
+
+/** The current deployments by id: the index is made again when their list was replaced. */
+function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<string, Deployment> {
+  let of = source.current();
+  let index = deploymentsById(of);
+  return () => {
+    const now = source.current();
+    if (now !== of) [of, index] = [now, deploymentsById(now)];
+    return index;
+  };
+}
+
+/** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
+export function createPassing(about: PassingTools): ObjectGateway {
+  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch } = about;
+  const byId = indexOf(deployments);
+  const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
+
+  return {
+    placeFor({ key }, wanted) {
+      const { kind, model, provider } = wanted;
+      if (model !== null) {
+        assertMayCall(key, model);
+        const route = permittedFor(routeOf, key)(model);
+        if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
+        if (route.provider.pass === undefined) throw noStorage(wanted);
+        return { deployment: route.deployment, model };
+      }
+      const deployment = deployments
+        .current()
+        .find(
+          (one) =>
+            (provider === null || one.provider === provider) &&
+            isFor(key, one) &&
+            mayCall(key, one.modelGroup) &&
+            storesObjects(one),
+        );
+      if (deployment === undefined) throw noStorage(wanted);
+      return { deployment, model: deployment.modelGroup };
+    },
+    deployment: (id) => byId().get(id) ?? null,
+    recordBatch: createBatchRecorder(tools, () => deployments.current(), { catalog, adjusted }),
+    upstreamModelAt({ key }, deployment, model) {
+      assertMayCall(key, model);
+      const routes = permittedFor(routeOf, key).all(model);
+      if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
+      const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
+      if (route !== undefined) return route.deployment.upstreamModel;
+      const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream of this file. Name the model of its lines when you upload the file.`;
+      throw new NotFound('model', model, message);
+    },
+    async pass(caller, deployment, request, signal) {
+      const { action, model, callId, parent } = request;
+      const { labels } = tagged(caller.key, request);
+      const provider = providerFor(deployment, providers);
+      if (provider.pass === undefined) throw noStorage({ kind: action.kind, model, provider: null });
+      const call = openCall(tools, {
+        caller,
+        request: {
+          endpoint: { operation: action.name, callType: action.callType },
+          model,
+          body: {},
+          callId,
+          parent,
+          ...(labels === undefined ? {} : { labels }),
+        },
+        deployment,
+        signal,
+        ...(action.billed === 'later' ? {} : { costOf: () => ZERO_USD }),
+      });
+      try {
+        // The cost is not known yet: a batch is charged when it has ended.
+        if (action.makes) {
+          let keptPart: number | undefined;
+          await tools.budgets.check(caller, undefined, labels, (part) => void (keptPart = part));
+          await call.limit({ model, calls: request.calls, keptPart });
+          const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
+          if (batch) call.starts(batch);
+        }
+        return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
+      } catch (failure) {
+        rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
+        call.failed(failure);
+        throw failure;
+      }
+    },
+  };
+}
+
+const PLURALS = { file: 'files', batch: 'batches', response: 'responses' } as const;
+
+function noStorage({ kind, model, provider }: Wanted): Unsupported {
+  const path = OBJECT_PATHS[kind];
+  const what = PLURALS[kind];
+  if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} does not store ${what}.`);
+  if (provider !== null)
+    return new Unsupported(`${path}: No model of the provider ${provider} that this key may call stores ${what}.`);
+  return new Unsupported(`${path}: No model that this key may call is at a provider that stores ${what}.`);
+}

@@ -1,0 +1,111 @@
+import { collect } from '../../domain/bytes.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import { entryFor } from '../../domain/deployments/priced-by.ts';
+import type { HealthCheck } from '../../domain/deployments/health-check.ts';
+import { type Probe, type ProbeRequest, probeRequestFor } from '../../domain/deployments/probe.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { newStamps } from '../../domain/row-store.ts';
+import { type CallTools, openCall } from './call.ts';
+import type { ProbeGateway } from '../gateway.ts';
+import { providerFor } from '../routing/route.ts';
+
+/** Call type of a probe in a spend row. */
+const CALL_TYPE = 'ahealth_check';
+/** Most bytes of a probe's answer. Images are the largest. */
+const ANSWER_LIMIT = 16 * 1024 * 1024;
+
+/** Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health. */
+export function createProbing({
+  providers,
+  tools,
+  catalog,
+  keep,
+}: {
+  readonly providers: readonly Provider[];
+  readonly tools: CallTools;
+  readonly catalog: () => CatalogSnapshot;
+  /** Receives the result of each probe of a configured deployment. */
+  readonly keep: (check: HealthCheck) => void;
+}): Omit<ProbeGateway, 'cooldownMs'> {
+  const last = new Map<string, Probe>();
+  /** Running probes by deployment. Concurrent requests share one. */
+  const running = new Map<string, Promise<Probe>>();
+
+  function report({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, { at, ...probe }: Probe): void {
+    last.set(id, { at, ...probe });
+    keep({
+      id: tools.ids.uuid(),
+      deploymentId: id,
+      modelGroup,
+      ...probe,
+      ...newStamps({ now: at, by: userId ?? keyHash }),
+    });
+  }
+
+  async function send(
+    caller: Caller,
+    deployment: Deployment,
+    question: ProbeRequest,
+    signal: AbortSignal,
+  ): Promise<Probe> {
+    const { endpoint, upstreamModel, timeoutSeconds } = question;
+    const { modelGroup: model } = deployment;
+    const body = { ...question.body, model };
+    const asked = { model, body, callId: null, parent: null };
+    const probed = { ...deployment, upstreamModel, timeoutSeconds };
+    const request = { ...asked, endpoint: { ...endpoint, callType: CALL_TYPE } };
+    const at = tools.clock.now();
+    const call = openCall(tools, { caller, request, deployment: probed, signal });
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    const startMs = tools.clock.monotonicMs();
+    const result = (failure: Probe['failure']): Probe => ({
+      at,
+      latencyMs: tools.clock.monotonicMs() - startMs,
+      failure,
+    });
+    try {
+      const sent = { ...asked, endpoint, bytes, stream: false, includeUsage: false };
+      const answered = call.answered(await providerFor(probed, providers).send(probed, sent, signal));
+      await answered.consume((stream) => collect(stream, ANSWER_LIMIT));
+      return result(null);
+    } catch (failure) {
+      call.failed(failure);
+      if (!(failure instanceof DomainError)) throw failure;
+      return result({ code: failure.code, message: failure.message });
+    }
+  }
+
+  /** Probe result of a deployment that cannot be called. */
+  function faulty({ id }: Deployment, message: string): Probe {
+    const probe: Probe = { at: tools.clock.now(), latencyMs: 0, failure: { code: 'UNAVAILABLE', message } };
+    last.set(id, probe);
+    return probe;
+  }
+
+  return {
+    async probe(caller, deployment, signal) {
+      if (deployment.misconfigured !== undefined) return faulty(deployment, deployment.misconfigured);
+      const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
+      if (typeof question === 'string') return question;
+      // No reservation: a deployment has one probe at a time, of a few tokens.
+      await tools.budgets.check(caller);
+      const { id } = deployment;
+      const shared = running.get(id);
+      if (shared !== undefined) return await shared;
+      const probing = send(caller, deployment, question, signal).finally(() => running.delete(id));
+      running.set(id, probing);
+      const probe = await probing;
+      report(caller, deployment, probe);
+      return probe;
+    },
+    async probeOnce(caller, deployment, signal) {
+      const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
+      if (typeof question === 'string') return question;
+      await tools.budgets.check(caller);
+      return await send(caller, deployment, question, signal);
+    },
+    lastProbe: (id) => last.get(id) ?? null,
+  };
+}

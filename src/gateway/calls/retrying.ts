@@ -1,0 +1,335 @@
+import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { DomainError, RouteBudgetExceeded, UpstreamFailed } from '../../domain/errors.ts';
+import { type Fallback, NO_RETRIES, type Retries } from '../../domain/inference/retries.ts';
+import { mayCall, notAvailable, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { fallbacksAfter } from '../../domain/routing/fallback-rule.ts';
+import { mostRetries, retryDelayMs } from '../../domain/routing/retry-rule.ts';
+import { MOST_FALLBACKS, type RoutingPolicy } from '../../domain/routing/routing-policy.ts';
+import type { CallTarget } from '../accounting/call-account.ts';
+import { reserveAffordable } from './affordable.ts';
+import type { OpenCall } from './call.ts';
+import { allCoolingDown, type Cooldowns } from '../routing/cooldowns.ts';
+import type { BeforeSend } from '../guardrails/guarded-call.ts';
+import { isOfGuardrail } from '../guardrails/guarding.ts';
+import type { GatewayCall, Tries } from '../gateway.ts';
+import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
+import { inRegion } from '../routing/regional-router.ts';
+import { type Route, type Router, type TeamRouter, unknownModel } from '../routing/route.ts';
+
+/** Gateway parts that retries and fallbacks use. */
+interface RetryTools {
+  readonly routeOf: TeamRouter;
+  readonly cooldowns: Cooldowns;
+  /** The configured policy, read for each call. */
+  readonly policyOf: () => RoutingPolicy;
+  /** Applies the timeout and the credentials of a request to a deployment. */
+  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+  /** Whether the provider or the deployment of a call has a budget. */
+  readonly isRouteLimited: (deployment: Deployment) => boolean;
+  /** Whether the cost of a fallback is reserved in place of that of the failed call. */
+  readonly checksFallbackBudgets: boolean;
+  /** Waits. Rejects with the signal's reason when it fires first. */
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
+  /** Whether error messages list retries and fallbacks. */
+  readonly reportsTries: boolean;
+}
+
+/** An admitted call and its first route. */
+interface RoutedCall {
+  readonly key: VirtualKey | null;
+  readonly request: ModelRequest;
+  /** The refusal where no deployment of the first model has a budget left. */
+  readonly route: Route | RouteBudgetExceeded;
+  readonly signal: AbortSignal;
+  /** Called before each attempt; absent for a call without guardrails. */
+  readonly beforeSend?: BeforeSend;
+}
+
+/** Retries and fallbacks, before the first response byte. */
+export interface Retrying {
+  /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
+  assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
+  /**
+   * Reserves the cost of a call at its first deployment, or at another one of its model where the budget of that one or
+   * of its provider is used up. Returns the first route, or the refusal where no deployment has a budget left. Then
+   * only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
+   */
+  reserve(
+    call: OpenCall,
+    at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
+  ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
+  /**
+   * Sends an admitted call. Throws the last failure of the first model, AllCoolingDown when none of its deployments may
+   * be called, or BudgetExceeded when only the budget prevented every fallback.
+   */
+  send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
+}
+
+/** Counts of one call so far. */
+type Made = { -readonly [Member in keyof Tries]: Tries[Member] };
+
+/** One model of a call: its first route, and its alternatives. */
+interface Attempt {
+  readonly asked: ModelRequest;
+  readonly first: Route;
+  /** Model whose other deployments are alternatives; null where the call is bound to one deployment. */
+  readonly group: string | null;
+}
+
+/** A running call. */
+interface Sending {
+  readonly call: OpenCall;
+  readonly signal: AbortSignal;
+  readonly beforeSend: BeforeSend | undefined;
+  /** The routes that its key permits. */
+  readonly routeOf: Router;
+  readonly made: Made;
+  /** Its last target. */
+  target: CallTarget;
+}
+
+export function createRetrying(tools: RetryTools): Retrying {
+  const { cooldowns, forRequest, isRouteLimited, reportsTries } = tools;
+  const groupOf = (name: string, key: VirtualKey | null): string =>
+    routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
+
+  /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
+  function targetOf(name: string, { deploymentId }: ModelRequest, routeOf: Router): Omit<Attempt, 'asked'> | null {
+    if (deploymentId !== undefined) {
+      // The request refers to an object that one upstream stores: only that account can serve it.
+      const pinned = routeOf(routeOf.byId(name)?.deployment.modelGroup ?? name, deploymentId);
+      return pinned && { first: pinned, group: null };
+    }
+    const one = routeOf.byId(name);
+    if (one !== null) return { first: one, group: null };
+    const first = routeOf(name);
+    return first && { first, group: name };
+  }
+
+  const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
+  const membersOf = (group: string | null, { routeOf }: Sending): readonly Route[] =>
+    group === null ? [] : routeOf.all(group);
+
+  /** Sends to one model until it answers. Throws its last failure. */
+  async function sendTo({ asked: given, first, group }: Attempt, sending: Sending): Promise<Exchange> {
+    const { signal, made, beforeSend } = sending;
+    let asked = given;
+    const called: string[] = [];
+    if (isCooling(first)) {
+      const all = membersOf(group, sending);
+      if (all.length > 0) throw allCoolingDown(asked.model, all, cooldowns);
+    }
+    let next = first;
+    for (let nth = 0; ; nth += 1) {
+      const deployment = forRequest(next.deployment, asked);
+      if (beforeSend !== undefined) asked = await beforeSend(deployment, asked);
+      sending.target = { request: asked, deployment };
+      // Failures by a caller's own credentials or timeout do not count for the deployment.
+      const isOwn = deployment.id === next.deployment.id;
+      try {
+        sending.call.sent();
+        const exchange = await next.provider.send(deployment, asked, signal);
+        if (isOwn) cooldowns.succeeded(deployment);
+        return exchange;
+      } catch (failure) {
+        called.push(deployment.id);
+        const all = membersOf(group, sending);
+        if (signal.aborted) throw failure;
+        if (isOwn && !isCallersTimeout(failure, asked))
+          cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
+        const open = all.filter((one) => !isCooling(one));
+        const fresh = open.find((one) => !called.includes(one.deployment.id));
+        const most = mostRetries(failure, {
+          asked: asked.retries?.again ?? null,
+          group: asked.model,
+          own: deployment.routing?.retries,
+          elsewhere: fresh !== undefined,
+          policy: tools.policyOf(),
+        });
+        if (nth >= most || (open.length === 0 && all.length > 0)) {
+          if (reportsTries && most > 0 && failure instanceof DomainError)
+            failure.message += ` LiteLLM Retried: ${nth} times, LiteLLM Max Retries: ${most}`;
+          throw failure;
+        }
+        // No delay for a deployment that was not called yet.
+        if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
+        next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? next;
+        if (isRouteLimited(next.deployment))
+          next = await affordableAfter(failure, { next, open, asked, called }, sending);
+        made.retries += 1;
+        made.mostRetries = most;
+        sending.call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
+      }
+    }
+  }
+
+  /** The route of a retry. The reservation moves to it. Throws the failure where no deployment has a budget left. */
+  async function affordableAfter(
+    failure: unknown,
+    {
+      next,
+      open,
+      asked,
+      called,
+    }: {
+      readonly next: Route;
+      readonly open: readonly Route[];
+      readonly asked: ModelRequest;
+      readonly called: readonly string[];
+    },
+    { call }: Sending,
+  ): Promise<Route> {
+    const others = open.filter((one) => one.deployment.id !== next.deployment.id);
+    const isNew = (one: Route): boolean => !called.includes(one.deployment.id);
+    const routes = [next, ...others.filter(isNew), ...others.filter((one) => !isNew(one))] as const;
+    try {
+      return await reserveAffordable(call, { request: asked, routes, forRequest });
+    } catch (refusal) {
+      throw refusal instanceof DomainError ? failure : refusal;
+    }
+  }
+
+  /** The deployments of a model that do not cool down, the selected one first. */
+  function tryable(first: Route, group: string | null, routeOf: Router): readonly [Route, ...Route[]] {
+    const all = group === null ? [] : routeOf.all(group);
+    const others = all.filter((one) => one.deployment.id !== first.deployment.id && !isCooling(one));
+    return [first, ...others];
+  }
+
+  async function reserveAt(
+    call: OpenCall,
+    { first, group, asked }: Attempt,
+    routeOf: Router,
+  ): Promise<Route | DomainError> {
+    try {
+      return await reserveAffordable(call, { request: asked, routes: tryable(first, group, routeOf), forRequest });
+    } catch (failure) {
+      if (failure instanceof DomainError) return failure;
+      throw failure;
+    }
+  }
+
+  const delayMs = (failure: unknown, nth: number): number =>
+    retryDelayMs(failure, { nth, leastSeconds: tools.policyOf().retryAfterSeconds, random: tools.random() });
+
+  /** Models to call after the first one failed, that the key may call where that is checked. */
+  function targetsAfter(
+    failure: DomainError,
+    { key, request }: Pick<RoutedCall, 'key' | 'request'>,
+  ): readonly Fallback[] {
+    const policy = tools.policyOf().fallbacks;
+    const targets = fallbacksAfter(failure, request.model, { retries: request.retries ?? NO_RETRIES, policy });
+    return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model, key))) : targets;
+  }
+
+  /** Sends a call whose first model failed to its fallbacks. Throws the failure where none of them answers. */
+  async function fallBack(
+    { key, request }: Pick<RoutedCall, 'key' | 'request'>,
+    sending: Sending,
+    failed: unknown,
+  ): Promise<GatewayCall> {
+    const { call, made, signal } = sending;
+    const failures: DomainError[] = [];
+    const note = (failure: unknown): DomainError => {
+      if (signal.aborted || !(failure instanceof DomainError) || isOfGuardrail(failure)) throw failure;
+      failures.push(failure);
+      return failure;
+    };
+    const first = note(failed);
+    const failedAt = sending.target;
+    const targets = targetsAfter(first, { key, request });
+    if (targets.length === 0) throw first;
+    let budgetFailure: DomainError | null = null;
+    for (const fallback of targets) {
+      try {
+        const asked = asFallback(request, fallback, groupOf(fallback.model, key));
+        const found = targetOf(fallback.model, request, sending.routeOf);
+        if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
+        const reserved = tools.checksFallbackBudgets
+          ? await reserveAt(call, { asked, ...found }, sending.routeOf)
+          : found.first;
+        budgetFailure = reserved instanceof DomainError ? reserved : null;
+        if (reserved instanceof DomainError) continue;
+        call.moved({ request: asked, deployment: forRequest(reserved.deployment, asked) }, failures.at(-1));
+        made.fallbacks += 1;
+        made.mostFallbacks ??= tools.policyOf().fallbacks.most;
+        return call.answered(await sendTo({ asked, ...found, first: reserved }, sending), made);
+      } catch (failure) {
+        note(failure);
+      }
+    }
+    const last = failures.at(-1);
+    call.gaveUp(failedAt, last);
+    // Only the budget prevented the fallbacks.
+    if (made.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
+    if (reportsTries) first.message += fallbackText(request.model, targets, last);
+    throw first;
+  }
+
+  return {
+    assertCallable(key, { endpoint }, { fallbacks, longer }) {
+      const routeOf = permittedFor(tools.routeOf, key);
+      for (const name of [...fallbacks.map(({ model }) => model), ...longer.values()]) {
+        if (!mayCall(key, groupOf(name, key))) throw notAvailable(name);
+        if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
+          throw unknownModel(endpoint.path, name, 'fallback');
+      }
+    },
+    reserve(call, { key, request, route }) {
+      const deployment = call.deployment();
+      if (!isRouteLimited(deployment)) {
+        const reserving = call.reserve({ deployment, request, model: request.model });
+        return reserving instanceof Promise ? reserving.then(() => route) : route;
+      }
+      const group = request.deploymentId === undefined ? request.model : null;
+      const routes = tryable(route, group, inRegion(permittedFor(tools.routeOf, key), request.region));
+      return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
+        if (failure instanceof RouteBudgetExceeded) return failure;
+        throw failure;
+      });
+    },
+    async send(call, { key, request, route, signal, beforeSend }) {
+      const { retries } = request;
+      const names = retries !== undefined && retries.fallbacks.length + retries.longer.size > 0;
+      const sending: Sending = {
+        call,
+        signal,
+        beforeSend,
+        routeOf: inRegion(permittedFor(tools.routeOf, key), request.region),
+        made: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
+        target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
+      };
+      if (route instanceof DomainError) return await fallBack({ key, request }, sending, route);
+      const group = request.deploymentId === undefined ? request.model : null;
+      let failure: unknown;
+      try {
+        return call.answered(await sendTo({ asked: request, first: route, group }, sending), sending.made);
+      } catch (thrown) {
+        failure = thrown;
+      }
+      return await fallBack({ key, request }, sending, failure);
+    },
+  };
+}
+
+/** Whether a call failed by a timeout that its request set. */
+const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): boolean =>
+  timeoutSeconds !== undefined && failure instanceof UpstreamFailed && failure.timedOut;
+
+/** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
+function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
+  const asked = { ...request, model, credentials: null };
+  if (Object.keys(members).length === 0) return asked;
+  const replaced = { ...request.replaced, ...members };
+  return { ...asked, body: { ...request.body, ...members }, replaced };
+}
+
+/** Text about failed fallbacks that the reference appends to the error message. */
+function fallbackText(model: string, targets: readonly Fallback[], last: DomainError | undefined): string {
+  const names = JSON.stringify(targets.map((target) => target.model));
+  const text = `. Received Model Group=${model}\nAvailable Model Group Fallbacks=${names}`;
+  return last === undefined ? text : `${text}\nError doing the fallback: ${last.message}`;
+}

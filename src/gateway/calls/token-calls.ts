@@ -1,0 +1,58 @@
+import type { Caller } from '../../domain/caller.ts';
+import { callLabels, END_USER } from '../../domain/calls/call-labels.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { Forbidden } from '../../domain/errors.ts';
+import { mayCall, modelBehind, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import type { Gateway, PreviewGateway, TokenGateway } from '../gateway.ts';
+import { callerOf } from '../keys/known-keys.ts';
+
+const allows = (key: VirtualKey, model: string): boolean => mayCall(key, modelBehind(key, model));
+
+/** The caller of a token in its first team that allows a model. Throws Forbidden when no team of several does. */
+function callerFor(caller: Caller, model: string): Caller {
+  const { key } = caller;
+  const others = key?.token?.otherTeams ?? [];
+  if (key === null || others.length === 0 || allows(key, model)) return caller;
+  const other = others.find((one) => allows(one, model));
+  if (other === undefined) throw new Forbidden(`No team has access to the requested model: ${model}.`, 'team_model');
+  return callerOf(other);
+}
+
+/** A request with the customer of a token, whom the request cannot replace. */
+function requestFor({ key }: Caller, request: ModelRequest): ModelRequest {
+  const endUser = key?.token?.endUserId ?? null;
+  if (endUser === null) return request;
+  const named = callLabels({ session: null, endUser, tags: [], metadata: {} });
+  return { ...request, labels: { ...request.labels, [END_USER]: named?.[END_USER] ?? endUser } };
+}
+
+/** A gateway that makes calls of tokens in the team that allows the model, on behalf of the customer of the token. */
+export function withTokenCalls<Inner extends Gateway & TokenGateway & PreviewGateway>(gateway: Inner): Inner {
+  return {
+    ...gateway,
+    call(caller, request, signal) {
+      if (caller.key?.token === undefined) return gateway.call(caller, request, signal);
+      return gateway.call(callerFor(caller, request.model), requestFor(caller, request), signal);
+    },
+    admit(caller, request) {
+      if (caller.key?.token === undefined) return gateway.admit(caller, request);
+      return gateway.admit(callerFor(caller, request.model), requestFor(caller, request));
+    },
+    countTokens(caller, request, signal) {
+      if (caller.key?.token === undefined) return gateway.countTokens(caller, request, signal);
+      return gateway.countTokens(callerFor(caller, request.model), request, signal);
+    },
+    preview(caller, request) {
+      if (caller.key?.token === undefined) return gateway.preview(caller, request);
+      return gateway.preview(callerFor(caller, request.model), request);
+    },
+    realtime: {
+      ...gateway.realtime,
+      open(caller, request, options) {
+        if (caller.key?.token === undefined) return gateway.realtime.open(caller, request, options);
+        const identify = async (): Promise<Caller> => callerFor(await options.identify(), request.model);
+        return gateway.realtime.open(callerFor(caller, request.model), request, { ...options, identify });
+      },
+    },
+  };
+}

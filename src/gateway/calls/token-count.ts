@@ -1,0 +1,65 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import { UpstreamFailed } from '../../domain/errors.ts';
+import { estimateContentTokens, estimateItemTokens, estimateTokens } from '../../domain/inference/token-estimate.ts';
+import { assertMayCall } from '../../domain/keys/virtual-key.ts';
+import { checkedRequest } from '../guardrails/guarded-call.ts';
+import type { createGuardOf } from '../guardrails/guard-of.ts';
+import type { TokenGateway } from '../gateway.ts';
+import { permittedFor } from '../routing/permitted-router.ts';
+import { type TeamRouter, unknownModel } from '../routing/route.ts';
+
+/**
+ * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. What goes to the
+ * upstream passes the guardrails of the caller.
+ */
+export function createTokenGateway(
+  routeOf: TeamRouter,
+  forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
+  guardOf: ReturnType<typeof createGuardOf>,
+): TokenGateway {
+  return {
+    async countTokens(caller, asked, signal) {
+      const { key, keyHash } = caller;
+      const named = { ...asked, owner: keyHash };
+      assertMayCall(key, named.model);
+      const route = permittedFor(routeOf, key)(named.model);
+      if (route === null) throw unknownModel(named.endpoint.path, named.model);
+      const guard = route.provider.countTokens === undefined ? null : guardOf(caller, named, route);
+      const call = { callId: asked.callId ?? '', traceId: asked.parent?.traceId ?? '', signal };
+      const request = guard === null ? named : await checkedRequest(guard, named, call);
+      const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
+      return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };
+    },
+  };
+}
+
+function estimated({ endpoint, body }: ModelRequest): number {
+  if (endpoint.dialect === 'generate-content') return estimateContentTokens(body);
+  return endpoint.dialect === 'responses' ? estimateItemTokens(body) : estimateTokens(body);
+}
+
+/** Count of the upstream; null when it cannot count. */
+async function countedBy(
+  { countTokens }: Provider,
+  deployment: Deployment,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<number | null> {
+  if (countTokens === undefined) return null;
+  try {
+    return await countTokens(deployment, request, signal);
+  } catch (failure) {
+    if (signal.aborted || !(failure instanceof UpstreamFailed) || !cannotCount(failure)) throw failure;
+    return null;
+  }
+}
+
+/** Error types of Anthropic and Google for an unknown model. */
+const NOT_FOUND = new Set(['not_found_error', 'NOT_FOUND']);
+
+/** Whether an upstream failed or has no counting endpoint. A 404 with a known error type means an unknown model. */
+function cannotCount({ upstreamStatus: status, upstreamType }: UpstreamFailed): boolean {
+  if (status === null || status >= 500) return true;
+  return status === 404 && (upstreamType === null || !NOT_FOUND.has(upstreamType));
+}

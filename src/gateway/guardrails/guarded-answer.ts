@@ -1,0 +1,207 @@
+import { type ByteStream, bytesOf, collect } from '../../domain/bytes.ts';
+import type { ChatDelta, Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import { Rejected, Unavailable } from '../../domain/errors.ts';
+import type { GuardrailEntry } from '../../domain/guardrails/entry.ts';
+import type { GuardedText, StreamSettings } from '../../domain/guardrails/guardrail.ts';
+import { answerTexts, editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
+import { isMembers, type Members, type Place, withTexts } from '../../domain/guardrails/texts/walk.ts';
+import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
+import type { CallGuard } from './guarding.ts';
+
+/** Most bytes of a complete answer. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+type RunningCall = Parameters<CallGuard['check']>[2];
+
+/** The answer of a guarded call. */
+export interface GuardedAnswer {
+  /** The exchange whose body is guarded. */
+  take(exchange: Exchange): Exchange;
+  /** Resolves when the head of the answer may be sent. Throws Rejected, GuardrailFailed and Unavailable. */
+  checked(): Promise<void>;
+  /** Cancels the answer, also one that comes later. */
+  cancel(failure: unknown): void;
+}
+
+/** `passed` is called with the edited texts, or null, when the whole answer may be sent. */
+export function guardAnswer(
+  guard: CallGuard,
+  {
+    request,
+    call,
+    passed,
+  }: {
+    readonly request: ModelRequest;
+    readonly call: RunningCall;
+    readonly passed: (texts: readonly string[] | null) => void;
+  },
+): GuardedAnswer {
+  const { endpoint } = request;
+  let taken: Exchange | null = null;
+  let waits: () => Promise<void> = async () => undefined;
+  let cancelled: { readonly failure: Error | undefined } | null = null;
+
+  async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
+    const checked = await guard.check('post_call', spoken(texts), call, isLast ? 'all' : 'failures');
+    if (isLast) passed(checked.isEdited ? checked.texts : null);
+    return checked.isEdited ? checked.texts : null;
+  }
+
+  function guardStream(exchange: Exchange): Exchange {
+    const streamGuard = {
+      settings: streamSettings(guard),
+      // The last events of the Responses API repeat all texts, so that an edited one would be sent.
+      isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses' && endpoint.dialect !== 'ide',
+      check: checkStream,
+      refusal: (where: string) => unmaskable(guard, where),
+    };
+    if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
+    const { bytes, begun } = guardedBytes(exchange.bytes, streamGuard);
+    // A failure is thrown by `checked`, or has ended the stream.
+    begun.catch(() => undefined);
+    waits = () => begun;
+    return { ...exchange, bytes };
+  }
+
+  function guardWhole(exchange: Exchange): Exchange {
+    let body: ByteStream = exchange.bytes;
+    let edited: EditedAnswer | null = null;
+    waits = async () => {
+      const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
+      if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
+      edited = await editedAnswer(bytes);
+      passed(edited.texts);
+      body = bytesOf(edited.bytes);
+    };
+    const late: ByteStream = {
+      pipe: (sink) => body.pipe(sink),
+      resume: () => body.resume(),
+      cancel: (failure) => body.cancel(failure),
+    };
+    return {
+      ...exchange,
+      bytes: late,
+      deltas: () =>
+        edited?.texts == null ? exchange.deltas() : withEdits(exchange.deltas(), edited.places, edited.texts),
+      outcome() {
+        const outcome = exchange.outcome();
+        return edited?.texts == null || outcome.text === null
+          ? outcome
+          : { ...outcome, text: textOf(edited.places, edited.texts, 'text').slice(0, outcome.text.length) };
+      },
+    };
+  }
+
+  interface EditedAnswer {
+    readonly bytes: Uint8Array;
+    readonly places: readonly Place[];
+    /** Null where nothing was edited. */
+    readonly texts: readonly string[] | null;
+  }
+
+  async function editedAnswer(bytes: Uint8Array): Promise<EditedAnswer> {
+    const body = parsed(bytes);
+    // A transcript may be plain text.
+    const places: readonly Place[] =
+      body === null
+        ? [{ text: new TextDecoder().decode(bytes), path: [], role: 'assistant' }]
+        : answerTexts(endpoint, body);
+    const checked = await guard.check('post_call', places, call);
+    const texts = checked.isEdited ? checked.texts : null;
+    if (body === null) return { bytes: texts === null ? bytes : Buffer.from(texts.join('')), places, texts };
+    const written =
+      texts === null
+        ? bytes
+        : Buffer.from(editedJson({ ...body, ...withTexts(body, places, texts) }, endpoint.answers.member));
+    return { bytes: request.reportsGuardrails === true ? withReport(written, guard.entries) : written, places, texts };
+  }
+
+  return {
+    take(exchange) {
+      if (cancelled !== null) {
+        exchange.bytes.cancel(cancelled.failure);
+        return exchange;
+      }
+      taken = exchange;
+      const isChecked = guard.has('post_call');
+      if (exchange.streaming) return isChecked ? guardStream(exchange) : exchange;
+      if (endpoint.answers.member === null || (!isChecked && request.reportsGuardrails !== true)) return exchange;
+      return guardWhole(exchange);
+    },
+    checked: () => waits(),
+    cancel(failure) {
+      cancelled = { failure: failure instanceof Error ? failure : undefined };
+      taken?.bytes.cancel(cancelled.failure);
+    },
+  };
+}
+
+const spoken = (texts: readonly string[]): readonly GuardedText[] => texts.map((text) => ({ text, role: 'assistant' }));
+
+/** The closest settings of the guardrails that check the answer. */
+export function streamSettings(guard: CallGuard): StreamSettings {
+  const all = guard.of('post_call').map(({ stream }) => stream);
+  return {
+    samplingRate: Math.min(...all.map(({ samplingRate }) => samplingRate)),
+    atEndOnly: all.some(({ atEndOnly }) => atEndOnly),
+  };
+}
+
+/** The refusal of a text that would have to be masked where that is not possible. */
+export function unmaskable(guard: CallGuard, where: string): Rejected {
+  const [name = ''] = guard.applied;
+  return new Rejected(`The guardrails of this call would mask a text ${where}, where they can only block`, name);
+}
+
+function parsed(bytes: Uint8Array): Members | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isMembers(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const CLOSING_BRACE = 0x7d;
+
+/** The JSON object with the list of guardrails as its last member. All other bytes stay. */
+function withReport(bytes: Uint8Array, entries: readonly GuardrailEntry[]): Uint8Array {
+  const end = bytes.lastIndexOf(CLOSING_BRACE);
+  const before = Buffer.from(bytes.buffer, bytes.byteOffset, end);
+  const isEmpty = before.toString('latin1').trim() === '{';
+  return Buffer.concat([
+    before,
+    Buffer.from(`${isEmpty ? '' : ','}"guardrail_information":${JSON.stringify(entries)}}`),
+  ]);
+}
+
+const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking', 'thinking_blocks', 'summary'];
+
+/** Which part of an answer a place belongs to. */
+function kindOf({ path }: Place): 'text' | 'reasoning' | 'arguments' {
+  if (REASONING.some((name) => path.includes(name))) return 'reasoning';
+  const isOfCall = ['tool_calls', 'arguments', 'args', 'input'].some((name) => path.includes(name));
+  return isOfCall ? 'arguments' : 'text';
+}
+
+const textOf = (places: readonly Place[], texts: readonly string[], kind: ReturnType<typeof kindOf>): string =>
+  places.map((place, index) => (kindOf(place) === kind ? (texts[index] ?? '') : '')).join('');
+
+/** The steps of a complete answer with its edited texts. */
+async function* withEdits(
+  deltas: AsyncIterableIterator<ChatDelta>,
+  places: readonly Place[],
+  texts: readonly string[],
+): AsyncGenerator<ChatDelta, undefined> {
+  const calls = texts.filter((_text, index) => {
+    const place = places[index];
+    return place !== undefined && kindOf(place) === 'arguments';
+  });
+  const told = new Set<string>();
+  for await (const delta of deltas) {
+    if (delta.kind === 'toolCall') yield { ...delta, arguments: calls[delta.index] ?? delta.arguments };
+    else if (delta.kind !== 'text' && delta.kind !== 'reasoning') yield delta;
+    else if (!told.has(delta.kind)) yield { ...delta, text: textOf(places, texts, delta.kind) };
+    told.add(delta.kind);
+  }
+}

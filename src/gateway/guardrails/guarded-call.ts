@@ -1,0 +1,125 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import { repeatedName } from '../../domain/guardrails/texts/repeated-names.ts';
+import { requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
+import { withTexts } from '../../domain/guardrails/texts/walk.ts';
+import type { OpenCall } from '../calls/call.ts';
+import { deferKeeping } from './deferred-keeping.ts';
+import type { GatewayCall } from '../gateway.ts';
+import { guardAnswer, unmaskable } from './guarded-answer.ts';
+import type { CallGuard } from './guarding.ts';
+
+type RunningCall = Parameters<CallGuard['check']>[2];
+
+/** Runs the guardrails of a deployment that did not run yet, before a request is sent to it. */
+export type BeforeSend = (deployment: Deployment, request: ModelRequest) => Promise<ModelRequest>;
+
+/** Sends an admitted and checked request. */
+type Send = (
+  call: OpenCall,
+  sent: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly beforeSend: BeforeSend },
+) => Promise<GatewayCall>;
+
+/**
+ * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep` receives it
+ * after each edit, also when a later guardrail throws.
+ */
+async function edited(
+  guard: CallGuard,
+  mode: 'pre_call' | 'during_call',
+  { request, call }: { readonly request: ModelRequest; readonly call: RunningCall },
+  keep?: (request: ModelRequest) => void,
+): Promise<ModelRequest> {
+  if (!guard.has(mode)) return request;
+  const places = requestTexts(request.endpoint, request.body);
+  const after = (texts: readonly string[]): ModelRequest => {
+    const changes = withTexts(request.body, places, texts);
+    return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
+  };
+  const partly = keep === undefined ? undefined : (texts: readonly string[]): void => keep(after(texts));
+  const { texts, isEdited } = await guard.check(mode, places, call, 'all', partly);
+  if (!isEdited) return request;
+  if (request.form !== undefined) throw unmaskable(guard, 'in a form');
+  return after(texts);
+}
+
+const READING_MODES = ['pre_call', 'during_call'] as const;
+
+/** Refuses a JSON body of which another reader may read other texts than those that are checked. Throws InvalidInput. */
+export function assertReadOneWay(
+  guard: CallGuard,
+  { bytes, form, levels = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly levels?: number },
+): void {
+  if (form !== undefined || !READING_MODES.some((mode) => guard.has(mode))) return;
+  const name = repeatedName(bytes, levels);
+  if (name === null) return;
+  const message = `An object of the body has the member '${name.slice(0, 256)}' twice, so the guardrails of this call cannot check it.`;
+  throw new InvalidInput(message, [{ path: ['body'], rule: 'repeated', message }]);
+}
+
+/** The request as it may be sent, where its answer is not checked. Throws as `sendGuarded`. */
+export async function checkedRequest(
+  guard: CallGuard,
+  request: ModelRequest,
+  call: RunningCall,
+): Promise<ModelRequest> {
+  assertReadOneWay(guard, request);
+  const first = await edited(guard, 'pre_call', { request, call });
+  await guard.checkAtOnce('during_call', requestTexts(first.endpoint, first.body), call);
+  return first;
+}
+
+/** Runs guardrails beside the call. A block ends the call's own signal. */
+function besides(guard: CallGuard, request: ModelRequest, call: RunningCall) {
+  const stop = new AbortController();
+  const running = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
+  running.catch((failure: unknown) => stop.abort(failure));
+  return { running, signal: AbortSignal.any([call.signal, stop.signal]) };
+}
+
+/**
+ * Sends a call with its guardrails: before it, beside it, and on its answer. Resolves when the head of the answer may be
+ * sent. Throws Rejected, GuardrailFailed and Unavailable, and what `send` throws.
+ */
+export async function sendGuarded(
+  guard: CallGuard,
+  call: OpenCall,
+  { request, signal, send }: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly send: Send },
+): Promise<GatewayCall> {
+  const running = { callId: call.callId, traceId: call.traceId, signal };
+  assertReadOneWay(guard, request);
+  const keep = (one: ModelRequest): void => call.edited(one);
+  const checked = await edited(guard, 'pre_call', { request, call: running }, keep);
+  const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
+  const keeping = deferKeeping(guard, checked);
+  const answer = guardAnswer(guard, { request: checked, call: running, passed: keeping.passed });
+  const guarded: OpenCall = {
+    ...call,
+    answered: (exchange, tries) => call.answered(answer.take(exchange), tries),
+  };
+  const own = [...guard.applied];
+  // Guardrails that checked a body. A fallback may have texts of its own, or the first ones without later edits.
+  const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
+  const beforeSend: BeforeSend = async (deployment, asked) => {
+    const { guardrails = [] } = deployment;
+    guard.join(guardrails);
+    const done = checks.get(asked.body) ?? [];
+    const due = [...own, ...guardrails].filter((name) => !done.includes(name));
+    if (due.length === 0) return asked;
+    const more = guard.only(due);
+    const first = await checkedRequest(more, asked, running);
+    checks.set(first.body, [...done, ...due]);
+    if (first !== asked) call.edited(first);
+    return first;
+  };
+  try {
+    const sending = send(guarded, { request: keeping.request, signal: beside?.signal ?? signal, beforeSend });
+    const [answered] = await Promise.all([sending, beside?.running]);
+    await answer.checked();
+    return { ...answered, guardrails: guard.applied, ...(checked === request ? {} : { edited: checked.body }) };
+  } catch (failure) {
+    answer.cancel(failure);
+    throw failure;
+  }
+}

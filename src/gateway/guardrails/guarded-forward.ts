@@ -1,0 +1,108 @@
+import { type ByteStream, bytesOf, collect } from '../../domain/bytes.ts';
+import type { Exchange } from '../../domain/chat/chat.ts';
+import { Unavailable } from '../../domain/errors.ts';
+import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
+import { editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
+import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
+import { isMembers, type Members, type Place, withTexts } from '../../domain/guardrails/texts/walk.ts';
+import type { Forwarded } from '../../domain/pass-through/forwarded.ts';
+import { streamSettings, unmaskable } from './guarded-answer.ts';
+import { assertReadOneWay } from './guarded-call.ts';
+import { guardedBytes } from './guarded-stream.ts';
+import type { CallGuard } from './guarding.ts';
+
+type RunningCall = Parameters<CallGuard['check']>[2];
+
+/** Most bytes of an answer that is checked. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+const OPENING_BRACE = 0x7b;
+
+const isJsonObject = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
+const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
+const wholeText = (bytes: Uint8Array): readonly Place[] =>
+  bytes.length === 0 ? [] : [{ text: new TextDecoder().decode(bytes), path: [], role: null }];
+
+/** The body as text, and its texts without the escapes of JSON and of forms. */
+function bodyTexts(bytes: Uint8Array): readonly Place[] {
+  const value = parsed(bytes);
+  const whole = wholeText(bytes);
+  if (value !== undefined) return [...whole, ...allTexts({ value })];
+  const fields = whole.flatMap(({ text }) => [...new URLSearchParams(text)].flat());
+  const isForm = whole.some(({ text }) => /^[^\s=&]+=\S*$/.test(text));
+  return isForm ? [...whole, ...fields.map((text) => ({ text, path: [], role: null }))] : whole;
+}
+
+/**
+ * Checks a request that is forwarded, whatever its format is: every text of a JSON object, else the whole body. Returns it
+ * with edited texts, where its body is a JSON object. Throws Rejected, GuardrailFailed and Unavailable.
+ */
+export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
+  const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
+  if (!modes.some((mode) => guard.has(mode))) return request;
+  const { fields, body } = request;
+  if (!isEmpty(fields) && isJsonObject(body)) assertReadOneWay(guard, { bytes: body, levels: 1 });
+  const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
+  const { texts, isEdited } = await guard.check('pre_call', places, call);
+  const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
+  await guard.checkAtOnce('during_call', current, call);
+  if (!isEdited) return request;
+  if (request.form !== undefined || isEmpty(fields) || !isJsonObject(body)) throw unmaskable(guard, 'in this body');
+  const changes = withTexts(fields, places, texts);
+  return { ...request, fields: { ...fields, ...changes }, replaced: { ...request.replaced, ...changes } };
+}
+
+const TEXT = /^\s*($|text\/|application\/([\w.-]+\+)?(json|xml|(x-)?ndjson|jsonl|(x-)?javascript|(x-)?yaml))/i;
+const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|windows-125)/i;
+const EVENTS = /^\s*text\/event-stream/i;
+
+/**
+ * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is no text passes.
+ * Throws Rejected, GuardrailFailed and Unavailable.
+ */
+export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;
+  if (!guard.has('post_call') || !TEXT.test(type)) return exchange;
+  if (encoding !== 'identity') throw unmaskable(guard, 'in a compressed answer');
+  if (OTHER_CHARSET.test(type)) throw unmaskable(guard, 'in an answer in this character set');
+  const { 'content-length': _length, ...headers } = exchange.headers;
+  if (EVENTS.test(type)) {
+    const { bytes, begun } = guardedBytes(exchange.bytes, {
+      settings: streamSettings(guard),
+      isEditable: false,
+      async check(texts, isLast) {
+        const spoken = texts.map((text) => ({ text, role: null }));
+        const checked = await guard.check('post_call', spoken, call, isLast ? 'all' : 'failures');
+        return checked.isEdited ? checked.texts : null;
+      },
+      refusal: (where) => unmaskable(guard, where),
+    });
+    await begun;
+    return { ...exchange, headers, bytes };
+  }
+  const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
+  if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
+  const checked = await editedBody(guard, bytes, call);
+  return { ...exchange, headers, bytes: bodyOf(checked) };
+}
+
+const bodyOf = (bytes: Uint8Array): ByteStream => bytesOf(bytes);
+
+async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall): Promise<Uint8Array> {
+  const value = parsed(bytes);
+  // A list has the place of a member.
+  const members: Members | null = value === undefined ? null : isMembers(value) ? value : { value };
+  const places = members === null ? wholeText(bytes) : allTexts(members);
+  const { texts, isEdited } = await guard.check('post_call', places, call);
+  if (!isEdited) return bytes;
+  if (members === null) return Buffer.from(texts.join(''));
+  const edited = { ...members, ...withTexts(members, places, texts) };
+  return Buffer.from(editedJson(isMembers(value) ? edited : edited['value']));
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

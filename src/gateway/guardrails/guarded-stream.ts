@@ -1,0 +1,240 @@
+import { type ByteSink, type ByteStream, iterate } from '../../domain/bytes.ts';
+import type { ChatDelta } from '../../domain/chat/chat.ts';
+import { Unavailable } from '../../domain/errors.ts';
+import type { StreamSettings } from '../../domain/guardrails/guardrail.ts';
+import { createEventReader, type StreamEvent } from '../../domain/guardrails/texts/stream-events.ts';
+import { createStreamTexts, withStreamTexts } from '../../domain/guardrails/texts/stream-texts.ts';
+
+/** Most characters of a stream that are held until they are checked. */
+const MOST_HELD = 64 * 1024 * 1024;
+/** Windows between two checks begin with a word, unless they are this many times as long as they should be. */
+const LONGEST_WINDOW = 8;
+
+/** Checks of a stream. */
+interface StreamGuard {
+  readonly settings: StreamSettings;
+  /** Whether edited texts can be written into it. */
+  readonly isEditable: boolean;
+  /** The edited texts; null where none was edited. Rejects when they may not be sent. */
+  check(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null>;
+  /** The refusal of an edit that cannot be made. */
+  refusal(where: string): Error;
+}
+
+/** Texts between two checks. */
+function createWindow({ isEditable, check, refusal }: StreamGuard) {
+  const texts = createStreamTexts();
+  return {
+    hear: texts.hear,
+    /** Whether texts wait for a check. */
+    hasNew: () => texts.waiting > 0,
+    /** The edited texts; null where the held texts stay. */
+    async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
+      const all = texts.texts(isLast);
+      const edited = all.length === 0 || (!isLast && texts.waiting === 0) ? null : await check(all, isLast);
+      if (edited !== null && (!isEditable || texts.hasCopies)) throw refusal('in this stream');
+      const released = texts.release(edited);
+      if (released === null) throw refusal('that is sent already or cannot be replaced');
+      return edited === null ? null : released;
+    },
+  };
+}
+
+interface GuardedBytes {
+  readonly bytes: ByteStream;
+  /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when it fails before. */
+  readonly begun: Promise<void>;
+}
+
+/** A stream of server-sent events whose bytes are held until their texts are checked. */
+export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedBytes {
+  const { samplingRate, atEndOnly } = guard.settings;
+  const begun = Promise.withResolvers<void>();
+  const window = createWindow(guard);
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const ready: Uint8Array[] = [];
+  let sink: ByteSink | null = null;
+  let full = false;
+  let ended: { readonly error: Error | null } | null = null;
+  let cancelled = false;
+  let drained = Promise.withResolvers<void>();
+
+  function flush(): void {
+    if (sink === null || cancelled) return;
+    while (!full) {
+      const next = ready.shift();
+      if (next === undefined) break;
+      full = !sink.chunk(next);
+    }
+    if (ready.length > 0) return;
+    drained.resolve();
+    if (ended === null) return;
+    const reader = sink;
+    sink = null;
+    if (ended.error === null) reader.done();
+    else reader.fail(ended.error);
+  }
+
+  async function release(events: StreamEvent[], isLast: boolean): Promise<void> {
+    const texts = await window.checked(isLast);
+    const held = events.splice(0);
+    const text = (texts === null ? held.map(({ raw }) => raw) : withStreamTexts(held, texts)).join('');
+    if (text !== '') ready.push(Buffer.from(text));
+    if (isLast) ended = { error: null };
+    begun.resolve();
+    drained = Promise.withResolvers();
+    flush();
+    if (!cancelled) await drained.promise;
+  }
+
+  async function run(): Promise<void> {
+    const reader = createEventReader();
+    const held: StreamEvent[] = [];
+    let heldLength = 0;
+    let chunks = 0;
+    let before: Texts = [];
+    const hold = (events: readonly StreamEvent[]): void => {
+      for (const event of events) {
+        for (const { channel, text, kind } of event.texts) window.hear(channel, text, kind);
+        heldLength += event.raw.length;
+        held.push(event);
+      }
+    };
+    for await (const chunk of iterate(source)) {
+      const events = reader.read(decoder.decode(chunk, { stream: true }));
+      const texts = events.flatMap((event) => event.texts);
+      const isDue = !atEndOnly && chunks >= samplingRate && held.length > 0;
+      if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * LONGEST_WINDOW)) {
+        await release(held, false);
+        chunks = 0;
+        heldLength = 0;
+      }
+      hold(events);
+      if (texts.length > 0) before = texts.slice(-1);
+      chunks += 1;
+      if (heldLength + reader.open > MOST_HELD) throw new Unavailable('The answer is too large to be checked.', null);
+    }
+    hold([...reader.read(decoder.decode()), ...reader.end()]);
+    await release(held, true);
+  }
+
+  run().catch((failure: unknown) => {
+    ended = { error: failure instanceof Error ? failure : new Error('The stream failed.') };
+    begun.reject(ended.error);
+    flush();
+  });
+  return {
+    begun: begun.promise,
+    bytes: {
+      pipe(reader) {
+        sink = reader;
+        flush();
+      },
+      resume() {
+        full = false;
+        flush();
+      },
+      cancel(failure) {
+        cancelled = true;
+        drained.resolve();
+        source.cancel(failure);
+      },
+    },
+  };
+}
+
+type Texts = readonly { readonly text: string }[];
+
+/** Whether the next texts do not continue a word of those before. */
+const beginsWord = (before: Texts, next: Texts): boolean =>
+  (next.length > 0 && next.every(({ text }) => /^(\s|$)/.test(text))) ||
+  before.every(({ text }) => /(^|\s)$/.test(text));
+
+/** Typed steps of a stream, held until their texts are checked. */
+export function guardedDeltas(
+  source: AsyncIterableIterator<ChatDelta>,
+  guard: StreamGuard,
+): AsyncIterableIterator<ChatDelta> {
+  const { samplingRate, atEndOnly } = guard.settings;
+  const window = createWindow(guard);
+  const ready: ChatDelta[] = [];
+  const held: ChatDelta[] = [];
+  let over = false;
+
+  async function release(isLast: boolean): Promise<void> {
+    const texts = await window.checked(isLast);
+    const deltas = held.splice(0);
+    ready.push(...(texts === null ? deltas : withDeltaTexts(deltas, texts)));
+  }
+
+  /** Reads until something may be sent, or to the end. */
+  async function fill(): Promise<void> {
+    for (;;) {
+      const step = await source.next();
+      if (step.done === true) {
+        over = true;
+        return await release(true);
+      }
+      const { channel, text } = textOf(step.value);
+      const isDue = !atEndOnly && held.length >= samplingRate;
+      const isReleased =
+        isDue && (beginsWord(held.slice(-1).map(textOf), [{ text }]) || held.length >= samplingRate * LONGEST_WINDOW);
+      if (isReleased) await release(false);
+      window.hear(channel, text);
+      held.push(step.value);
+      if (isReleased) return;
+    }
+  }
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      while (ready.length === 0 && !over) {
+        try {
+          await fill();
+        } catch (failure) {
+          over = true;
+          await source.return?.();
+          throw failure;
+        }
+      }
+      const value = ready.shift();
+      return value === undefined ? { done: true, value: undefined } : { done: false, value };
+    },
+    async return() {
+      over = true;
+      ready.length = 0;
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+function textOf(delta: ChatDelta): { readonly channel: string; readonly text: string } {
+  switch (delta.kind) {
+    case 'text':
+    case 'reasoning':
+      return { channel: delta.kind, text: delta.text };
+    case 'toolCall':
+      return { channel: `call ${delta.index}`, text: delta.arguments };
+    case 'finish':
+    case 'usage':
+    case 'failure':
+      return { channel: delta.kind, text: '' };
+  }
+}
+
+/** Steps whose texts are replaced: the first of a channel by its new text, the others by nothing. */
+function withDeltaTexts(deltas: readonly ChatDelta[], texts: ReadonlyMap<string, string>): readonly ChatDelta[] {
+  const written = new Set<string>();
+  return deltas.map((delta) => {
+    const { channel, text } = textOf(delta);
+    if (text === '') return delta;
+    const next = written.has(channel) ? '' : (texts.get(channel) ?? '');
+    written.add(channel);
+    if (delta.kind === 'toolCall') return { ...delta, arguments: next };
+    return delta.kind === 'text' || delta.kind === 'reasoning' ? { ...delta, text: next } : delta;
+  });
+}

@@ -1,0 +1,210 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { DomainError, GuardrailFailed, GuardrailMissing, Rejected } from '../../domain/errors.ts';
+import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
+import { entryOf, type GuardrailEntry } from '../../domain/guardrails/entry.ts';
+import {
+  type ActiveGuardrail,
+  type ActiveGuardrails,
+  type GuardedText,
+  hasMode,
+  type Inspection,
+  type Verdict,
+} from '../../domain/guardrails/guardrail.ts';
+import { callerGuardrailsOf } from '../../domain/guardrails/key-guardrails.ts';
+import { rejection } from '../../domain/guardrails/rejection.ts';
+import { selectedGuardrails } from '../../domain/guardrails/selection.ts';
+
+/** The guardrails that apply to a call. */
+interface Guarding {
+  readonly caller: Caller;
+  /** Name of the model that the caller sent. */
+  readonly model: string;
+  /** Names in the request; none when absent. */
+  readonly named?: readonly string[];
+  /** Names of a pass-through path; none when absent. */
+  readonly configured?: readonly string[];
+  /** Only the guardrails of `configured` run, not those of the key and those that run on every call. */
+  readonly configuredOnly?: true;
+  /** Whether the texts are those of an embedding request. */
+  readonly isEmbedding?: boolean;
+}
+
+/** Ids and end of the call. */
+interface RunningCall {
+  readonly callId: string;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Verdict of all guardrails of one mode. */
+interface Checked {
+  /** One text for each checked text. */
+  readonly texts: readonly string[];
+  readonly isEdited: boolean;
+}
+
+/** The guardrails of one call. */
+export interface CallGuard {
+  /** Names of the guardrails that apply to the call, each once. */
+  readonly applied: readonly string[];
+  /** Runs so far, in the order of their ends. */
+  readonly entries: readonly GuardrailEntry[];
+  /** Whether no guardrail is selected. */
+  isIdle(): boolean;
+  has(mode: GuardrailMode): boolean;
+  /** Guardrails of a mode. */
+  of(mode: GuardrailMode): readonly ActiveGuardrail[];
+  /**
+   * Runs the guardrails of a mode one after another, with edits chained. Throws Rejected, GuardrailFailed and Unavailable.
+   * With `failures`, runs that let the texts pass have no entry. `partly` receives the texts after each edit, also when a
+   * later guardrail throws.
+   */
+  check(
+    mode: GuardrailMode,
+    texts: readonly GuardedText[],
+    call: RunningCall,
+    recorded?: 'all' | 'failures',
+    partly?: (texts: readonly string[]) => void,
+  ): Promise<Checked>;
+  /** Runs them at once; edits are dropped. Throws as `check`. */
+  checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
+  /** Adds guardrails that a deployment names. */
+  join(names: readonly string[]): void;
+  /** The same call with the guardrails of some names. */
+  only(names: readonly string[]): CallGuard;
+}
+
+/** Selects and runs guardrails. */
+export interface Guards {
+  /** Whether no guardrail is configured. */
+  isIdle(): boolean;
+  /** The guardrails of a call. Throws InvalidInput for an unknown name of the request, and Unavailable for one of its key. */
+  open(about: Guarding): CallGuard;
+}
+
+const NO_NAMES: readonly string[] = [];
+
+export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
+  function guardOf(about: Guarding, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
+    const fits = selected.filter((one) => about.isEmbedding !== true || one.inspectsEmbeddings);
+    const runs = fits.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
+    const applied = [...new Set(runs.map(({ definition }) => definition.name))];
+    const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => fits.filter((one) => hasMode(one, mode));
+
+    function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
+      const durationMs = clock.monotonicMs() - startMs;
+      entries.push(entryOf(one, { mode, verdict, durationMs, startedAt: clock.now().getTime() - durationMs }));
+    }
+
+    async function run(
+      one: ActiveGuardrail,
+      mode: GuardrailMode,
+      texts: readonly GuardedText[],
+      { callId, traceId, signal }: RunningCall,
+      recorded: 'all' | 'failures' = 'all',
+    ): Promise<Verdict> {
+      const seen = texts.filter(({ role }) => role === null || !one.skips.includes(role));
+      const startMs = clock.monotonicMs();
+      if (seen.length === 0) return { kind: 'passed' };
+      const phase = mode === 'post_call' ? 'response' : 'request';
+      const inspection: Inspection = {
+        phase,
+        texts: seen,
+        model: about.model,
+        callId,
+        traceId,
+        caller: about.caller,
+        signal,
+      };
+      let verdict: Verdict | null = null;
+      try {
+        verdict = checkedVerdict(await one.guardrail.check(inspection), seen);
+      } catch (failure) {
+        if (signal.aborted && !(failure instanceof DomainError)) throw signal.reason;
+        record(one, mode, null, startMs);
+        throw failure;
+      }
+      if (recorded === 'all' || verdict.kind === 'blocked') record(one, mode, verdict, startMs);
+      if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
+      return verdict.kind === 'edited' && seen.length < texts.length ? spread(verdict, texts, seen) : verdict;
+    }
+
+    const guard: CallGuard = {
+      applied,
+      entries,
+      of,
+      isIdle: () => fits.length === 0,
+      has: (mode) => fits.some((one) => hasMode(one, mode)),
+      async check(mode, texts, call, recorded, partly) {
+        let current = texts;
+        let isEdited = false;
+        for (const one of of(mode)) {
+          const verdict = await run(one, mode, current, call, recorded);
+          if (verdict.kind !== 'edited') continue;
+          current = current.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text }));
+          isEdited = true;
+          partly?.(current.map(({ text }) => text));
+        }
+        return { texts: current.map(({ text }) => text), isEdited };
+      },
+      async checkAtOnce(mode, texts, call) {
+        await Promise.all(of(mode).map((one) => run(one, mode, texts, call)));
+      },
+      join(names) {
+        const fresh = names.filter((name) => !applied.includes(name));
+        if (fresh.length === 0) return;
+        const more = selectedGuardrails(active.current(), {
+          from: about.caller,
+          caller: callerGuardrailsOf(null),
+          request: NO_NAMES,
+          configured: fresh,
+          defaults: false,
+        });
+        for (const one of more) if (!fits.includes(one)) fits.push(one);
+        applied.push(...fresh);
+      },
+      only: (names) => {
+        const some = fits.filter(({ definition }) => names.includes(definition.name));
+        return guardOf(about, some, entries);
+      },
+    };
+    return guard;
+  }
+
+  return {
+    isIdle: () => active.current().length === 0,
+    open(about) {
+      const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = about;
+      const selected = selectedGuardrails(active.current(), {
+        from: caller,
+        caller: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
+        request: named,
+        configured,
+        defaults: configuredOnly !== true,
+      });
+      return guardOf(about, selected, []);
+    },
+  };
+}
+
+/** The verdict, if it has a text for each one that was checked. Throws Rejected: the others would be lost. */
+function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
+  if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
+  const error = 'The guardrail returned another number of texts than it was given';
+  return { kind: 'blocked', detail: { error }, report: error };
+}
+
+/** All texts, with the edited ones in place. Some texts are not checked. */
+function spread(
+  verdict: Extract<Verdict, { kind: 'edited' }>,
+  texts: readonly GuardedText[],
+  seen: readonly GuardedText[],
+): Verdict {
+  const edited = new Map(seen.map((one, index) => [one, verdict.texts[index]]));
+  return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
+}
+
+/** Failures that end a call without retries and fallbacks. */
+export const isOfGuardrail = (failure: unknown): boolean =>
+  failure instanceof Rejected || failure instanceof GuardrailFailed || failure instanceof GuardrailMissing;

@@ -1,0 +1,89 @@
+import type { Clock } from '../../domain/clock.ts';
+import { Unavailable } from '../../domain/errors.ts';
+import { CATALOG_KEY_PREFIX, type CheckoutStore, isEntitled } from '../../domain/checkout/checkout.ts';
+import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
+import type { CatalogKeyRing } from './catalog-key-ring.ts';
+
+/** Age up to which a valid key is accepted from memory, in ms. */
+const HELD_MS = 60_000;
+/** Age from which a valid key is re-read in the background. */
+const STALE_MS = 30_000;
+/** Milliseconds for which an invalid key is refused from memory. Short, because a payment may validate it. */
+const REFUSED_MS = 5_000;
+/** Most keys in memory of each kind. The oldest is evicted. */
+const HELD_LIMIT = 100_000;
+const REFUSED_LIMIT = 10_000;
+/** Longer credentials are invalid and are not hashed. */
+const KEY_LENGTH_LIMIT = 128;
+
+/** Creates a ring of the catalog keys that checkouts sold. */
+export function createCatalogKeyRing(options: {
+  readonly store: Pick<CheckoutStore, 'findByKey'>;
+  readonly generator: KeyGenerator;
+  readonly clock: Clock;
+}): CatalogKeyRing {
+  const { store, generator, clock } = options;
+  const held = new Map<string, number>();
+  const refused = new Map<string, number>();
+  const reading = new Map<string, Promise<boolean>>();
+
+  function read(hash: string): Promise<boolean> {
+    const running = reading.get(hash);
+    if (running) return running;
+    const askedMs = clock.monotonicMs();
+    const started = store
+      .findByKey(hash)
+      .then((checkout) => {
+        const holds = checkout !== null && isEntitled(checkout);
+        // After `forget` this read may be stale: do not cache it.
+        if (reading.get(hash) === started) remember(hash, holds, askedMs);
+        return holds;
+      })
+      .catch((cause: unknown) => {
+        throw new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
+      })
+      .finally(() => {
+        if (reading.get(hash) === started) reading.delete(hash);
+      });
+    reading.set(hash, started);
+    return started;
+  }
+
+  function remember(hash: string, holds: boolean, askedMs: number): void {
+    held.delete(hash);
+    refused.delete(hash);
+    if (holds) keep(held, hash, askedMs, HELD_LIMIT);
+    else keep(refused, hash, askedMs, REFUSED_LIMIT);
+  }
+
+  return {
+    holds(credential) {
+      if (!credential.startsWith(CATALOG_KEY_PREFIX) || credential.length > KEY_LENGTH_LIMIT) return false;
+      const hash = generator.hash(credential);
+      const nowMs = clock.monotonicMs();
+      const ageMs = nowMs - (held.get(hash) ?? -Infinity);
+      if (ageMs < HELD_MS) {
+        if (ageMs > STALE_MS) read(hash).catch(() => {});
+        return true;
+      }
+      if (nowMs - (refused.get(hash) ?? -Infinity) < REFUSED_MS) return false;
+      return read(hash);
+    },
+    forget(hash) {
+      held.delete(hash);
+      refused.delete(hash);
+      reading.delete(hash);
+    },
+    evictAll() {
+      held.clear();
+      refused.clear();
+      reading.clear();
+    },
+  };
+}
+
+function keep(map: Map<string, number>, hash: string, askedMs: number, limit: number): void {
+  map.set(hash, askedMs);
+  const [oldest] = map.keys();
+  if (map.size > limit && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,115 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { weakerRole } from '../../domain/owners/key-owners.ts';
+import type { Role } from '../../domain/role.ts';
+import { DEFAULT_USER_ID } from '../../domain/users/user.ts';
+
+/** Most keys in memory. The least recently used is evicted, with a precision of `MOVE_MS`. */
+const MOST_KNOWN = 100_000;
+/** Least time between two LRU moves of a key, because a move costs more than a look-up. */
+const MOVE_MS = 1_000;
+
+/** Cached key. */
+export interface KnownKey {
+  /** Hash of the secret: the cache key. */
+  readonly secretHash: string;
+  key: VirtualKey;
+  caller: Caller;
+  /** Start time of the read. */
+  readMs: number;
+  /** Time of the last LRU move. */
+  movedMs: number;
+  /** Whether it was used since `takeUsed`. */
+  used: boolean;
+}
+
+/** A bounded LRU of keys by the hash of a secret. */
+export interface KnownKeys {
+  /** The entry, marked as used. */
+  use(secretHash: string, nowMs: number): KnownKey | undefined;
+  set(secretHash: string, key: VirtualKey, times: { readonly readMs: number; readonly nowMs: number }): void;
+  /** Updates an entry, unless it was evicted or read again. Returns whether it was updated. */
+  renew(entry: KnownKey, key: VirtualKey, readMs: number): boolean;
+  /** Removes an entry, unless it was evicted or read again. Returns whether it was removed. */
+  drop(entry: KnownKey): boolean;
+  delete(secretHash: string): void;
+  /** Removes the keys that match; returns their identities. */
+  dropWhere(matches: (key: VirtualKey) => boolean): readonly string[];
+  /** Entries used since the last call. */
+  takeUsed(): readonly KnownKey[];
+}
+
+export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
+  const entries = new Map<string, KnownKey>();
+  let used: KnownKey[] = [];
+
+  function mark(entry: KnownKey): void {
+    if (entry.used) return;
+    entry.used = true;
+    used.push(entry);
+  }
+
+  return {
+    use(secretHash, nowMs) {
+      const entry = entries.get(secretHash);
+      if (entry === undefined) return undefined;
+      mark(entry);
+      if (nowMs - entry.movedMs > MOVE_MS) {
+        entry.movedMs = nowMs;
+        entries.delete(secretHash);
+        entries.set(secretHash, entry);
+      }
+      return entry;
+    },
+    set(secretHash, key, { readMs, nowMs }) {
+      entries.delete(secretHash);
+      const entry = { secretHash, key, caller: callerOf(key), readMs, movedMs: nowMs, used: false };
+      entries.set(secretHash, entry);
+      mark(entry);
+      const [oldest] = entries.keys();
+      if (entries.size > most && oldest !== undefined) entries.delete(oldest);
+    },
+    renew(entry, key, readMs) {
+      if (entries.get(entry.secretHash) !== entry || entry.readMs > readMs) return false;
+      entry.key = key;
+      entry.caller = callerOf(key);
+      entry.readMs = readMs;
+      return true;
+    },
+    drop: (entry) => entries.get(entry.secretHash) === entry && entries.delete(entry.secretHash),
+    delete(secretHash) {
+      entries.delete(secretHash);
+    },
+    dropWhere(matches) {
+      const dropped = [...entries.values()].filter(({ key }) => matches(key));
+      for (const { secretHash } of dropped) entries.delete(secretHash);
+      return dropped.map(({ key }) => key.hash);
+    },
+    takeUsed() {
+      const taken = used;
+      used = [];
+      for (const entry of taken) entry.used = false;
+      // Skip entries that were replaced: the newer entry is in the list too.
+      return taken.filter((entry) => entries.get(entry.secretHash) === entry);
+    },
+  };
+}
+
+/**
+ * The role of a key, without the rights that its user lacks. The default user stands for the admin key: a row of it, which a
+ * membership of a team makes, takes no rights from sessions of the administrator.
+ */
+function roleOf({ role, userId, owners, token }: VirtualKey): Role {
+  // The role of a token has its user's role already.
+  if (token !== undefined) return role;
+  const userRole = userId === DEFAULT_USER_ID ? null : (owners?.user?.role ?? null);
+  return userRole === null ? role : weakerRole(role, userRole);
+}
+
+export const callerOf = (key: VirtualKey): Caller => ({
+  role: roleOf(key),
+  keyHash: key.hash,
+  key,
+  teamId: key.teamId,
+  userId: key.userId,
+});

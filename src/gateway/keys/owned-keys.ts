@@ -1,0 +1,202 @@
+import { memberId } from '../../domain/admission/counters.ts';
+import { type AccessGroup, grantsOf } from '../../domain/access-groups/access-group.ts';
+import type { Budget } from '../../domain/budgets/budget.ts';
+import { limitsOf } from '../../domain/budgets/limits.ts';
+import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../../domain/money.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
+import type { Organization } from '../../domain/organizations/organization.ts';
+import type { KeyOwners } from '../../domain/owners/key-owners.ts';
+import type { Project } from '../../domain/projects/project.ts';
+import type { TeamMember } from '../../domain/teams/member.ts';
+import type { Team } from '../../domain/teams/team.ts';
+import type { TenancyStores } from '../../domain/tenancy-stores.ts';
+import type { User } from '../../domain/users/user.ts';
+import type { CountedBudgets, Spending } from '../admission/counted-limits.ts';
+
+export type OwnerStores = Pick<
+  TenancyStores,
+  'users' | 'teams' | 'teamMembers' | 'organizations' | 'projects' | 'budgets' | 'accessGroups'
+>;
+
+interface OwnerRows {
+  readonly users: ReadonlyMap<string, User>;
+  readonly teams: ReadonlyMap<string, Team>;
+  readonly members: readonly TeamMember[];
+  readonly organizations: ReadonlyMap<string, Organization>;
+  readonly projects: ReadonlyMap<string, Project>;
+  readonly budgets: ReadonlyMap<string, Budget>;
+}
+
+/** A list of models with those that access groups add. An empty list allows every model already. */
+const widened = (models: readonly string[], granted: readonly string[]): readonly string[] =>
+  models.length === 0 || granted.length === 0 ? models : [...models, ...granted];
+
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]));
+
+const distinct = (ids: readonly (string | null)[]): readonly string[] => [
+  ...new Set(ids.flatMap((id) => idOrNull(id) ?? [])),
+];
+
+/** The rows of the owners of keys: two rounds of statements for any number of keys. */
+async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Promise<OwnerRows> {
+  const [userIds, teamIds] = [distinct(keys.map((key) => key.userId)), distinct(keys.map((key) => key.teamId))];
+  const projectIds = distinct(keys.map(({ settings }) => settings.projectId ?? null));
+  const [users, teams, members, projects] = await Promise.all([
+    userIds.length === 0 ? [] : stores.users.findMany(userIds),
+    teamIds.length === 0 ? [] : stores.teams.findMany(teamIds),
+    userIds.length === 0 || teamIds.length === 0 ? [] : stores.teamMembers.all({ teamIds, userIds }),
+    projectIds.length === 0 ? [] : stores.projects.findMany(projectIds),
+  ]);
+  const organizationIds = distinct([
+    ...teams.map(({ organizationId }) => organizationId),
+    ...keys.map(({ settings }) => settings.organizationId ?? null),
+  ]);
+  const organizations = organizationIds.length === 0 ? [] : await stores.organizations.findMany(organizationIds);
+  const budgetIds = distinct([
+    ...members.map(({ budgetId }) => budgetId),
+    ...teams.map(({ memberBudgetId }) => memberBudgetId),
+    ...organizations.map(({ budgetId }) => budgetId),
+    ...projects.map(({ budgetId }) => budgetId),
+    ...keys.map(({ settings }) => settings.budgetId ?? null),
+  ]);
+  const budgets = budgetIds.length === 0 ? [] : await stores.budgets.findMany(budgetIds);
+  return {
+    users: byId(users),
+    teams: byId(teams),
+    members,
+    organizations: byId(organizations),
+    projects: byId(projects),
+    budgets: byId(budgets),
+  };
+}
+
+type Grants = ReturnType<typeof grantsOf>;
+
+async function ownersOf(
+  { hash, userId, teamId, settings }: VirtualKey,
+  rows: OwnerRows,
+  { granted, counted }: { readonly granted: Grants; readonly counted: CountedBudgets },
+): Promise<KeyOwners> {
+  const countedIn = async (row: Budget | null | undefined, kind: Spending['kind'], id: string) =>
+    row === null || row === undefined ? null : counted.of({ kind, id }, row);
+  const user = rows.users.get(userId ?? '') ?? null;
+  const team = rows.teams.get(teamId ?? '') ?? null;
+  const member = rows.members.find((one) => one.userId === userId && one.teamId === teamId) ?? null;
+  const organization =
+    rows.organizations.get((team === null ? settings.organizationId : team.organizationId) ?? '') ?? null;
+  const project = rows.projects.get(settings.projectId ?? '') ?? null;
+  const memberBudget = member === null ? null : rows.budgets.get(member.budgetId ?? team?.memberBudgetId ?? '');
+  const [ownLimits, memberLimits, organizationLimits, projectLimits] = await Promise.all([
+    countedIn(rows.budgets.get(settings.budgetId ?? ''), 'key', hash),
+    countedIn(memberBudget, 'member', memberId(teamId ?? '', userId ?? '')),
+    countedIn(rows.budgets.get(organization?.budgetId ?? ''), 'organization', organization?.id ?? ''),
+    countedIn(rows.budgets.get(project?.budgetId ?? ''), 'project', project?.id ?? ''),
+  ]);
+  return {
+    budget: ownLimits,
+    project: project && {
+      id: project.id,
+      blocked: project.blocked,
+      models: project.models,
+      tags: project.tags,
+      metadata: project.metadata,
+      limits: projectLimits,
+    },
+    user: user && {
+      id: user.id,
+      role: user.role,
+      models: user.models,
+      limits: limitsOf(user),
+      ...(Object.keys(user.modelMaxBudget).length === 0 ? {} : { modelMaxBudget: user.modelMaxBudget }),
+      spentBefore: user.spentBefore ?? ZERO_USD,
+    },
+    team: team && {
+      id: team.id,
+      blocked: team.blocked,
+      models: widened(team.models, [...granted.key, ...granted.team]),
+      modelAliases: team.modelAliases,
+      metadata: team.metadata,
+      limits: limitsOf(team),
+      spentBefore: team.spentBefore ?? ZERO_USD,
+    },
+    member: member && {
+      role: member.role,
+      models: memberBudget?.allowedModels ?? [],
+      limits: memberLimits,
+      hasOwnLimits: member.budgetId !== null,
+    },
+    organization: organization && {
+      id: organization.id,
+      models: organization.models,
+      metadata: organization.metadata,
+      limits: organizationLimits,
+    },
+  };
+}
+
+const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
+  [userId, teamId, settings.budgetId, settings.projectId, settings.organizationId].some(
+    (id) => idOrNull(id ?? null) !== null,
+  );
+
+/** Facts about models that keys look up for each call. */
+export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
+
+/** A key with its owners, and with the models of its access groups. */
+async function ownedKey(
+  key: VirtualKey,
+  {
+    rows,
+    groups,
+    models,
+    counted,
+  }: {
+    readonly rows: OwnerRows;
+    readonly groups: readonly AccessGroup[];
+    readonly models: ModelDirectory;
+    readonly counted: CountedBudgets;
+  },
+): Promise<VirtualKey> {
+  const granted = grantsOf(groups, key);
+  const own = { ...key, models: widened(key.models, granted.key), ...models };
+  return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
+}
+
+/** A store of keys with their owners. */
+export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
+  /** Adds the owners and access groups of keys, by any name. */
+  withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>>;
+}
+
+/**
+ * Keys read together with their owners and access groups, for the key ring: all are then equally fresh (ADR 0056). The
+ * access groups of models are looked up for each call.
+ */
+export function createOwnedKeys(
+  keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
+  stores: OwnerStores,
+  { counted, ...models }: ModelDirectory & { readonly counted: CountedBudgets },
+): OwnedKeys {
+  async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
+    if (found.size === 0) return found;
+    const [rows, groups] = await Promise.all([
+      readOwners(stores, [...found.values()].filter(hasOwner)),
+      stores.accessGroups.all({ ids: null }),
+    ]);
+    const about = { rows, groups, models, counted };
+    return new Map(
+      await Promise.all([...found].map(async ([hash, key]) => [hash, await ownedKey(key, about)] as const)),
+    );
+  }
+
+  return {
+    async find(secretHash) {
+      const key = await keys.find(secretHash);
+      return key === null ? null : ((await withOwners(new Map([[secretHash, key]]))).get(secretHash) ?? null);
+    },
+    findBySecrets: async (secretHashes) => withOwners(await keys.findBySecrets(secretHashes)),
+    withOwners,
+  };
+}

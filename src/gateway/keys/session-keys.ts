@@ -1,0 +1,66 @@
+import type { Clock } from '../../domain/clock.ts';
+import { type DomainError, Forbidden, Unauthenticated } from '../../domain/errors.ts';
+import { type KeyStore, opens, statusOf, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
+
+type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
+
+/**
+ * The same store. A session whose opening password or key has changed, was blocked or has expired is refused, as is one
+ * whose user has left its team.
+ */
+export function createSessionKeys(
+  keys: SessionStore,
+  options: {
+    readonly stored: Pick<KeyStore, 'findMany'>;
+    readonly openers: Pick<SessionOpeners, 'holds'>;
+    readonly clock: Pick<Clock, 'now'>;
+  },
+): SessionStore {
+  const { stored, openers, clock } = options;
+
+  async function checked(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
+    const sessions = [...found].filter(([, { settings }]) => settings.session !== undefined);
+    if (sessions.length === 0) return found;
+    const hashes = new Set(sessions.flatMap(([, key]) => openerOf(key)?.hash ?? []));
+    const opening = hashes.size === 0 ? [] : await stored.findMany([...hashes]);
+    const byHash = new Map(opening.map((key) => [key.hash, key]));
+    const result = new Map(found);
+    for (const [name, key] of sessions) {
+      const refusal = refusalOf(key, byHash, { openers, now: clock.now() });
+      if (refusal !== null) result.set(name, { ...key, refusal });
+    }
+    return result;
+  }
+
+  return {
+    async find(secretHash) {
+      const key = await keys.find(secretHash);
+      if (key?.settings.session === undefined) return key;
+      return (await checked(new Map([[secretHash, key]]))).get(secretHash) ?? null;
+    },
+    findBySecrets: async (secretHashes) => checked(await keys.findBySecrets(secretHashes)),
+  };
+}
+
+const openerOf = ({ settings: { session } }: VirtualKey) => (session === undefined ? null : openingKey(session));
+
+/** Why a session is invalid; null for a valid one. */
+function refusalOf(
+  key: VirtualKey,
+  opening: ReadonlyMap<string, VirtualKey>,
+  { openers, now }: { readonly openers: Pick<SessionOpeners, 'holds'>; readonly now: Date },
+): (() => DomainError) | null {
+  const { settings, teamId, owners } = key;
+  if (settings.session === undefined) return null;
+  const opener = openerOf(key);
+  const row = opener === null ? undefined : opening.get(opener.hash);
+  const isOpen =
+    opener === null
+      ? openers.holds(settings.session.openedBy)
+      : row !== undefined && opens(row, opener.secretHash, now) && statusOf(row, now) === 'active';
+  if (!isOpen)
+    return () => new Unauthenticated('The session has ended: what opened it was changed or withdrawn.', 'unknown');
+  if (!settings.session.needsMembership || teamId === null || owners?.member) return null;
+  return () => new Forbidden(`Team '${teamId}' is not in your team memberships.`);
+}

@@ -1,0 +1,265 @@
+import type { Clock } from '../../domain/clock.ts';
+import { Conflict, type DomainError, Unauthenticated } from '../../domain/errors.ts';
+import type { TokenIdentity } from '../../domain/identity/token-identity.ts';
+import type { TokenRules } from '../../domain/identity/token-rules.ts';
+import { type TeamFacts, teamsOf } from '../../domain/identity/token-teams.ts';
+import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
+import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../../domain/money.ts';
+import type { Role } from '../../domain/role.ts';
+import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
+import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
+import type { OwnedKeys, OwnerStores } from './owned-keys.ts';
+
+/** Name of a list that allows no model. */
+const NO_MODELS = 'no-default-models';
+
+/** Most teams that are compared to find out whether an alias is unique. */
+const MOST_ALIKE = 1_000;
+
+interface TokenKeyOptions {
+  readonly keys: OwnedKeys;
+  readonly tokens: Pick<VerifiedTokens, 'use'>;
+  readonly stores: Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'>;
+  readonly rules: TokenRules;
+  readonly generator: Pick<KeyGenerator, 'hash'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** A token with the row of its user, and the users by their ids. */
+interface Bearer {
+  readonly secretHash: string;
+  readonly token: KnownToken;
+  readonly user: User | null;
+}
+
+const distinct = (ids: readonly (string | null)[]): readonly string[] => [...new Set(ids.flatMap((id) => id ?? []))];
+
+/** A store of keys that also has the keys of verified tokens, made from their claims and the rows of their owners. */
+export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find' | 'findBySecrets'> {
+  const { keys, tokens } = options;
+
+  async function ofTokens(found: ReadonlyMap<string, KnownToken>): Promise<ReadonlyMap<string, VirtualKey>> {
+    const bearers = await bearersOf(found, options);
+    const factsOf = await teamFacts(bearers, options);
+    const drafts = new Map(bearers.map((bearer) => [bearer.secretHash, draftsOf(bearer, factsOf(bearer), options)]));
+    const named = [...drafts].flatMap(([hash, rows]) => rows.map((row, index) => [`${hash}:${index}`, row] as const));
+    const owned = await keys.withOwners(new Map(named));
+    return new Map(
+      [...drafts].flatMap(([hash, rows]) => {
+        const complete = rows.flatMap((_, index) => owned.get(`${hash}:${index}`) ?? []).map(withRole);
+        const [first, ...otherTeams] = complete;
+        if (first?.token === undefined) return [];
+        return [[hash, { ...first, token: { ...first.token, otherTeams } }] as const];
+      }),
+    );
+  }
+
+  return {
+    async find(secretHash) {
+      const token = tokens.use(secretHash);
+      if (token === undefined) return keys.find(secretHash);
+      return (await ofTokens(new Map([[secretHash, token]]))).get(secretHash) ?? null;
+    },
+    async findBySecrets(secretHashes) {
+      const found = new Map<string, KnownToken>();
+      for (const hash of secretHashes) {
+        const token = tokens.use(hash);
+        if (token !== undefined) found.set(hash, token);
+      }
+      if (found.size === 0) return keys.findBySecrets(secretHashes);
+      const [stored, ofToken] = await Promise.all([
+        keys.findBySecrets(secretHashes.filter((hash) => !found.has(hash))),
+        ofTokens(found),
+      ]);
+      return new Map([...stored, ...ofToken]);
+    },
+  };
+}
+
+/** Tokens with their users: three statements for any number of tokens, and more for users that are created. */
+async function bearersOf(found: ReadonlyMap<string, KnownToken>, options: TokenKeyOptions): Promise<readonly Bearer[]> {
+  const { users } = options.stores;
+  const ids = distinct([...found.values()].map(({ identity }) => identity.userId));
+  const byId = new Map((ids.length === 0 ? [] : await users.findMany(ids)).map((user) => [user.id, user]));
+  const missing = [...found.values()]
+    .map(({ identity }) => identity)
+    .filter(({ userId, email }) => (userId === null ? email !== null : !byId.has(userId)));
+  if (missing.length === 0) return joined(found, ({ userId }) => byId.get(userId ?? '') ?? null);
+  const subjects = distinct(missing.map(({ userId }) => userId));
+  const emails = distinct(missing.map(({ email }) => email));
+  const [bySubject, byEmail] = await Promise.all([
+    subjects.length === 0 ? [] : users.all({ ...ALL_USERS, ssoUserIds: subjects }),
+    emails.length === 0 ? [] : users.all({ ...ALL_USERS, emails }),
+  ]);
+  const others = new Map(bySubject.map((user) => [user.ssoUserId, user]));
+  const mailed = new Map(byEmail.map((user) => [user.emailKey, user]));
+  const knownUser = ({ userId, email }: TokenIdentity): User | null =>
+    byId.get(userId ?? '') ??
+    others.get(userId) ??
+    (email === null ? undefined : mailed.get(emailKeyOf(email))) ??
+    null;
+  if (options.rules.createsUsers)
+    for (const identity of missing)
+      if (identity.userId !== null && identity.role !== 'proxy_admin' && knownUser(identity) === null)
+        // oxlint-disable-next-line no-await-in-loop -- two tokens may have one user
+        byId.set(identity.userId, await createdUser(identity.userId, identity, options));
+  return joined(found, knownUser);
+}
+
+const joined = (
+  found: ReadonlyMap<string, KnownToken>,
+  userOf: (identity: TokenIdentity) => User | null,
+): readonly Bearer[] => [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
+
+/** Creates the user of a token. Returns the stored one where another request created it first. */
+async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
+  const { stores, clock } = options;
+  const user = newUser({ email }, { id, now: clock.now(), by: id });
+  try {
+    await stores.users.add(user);
+    return user;
+  } catch (error) {
+    const other = error instanceof Conflict ? await stores.users.find(id) : null;
+    if (other === null) throw error;
+    return other;
+  }
+}
+
+/** The facts that decide the teams of each bearer. */
+async function teamFacts(
+  bearers: readonly Bearer[],
+  { stores, rules, clock }: TokenKeyOptions,
+): Promise<(bearer: Bearer) => TeamFacts> {
+  const asked = rules.usesMemberships || rules.replacesUnknownTeams;
+  const userIds = asked ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
+  const members = userIds.length === 0 ? [] : await stores.teamMembers.all({ userIds, teamIds: null });
+  const teamsByUser = Map.groupBy(members, ({ userId }) => userId);
+  const ids = distinct([
+    rules.defaultTeamId,
+    ...bearers.flatMap(({ token }) => token.identity.teamIds),
+    ...members.map(({ teamId }) => teamId),
+  ]);
+  const teams = new Map((ids.length === 0 ? [] : await stores.teams.findMany(ids)).map((team) => [team.id, team]));
+  if (rules.createsTeams) await addTeams(bearers, teams, { stores, clock });
+  const shared = await sharedAliases(bearers, teams, stores);
+  return ({ user }) => ({
+    teams,
+    memberships: (teamsByUser.get(user?.id ?? '') ?? []).map(({ teamId }) => teamId),
+    isUnique: (alias) => !shared.has(alias),
+  });
+}
+
+/** Creates the teams that tokens name and that are not stored. */
+async function addTeams(
+  bearers: readonly Bearer[],
+  teams: Map<string, Team>,
+  { stores, clock }: Pick<TokenKeyOptions, 'stores' | 'clock'>,
+): Promise<void> {
+  const named = bearers.flatMap(({ token, user }) => token.identity.teamIds.map((id) => [id, user?.id ?? id] as const));
+  for (const [id, by] of named) {
+    if (teams.has(id)) continue;
+    const team = newTeam({}, { id, now: clock.now(), by });
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- two tokens may name one team
+      await stores.teams.add(team);
+      teams.set(id, team);
+    } catch (error) {
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const other = error instanceof Conflict ? await stores.teams.find(id) : null;
+      if (other === null) throw error;
+      teams.set(id, other);
+    }
+  }
+}
+
+/** Aliases among the chosen teams that several teams have. */
+async function sharedAliases(
+  bearers: readonly Bearer[],
+  teams: ReadonlyMap<string, Team>,
+  stores: TokenKeyOptions['stores'],
+): Promise<ReadonlySet<string>> {
+  const aliases = new Set([...teams.values()].map(({ alias }) => alias));
+  const asked = distinct(bearers.map(({ token }) => token.chosenTeam)).filter((name) => aliases.has(name));
+  const shared = await Promise.all(
+    asked.map(async (alias) => {
+      const filter = { ...ALL_TEAMS, aliasPart: alias };
+      const page = { filter, sort: 'created_at', descending: false, limit: MOST_ALIKE, from: 0 } as const;
+      const alike = await stores.teams.list(page);
+      return alike.filter((team) => team.alias === alias).length === 1 && alike.length < MOST_ALIKE ? [] : [alias];
+    }),
+  );
+  return new Set(shared.flat());
+}
+
+/** The keys of a bearer, one for each of its teams, without their owners. */
+function draftsOf(
+  bearer: Bearer,
+  facts: TeamFacts,
+  { rules, generator, clock }: TokenKeyOptions,
+): readonly VirtualKey[] {
+  const { token, user } = bearer;
+  const { userId, role } = token.identity;
+  const draft = (teamId: string | null, refusal?: () => DomainError): VirtualKey =>
+    tokenKey(bearer, { teamId, now: clock.now(), hash: generator.hash, refusal });
+  if (userId !== null && user === null && role !== 'proxy_admin')
+    return [draft(null, () => new Unauthenticated(`user '${userId}' does not exist.`, 'unknown'))];
+  const teams = teamsOf(token, facts, rules);
+  if ('refusal' in teams) return [draft(null, teams.refusal)];
+  return teams.teamIds.length === 0 ? [draft(null)] : teams.teamIds.map((teamId) => draft(teamId));
+}
+
+function tokenKey(
+  { secretHash, token: { identity }, user }: Bearer,
+  about: {
+    readonly teamId: string | null;
+    readonly now: Date;
+    readonly hash: (text: string) => string;
+    readonly refusal: (() => DomainError) | undefined;
+  },
+): VirtualKey {
+  const { issuer, subject, role, organizationId, endUserId, routes, expiresAt } = identity;
+  const models = identity.models === null ? [] : identity.models.length === 0 ? [NO_MODELS] : identity.models;
+  const { teamId, now, refusal } = about;
+  const userId = user?.id ?? identity.userId;
+  // The same bearer owns the same rows with its next token.
+  const hash = about.hash(JSON.stringify(['token', issuer, userId ?? subject, teamId, role]));
+  return {
+    hash,
+    secretHash,
+    previousSecret: null,
+    name: `jwt-...${hash.slice(-4)}`,
+    alias: null,
+    role: roleOfToken(role),
+    teamId,
+    userId,
+    models,
+    maxBudget: null,
+    budgetDuration: null,
+    budgetResetAt: null,
+    spentBefore: ZERO_USD,
+    settings: {
+      ...(routes.length === 0 ? {} : { allowedRoutes: routes }),
+      ...(organizationId === null ? {} : { organizationId }),
+    },
+    metadata: {},
+    blocked: false,
+    expiresAt,
+    rotations: 0,
+    rotatedAt: null,
+    createdAt: now,
+    createdBy: hash,
+    updatedAt: now,
+    updatedBy: hash,
+    deletedAt: null,
+    deletedBy: null,
+    ...(refusal === undefined ? {} : { refusal }),
+    token: { endUserId, otherTeams: [], hasRole: role !== null },
+  };
+}
+
+const roleOfToken = (role: TokenIdentity['role']): Role => (role === null || role === 'team' ? 'internal_user' : role);
+
+/** A key of a token without a role of its own has the role of its user. */
+const withRole = (key: VirtualKey): VirtualKey =>
+  key.token?.hasRole === false ? { ...key, role: key.owners?.user?.role ?? key.role } : key;

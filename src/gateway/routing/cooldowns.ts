@@ -1,0 +1,124 @@
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { AllCoolingDown, UpstreamFailed } from '../../domain/errors.ts';
+import { coolsDown, cooldownSeconds } from '../../domain/routing/cooldown.ts';
+import { classOfFailure } from '../../domain/routing/failure-class.ts';
+import type { CooldownPolicy } from '../../domain/routing/routing-policy.ts';
+import type { Route, Router, TeamRouter } from './route.ts';
+
+/** Deployments that get no calls for some seconds after failures. Each process counts its own failures. */
+export interface Cooldowns {
+  succeeded(deployment: Deployment): void;
+  /** `isAlone` when the group has no other deployment. */
+  failed(deployment: Deployment, failure: unknown, about: { readonly isAlone: boolean }): void;
+  /** Time until a deployment is called again, in ms; 0 when it does not cool down. */
+  remainingMs(deploymentId: string): number;
+}
+
+interface Counts {
+  minuteFromMs: number;
+  calls: number;
+  failures: number;
+  recentFromMs: number;
+  recent: number;
+  readonly recentOf: Map<string, number>;
+}
+
+const MINUTE_MS = 60_000;
+/** Deployments that are counted. The oldest is dropped: deployments that are no longer configured leave counts behind. */
+const MOST_DEPLOYMENTS = 10_000;
+
+/** Counts results by deployment id, and starts cooldowns by the policy that is in force at the time of a failure. */
+export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): Cooldowns {
+  const counted = new Map<string, Counts>();
+  const until = new Map<string, number>();
+
+  function countsOf(id: string, nowMs: number): Counts {
+    let counts = counted.get(id);
+    if (counts === undefined) {
+      counts = { minuteFromMs: nowMs, calls: 0, failures: 0, recentFromMs: nowMs, recent: 0, recentOf: new Map() };
+      counted.set(id, counts);
+      const [oldest] = counted.keys();
+      if (counted.size > MOST_DEPLOYMENTS && oldest !== undefined) counted.delete(oldest);
+    }
+    if (nowMs - counts.minuteFromMs >= MINUTE_MS) Object.assign(counts, { minuteFromMs: nowMs, calls: 0, failures: 0 });
+    return counts;
+  }
+
+  function countFailure(counts: Counts, failure: UpstreamFailed, at: { nowMs: number; seconds: number }): number {
+    if (at.nowMs - counts.recentFromMs >= at.seconds * 1000) {
+      counts.recentFromMs = at.nowMs;
+      counts.recent = 0;
+      counts.recentOf.clear();
+    }
+    const name = classOfFailure(failure) ?? 'Default';
+    const ofClass = (counts.recentOf.get(name) ?? 0) + 1;
+    counts.calls += 1;
+    counts.failures += 1;
+    counts.recent += 1;
+    counts.recentOf.set(name, ofClass);
+    return ofClass;
+  }
+
+  return {
+    succeeded({ id }) {
+      if (!policyOf().isOff) countsOf(id, clock.monotonicMs()).calls += 1;
+    },
+    failed({ id, routing: own }, failure, { isAlone }) {
+      const policy = policyOf();
+      if (policy.isOff || !(failure instanceof UpstreamFailed)) return;
+      const nowMs = clock.monotonicMs();
+      const counts = countsOf(id, nowMs);
+      const recentOfClass = countFailure(counts, failure, { nowMs, seconds: own?.cooldownSeconds ?? policy.seconds });
+      if (!coolsDown(failure, { counts: { ...counts, recentOfClass }, isAlone, policy, own })) return;
+      const seconds = cooldownSeconds(failure, { policy, own });
+      if (seconds > 0) until.set(id, nowMs + seconds * 1000);
+    },
+    remainingMs(id) {
+      if (until.size === 0) return 0;
+      const remaining = (until.get(id) ?? 0) - clock.monotonicMs();
+      if (remaining > 0) return remaining;
+      until.delete(id);
+      return 0;
+    },
+  };
+}
+
+/** A router that selects a deployment which cools down only when its whole group does. Ids are not affected. */
+export function withoutCooling(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
+  const made = new WeakMap<Router, Router>();
+  const uncooled = (teamId: string | null): Router | null => {
+    const own = routeOf.forTeam(teamId);
+    if (own === null) return null;
+    const known = made.get(own) ?? awayFromCooling(own, cooldowns);
+    made.set(own, known);
+    return known;
+  };
+  return Object.assign(awayFromCooling(routeOf, cooldowns), { forTeam: uncooled });
+}
+
+function awayFromCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
+  const isCooling = ({ deployment }: Route): boolean => remainingMs(deployment.id) > 0;
+  const select = (model: string, deploymentId?: string): Route | null => {
+    const selected = routeOf(model, deploymentId);
+    if (selected === null || deploymentId !== undefined || !isCooling(selected)) return selected;
+    const turns = routeOf.all(model).length;
+    for (let turn = 1; turn < turns; turn += 1) {
+      const next = routeOf(model);
+      if (next !== null && !isCooling(next)) return next;
+    }
+    return selected;
+  };
+  return Object.assign(select, { all: routeOf.all, byId: routeOf.byId });
+}
+
+/** The refusal of a call to a group whose deployments all cool down. */
+export function allCoolingDown(model: string, routes: readonly Route[], { remainingMs }: Cooldowns): AllCoolingDown {
+  const ids = routes.map(({ deployment }) => deployment.id);
+  const seconds = Math.max(1, Math.ceil(Math.min(...ids.map(remainingMs)) / 1000));
+  const list = ids.map((id) => `'${id}'`).join(', ');
+  return new AllCoolingDown(
+    `No deployments available for selected model, Try again in ${seconds} seconds. All deployments for selected model are in cooldown. Passed model=${model}. pre-call-checks=False, cooldown_list=[${list}]`,
+    seconds,
+  );
+}

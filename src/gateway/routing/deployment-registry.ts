@@ -1,0 +1,192 @@
+import type {
+  Credential,
+  CredentialFinder,
+  CredentialStore,
+  DeclaredCredential,
+} from '../../domain/credentials/credential.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type {
+  BrokenDeployment,
+  DeploymentReader,
+  DeploymentRegistry,
+  KnownDeployment,
+} from '../../domain/deployments/deployment-source.ts';
+import { accessGroupsOf, type AccessGroupsOf } from '../../domain/deployments/model-access-groups.ts';
+import type { Parameters } from '../../domain/deployments/parameters.ts';
+import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
+import { teamModelFinder } from '../../domain/deployments/team-models.ts';
+import { DomainError } from '../../domain/errors.ts';
+
+/** Minimum time between two reads that calls of unknown models cause, in ms. */
+const LOOK_AGAIN_MS = 250;
+
+/** Sources of the registry. */
+export interface RegistryOptions {
+  /** Deployments of the configuration. */
+  readonly configured: readonly Deployment[];
+  /** Credentials of the configuration. */
+  readonly declared: readonly DeclaredCredential[];
+  /** Null: stored deployments are not used. */
+  readonly deployments: Pick<DeploymentStore, 'all' | 'fingerprint'> | null;
+  readonly credentials: Pick<CredentialStore, 'all' | 'fingerprint'>;
+  readonly reader: DeploymentReader;
+  readonly withCredential: (deployment: Deployment, credential: Parameters) => Deployment;
+  /** Why a provider cannot be called at an address, or without one; null where it can. */
+  readonly addressFault: (provider: string, apiBase: string | null) => string | null;
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs: () => number;
+}
+
+/** Values built from one read. */
+interface Built {
+  readonly current: readonly Deployment[];
+  readonly all: readonly KnownDeployment[];
+  readonly broken: readonly BrokenDeployment[];
+  readonly blocked: ReadonlySet<string>;
+  readonly accessGroupsOf: AccessGroupsOf;
+  readonly isTeamModel: DeploymentRegistry['isTeamModel'];
+}
+
+/** Key of a model name: common, or of a team. */
+const placeOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
+  JSON.stringify([teamId, modelGroup]);
+
+/**
+ * Keeps every deployment in memory, and reads stored ones again after changes. It has no stored ones before its first
+ * read.
+ */
+export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
+  let { configured, declared } = options;
+  let rows: readonly StoredDeployment[] = [];
+  let credentials: ReadonlyMap<string, Credential> = new Map();
+  let fingerprint = '';
+  let built = build();
+  let reading: Promise<unknown> = Promise.resolve();
+  let looking: Promise<boolean> | null = null;
+  let lookedMs = -Infinity;
+
+  function find(name: string): DeclaredCredential | null {
+    const own = declared.find(({ id }) => id === name);
+    if (own !== undefined) return own;
+    const found = credentials.get(name);
+    return found === undefined || found.unreadable ? null : found;
+  }
+
+  function firstOf(provider: string): DeclaredCredential | null {
+    const own = declared.find(({ info }) => info['custom_llm_provider'] === provider);
+    if (own !== undefined) return own;
+    const named = [...credentials.values()].filter(
+      ({ info, unreadable }) => !unreadable && info['custom_llm_provider'] === provider,
+    );
+    const [oldest] = named.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+    return oldest ?? null;
+  }
+
+  /** A deployment with its credential, or its fault as a text. */
+  function complete(deployment: Deployment): Deployment | string {
+    const { credentialName } = deployment;
+    const credential = credentialName === undefined ? null : find(credentialName);
+    if (credentialName !== undefined && credential === null) return `The credential ${credentialName} does not exist.`;
+    const whole = credential === null ? deployment : options.withCredential(deployment, credential);
+    return options.addressFault(whole.provider, whole.apiBase) ?? whole;
+  }
+
+  function readRow(row: StoredDeployment): Deployment | string {
+    if (row.unreadable) return 'It was stored with another salt key.';
+    try {
+      return complete(options.reader.read(row));
+    } catch (error) {
+      if (error instanceof DomainError) return error.message;
+      throw error;
+    }
+  }
+
+  function build(): Built {
+    const all: KnownDeployment[] = [];
+    const broken: BrokenDeployment[] = [];
+    const add = (
+      found: Deployment | string,
+      of: Pick<Deployment, 'id' | 'modelGroup'>,
+      row: StoredDeployment | null,
+    ): void => {
+      if (typeof found === 'string') broken.push({ id: of.id, modelGroup: of.modelGroup, stored: row, fault: found });
+      else all.push({ deployment: found, stored: row });
+    };
+    for (const deployment of configured) {
+      const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
+      add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
+      // A configured one stays in place: its calls fail with 503.
+      if (typeof whole === 'string') add(whole, deployment, null);
+    }
+    const taken = new Set(configured.map(({ id }) => id));
+    for (const row of rows)
+      add(taken.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
+    const open = all.filter(({ stored }) => stored?.blocked !== true);
+    const callable = new Set(open.map(({ deployment }) => placeOf(deployment)));
+    const places = all.map(({ deployment }) => placeOf(deployment));
+    const current = open.map(({ deployment }) => deployment);
+    const whole = all.map(({ deployment }) => deployment);
+    return {
+      current,
+      all,
+      broken,
+      blocked: new Set(places.filter((place) => !callable.has(place))),
+      isTeamModel: teamModelFinder(current, whole),
+      accessGroupsOf: accessGroupsOf(whole.filter(({ teamId }) => teamId === undefined)),
+    };
+  }
+
+  async function readOnce(): Promise<boolean> {
+    const parts = await Promise.all([options.deployments?.fingerprint() ?? '', options.credentials.fingerprint()]);
+    const found = parts.join('\n');
+    if (found === fingerprint) return false;
+    const [stored, named] = await Promise.all([
+      options.deployments?.all({ ids: null }) ?? [],
+      options.credentials.all({ ids: null }),
+    ]);
+    rows = stored;
+    credentials = new Map(named.map((one) => [one.id, one]));
+    fingerprint = found;
+    built = build();
+    return true;
+  }
+
+  /** Reads run one after another, so that an older one never replaces a newer one. */
+  function refresh(): Promise<boolean> {
+    const next = reading.then(readOnce, readOnce);
+    reading = next;
+    return next;
+  }
+
+  return {
+    current: () => built.current,
+    isBlocked: (modelGroup, teamId) =>
+      built.blocked.has(placeOf({ modelGroup })) ||
+      (teamId !== null && built.blocked.has(placeOf({ modelGroup, teamId }))),
+    all: () => built.all,
+    broken: () => built.broken,
+    accessGroupsOf: (model) => built.accessGroupsOf(model),
+    isTeamModel: (teamId, model) => built.isTeamModel(teamId, model),
+    find,
+    firstOf,
+    declared: () => declared,
+    configure(deployments, named) {
+      configured = deployments;
+      declared = named;
+      built = build();
+    },
+    refresh,
+    async reload() {
+      await refresh();
+    },
+    lookAgain() {
+      if (looking !== null) return looking;
+      if (options.nowMs() - lookedMs < LOOK_AGAIN_MS) return Promise.resolve(false);
+      lookedMs = options.nowMs();
+      looking = refresh().finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../../domain/clock.ts';
+import { type Ended, faultOf, type Health, RECENT_CALLS, stateOf } from '../../domain/deployments/health.ts';
+
+/** Reports the progress of one call to the health of its deployment. */
+export interface WatchedCall {
+  /** The response head arrived, `afterMs` after the start of the attempt. */
+  answered(afterMs: number): void;
+  /** The call ended; call once. `failure` is null for success. */
+  ended(failure: unknown): void;
+}
+
+/** Tracks the results of calls per deployment. */
+export interface HealthWatch {
+  begin(deploymentId: string): WatchedCall;
+  of(deploymentId: string): Health;
+}
+
+/** Weight of the latest call in the moving average of the latency. */
+const WEIGHT = 0.2;
+
+interface Stats {
+  calls: number;
+  failures: number;
+  inFlight: number;
+  latencyMs: number | null;
+  lastSuccessAt: Date | null;
+  lastFailure: Health['lastFailure'];
+  readonly recent: Ended[];
+}
+
+/** Counts in memory. Bounded, because the ids are those of the configuration. */
+export function watchHealth(clock: Clock): HealthWatch {
+  const known = new Map<string, Stats>();
+
+  function statsOf(id: string): Stats {
+    let stats = known.get(id);
+    if (stats === undefined) {
+      stats = {
+        calls: 0,
+        failures: 0,
+        inFlight: 0,
+        latencyMs: null,
+        lastSuccessAt: null,
+        lastFailure: null,
+        recent: [],
+      };
+      known.set(id, stats);
+    }
+    return stats;
+  }
+
+  function count(stats: Stats, fault: string | null): void {
+    stats.calls += 1;
+    stats.recent.push({ atMs: clock.monotonicMs(), well: fault === null });
+    if (stats.recent.length > RECENT_CALLS) stats.recent.shift();
+    if (fault === null) stats.lastSuccessAt = clock.now();
+    else {
+      stats.failures += 1;
+      stats.lastFailure = { at: clock.now(), code: fault };
+    }
+  }
+
+  return {
+    begin(id) {
+      const stats = statsOf(id);
+      stats.inFlight += 1;
+      let hasAnswered = false;
+      return {
+        answered(afterMs) {
+          hasAnswered = true;
+          stats.latencyMs = stats.latencyMs === null ? afterMs : stats.latencyMs + WEIGHT * (afterMs - stats.latencyMs);
+        },
+        ended(failure) {
+          stats.inFlight -= 1;
+          const fault = faultOf(failure);
+          // A refused call, or a disconnect before the response, is no evidence about the deployment.
+          if (fault !== null || hasAnswered) count(stats, fault);
+        },
+      };
+    },
+    of(id) {
+      const { recent, ...stats } = statsOf(id);
+      return { ...stats, state: stateOf(recent, clock.monotonicMs()) };
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
+import { InvalidInput, UnknownModel } from '../../domain/errors.ts';
+import { misconfiguredProvider } from './misconfigured.ts';
+
+/** Deployment selected for a call, and its provider adapter. */
+export interface Route {
+  /** For a wildcard, the upstream model has the matched name. */
+  readonly deployment: Deployment;
+  readonly provider: Provider;
+}
+
+interface Group {
+  readonly routes: readonly Route[];
+  next: number;
+}
+
+export interface Router {
+  /**
+   * Selects the deployment for a model name; null when no group matches. With `deploymentId`, selects that deployment or
+   * another one of the same upstream account. Throws InvalidInput when the model has neither.
+   */
+  (model: string, deploymentId?: string): Route | null;
+  /** Every deployment of a model name. Does not advance the round robin. */
+  all(model: string): readonly Route[];
+  /** The deployment with an id that is not also a model name; null when there is none. */
+  byId(id: string): Route | null;
+}
+
+/** A router of common model names. Its ids are those of all deployments, also of teams. */
+export interface TeamRouter extends Router {
+  /**
+   * The router for keys of a team, or without one: a name selects a model of the team before a common one, and
+   * deployments of other teams have no id. Null where that is this router, because no team has models.
+   */
+  forTeam(teamId: string | null): Router | null;
+}
+
+/**
+ * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before shorter
+ * ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the chat-completions
+ * protocol. Throws InvalidInput for an unknown provider without one.
+ */
+export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): TeamRouter {
+  const byId = deploymentsById(deployments);
+  const groupsOf = (members: readonly Deployment[]): ReadonlyMap<string, Group> =>
+    new Map(
+      [...Map.groupBy(members, ({ modelGroup }) => modelGroup)].map(([name, group]) => [
+        name,
+        groupFor(group, providers),
+      ]),
+    );
+  const [common = [], ofTeams = []] = [false, true].map((isOwn) =>
+    deployments.filter(({ teamId }) => (teamId !== undefined) === isOwn),
+  );
+  const commonGroups = groupsOf(common);
+  const router = routerOver(commonGroups, byId, providers);
+  if (ofTeams.length === 0) return Object.assign(router, { forTeam: () => null });
+  const others = routerOver(commonGroups, deploymentsById(common), providers);
+  const teams = new Map(
+    [...Map.groupBy(ofTeams, ({ teamId }) => teamId)].map(([teamId, own]) => {
+      // Common groups have one round robin for all teams.
+      const groups = new Map([...commonGroups, ...groupsOf(own)]);
+      return [teamId, routerOver(groups, deploymentsById([...common, ...own]), providers)];
+    }),
+  );
+  return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? others });
+}
+
+/** A group of deployments. The round robin skips those that cannot be called, unless none can be called. */
+function groupFor(members: readonly Deployment[], providers: readonly Provider[]): Group {
+  const callable = members.filter((one) => one.misconfigured === undefined);
+  const routes = (callable.length > 0 ? callable : members).map((deployment) => ({
+    deployment,
+    provider: providerFor(deployment, providers),
+  }));
+  return { routes, next: 0 };
+}
+
+function routerOver(
+  groups: ReadonlyMap<string, Group>,
+  byId: ReadonlyMap<string, Deployment>,
+  providers: readonly Provider[],
+): Router {
+  const wildcards = [...groups.keys()]
+    .filter((name) => name.endsWith('*'))
+    .toSorted((left, right) => right.length - left.length);
+
+  const find = (model: string): readonly [Group, matched: string | null] | null => {
+    const exact = groups.get(model);
+    if (exact) return [exact, null];
+    const pattern = wildcards.find((name) => model.startsWith(name.slice(0, -1)));
+    const group = pattern === undefined ? undefined : groups.get(pattern);
+    return group === undefined || pattern === undefined ? null : [group, model.slice(pattern.length - 1)];
+  };
+  /** Route to a deployment, or to another one of the same upstream account. Throws InvalidInput when there is neither. */
+  const pinned = ({ routes }: Group, model: string, deploymentId: string): Route => {
+    const wanted = byId.get(deploymentId);
+    const found =
+      routes.find(({ deployment }) => deployment.id === wanted?.id) ??
+      routes.find(({ deployment }) => wanted !== undefined && isSameUpstream(deployment, wanted));
+    if (found !== undefined) return found;
+    const message = `The object that this request refers to is stored at another provider than that of the model "${model}".`;
+    throw new InvalidInput(message, [{ path: ['body', 'model'], rule: 'elsewhere', message }]);
+  };
+  const route = (model: string, deploymentId?: string): Route | null => {
+    const found = find(model);
+    if (found === null) return null;
+    const [group, matched] = found;
+    const selected = deploymentId === undefined ? nextRoute(group) : pinned(group, model, deploymentId);
+    return selected && filled(selected, matched);
+  };
+  const all = (model: string): readonly Route[] => {
+    const [group, matched] = find(model) ?? [{ routes: [] }, null];
+    return group.routes.map((one) => filled(one, matched));
+  };
+  const withId = (id: string): Route | null => {
+    const deployment = find(id) === null ? byId.get(id) : undefined;
+    return deployment === undefined ? null : { deployment, provider: providerFor(deployment, providers) };
+  };
+  return Object.assign(route, { all, byId: withId });
+}
+
+/** Replaces the wildcard of the upstream model by the matched text; null for no wildcard. */
+function filled(route: Route, matched: string | null): Route {
+  if (matched === null) return route;
+  const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);
+  return { ...route, deployment: { ...route.deployment, upstreamModel } };
+}
+
+function nextRoute(group: Group): Route | null {
+  const route = group.routes[group.next % group.routes.length];
+  group.next = (group.next + 1) % group.routes.length;
+  return route ?? null;
+}
+
+/** Whether two deployments use the same account of the same upstream, and so see the same stored objects. */
+export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
+  left.provider === right.provider &&
+  left.apiBase === right.apiBase &&
+  left.apiKey?.reveal() === right.apiKey?.reveal() &&
+  JSON.stringify(left.options) === JSON.stringify(right.options);
+
+/** Provider adapter for a deployment. Throws InvalidInput for an unknown provider. */
+export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
+  if (deployment.misconfigured !== undefined) return misconfiguredProvider;
+  const known = providers.find(({ name }) => name === deployment.provider);
+  const adapter = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
+  if (adapter) return adapter;
+  const message = `The model "${deployment.modelGroup}" names the provider "${deployment.provider}", which is not known. Set its api_base if it accepts chat completions.`;
+  throw new InvalidInput(message);
+}
+
+/** Mock deployment: no upstream call, no cost, no effect on the deployment's health. */
+export function mockOf({ deployment: mocked }: Route, providers: readonly Provider[]): Route {
+  const { misconfigured: _fault, ...deployment } = mocked;
+  const mock: Deployment = {
+    ...deployment,
+    id: 'mock',
+    provider: 'demo',
+    upstreamModel: 'mock',
+    apiBase: null,
+    apiKey: null,
+    options: {},
+    secrets: {},
+    dropParams: true,
+    priceOverrides: { input_cost_per_token: 0, output_cost_per_token: 0 },
+    baseModel: null,
+  };
+  return { deployment: mock, provider: providerFor(mock, providers) };
+}
+
+/** Error for an unknown model. `path` is the request's path; `as` is the part of the request that names it. */
+export function unknownModel(path: string, model: string, as: UnknownModel['as'] = 'model'): UnknownModel {
+  const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
+  return new UnknownModel(model, message, as);
+}

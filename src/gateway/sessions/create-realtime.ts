@@ -1,0 +1,142 @@
+import type { RateAdmission } from '../../domain/admission/rate-limits.ts';
+import { rememberCall } from '../../domain/chat/failed-call.ts';
+import { Unavailable, Unsupported } from '../../domain/errors.ts';
+import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
+import { REALTIME } from '../../domain/realtime/realtime.ts';
+import { openCallAccount } from '../accounting/call-account.ts';
+import { affordableModel } from '../admission/budget-fallbacks.ts';
+import type { CostReservation } from '../admission/budgets.ts';
+import { type CallTools, usedTokens } from '../calls/call.ts';
+import { tagged } from '../../domain/calls/call-tags.ts';
+import type { Realtime, RealtimeLimits } from './realtime.ts';
+import { openAccount } from './realtime-account.ts';
+import { createSession, type LiveSession } from './realtime-session.ts';
+import { permittedFor } from '../routing/permitted-router.ts';
+import { type TeamRouter, unknownModel } from '../routing/route.ts';
+
+const MINUTE_MS = 60_000;
+const SHUTTING_DOWN = 'The process is shutting down.';
+
+/** Vendors end sessions after 30 or 60 minutes. */
+const LIMITS: RealtimeLimits = {
+  pingMs: 30_000,
+  goneMs: 75_000,
+  stalledMs: MINUTE_MS,
+  idleMs: 15 * MINUTE_MS,
+  lifeMs: 120 * MINUTE_MS,
+  recheckMs: 1_500,
+  refusals: 100,
+  sessions: 2_000,
+};
+
+/** Creates the realtime sessions of the gateway: route, admit, open, relay, record. */
+export function createRealtime(
+  parts: { readonly routeOf: TeamRouter; readonly tools: CallTools },
+  limits: RealtimeLimits = LIMITS,
+): Realtime {
+  const { routeOf, tools } = parts;
+  const { budgets } = tools;
+  const sessions = new Set<LiveSession>();
+  let opening = 0;
+  /** Aborted at shutdown, to stop sessions that are opening. */
+  const shutdown = new AbortController();
+  let idle: (() => void)[] = [];
+
+  const count = (): number => sessions.size + opening;
+  function settled(): void {
+    if (count() > 0) return;
+    for (const resolve of idle) resolve();
+    idle = [];
+  }
+
+  return {
+    async open(caller, asked, { signal, identify }) {
+      const { key } = caller;
+      const named = tagged(key, asked);
+      assertMayCall(key, named.model);
+      const permitted = permittedFor(routeOf, key);
+      const found = permitted(named.model);
+      if (found === null) throw unknownModel(REALTIME.path, named.model);
+      const first = { request: named, route: found };
+      const { request, route } = await affordableModel(budgets, key, first, async (model) => {
+        const other = mayCall(key, model) ? permitted(model) : null;
+        return other?.provider.openRealtime === undefined ? null : { request: { ...named, model }, route: other };
+      });
+      const { deployment, provider } = route;
+      if (provider.openRealtime === undefined)
+        throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);
+      if (count() >= limits.sessions) throw new Unavailable('Too many realtime sessions are open. Try again later.', 5);
+      const about = { ...request, endpoint: REALTIME, body: {} };
+      const callAccount = openCallAccount(
+        { ...tools, capturePrompts: false },
+        { caller, request: about, deployment, signal },
+      );
+      opening += 1;
+      let reserved: CostReservation | null = null;
+      let rate: RateAdmission | null = null;
+      try {
+        let keptPart: number | undefined;
+        const at = { deployment, request: null, model: request.model };
+        const reserving = budgets.reserve(caller, at, request.labels, (part) => void (keptPart = part));
+        tools.limits.prepare(caller, request, request.labels);
+        reserved = await reserving;
+        rate = await tools.limits.admit(caller, { ...request, keptPart }, request.labels);
+        const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
+        if (shutdown.signal.aborted) {
+          upstream.socket.close(1000, '');
+          throw new Unavailable(SHUTTING_DOWN);
+        }
+        callAccount.answered();
+        const account = openAccount(tools, {
+          deployment,
+          charge(cost) {
+            reserved?.progress(cost);
+            budgets.spent(caller.key, request.labels);
+          },
+        });
+        const session = createSession({
+          request,
+          deployment,
+          upstream,
+          callAccount,
+          account,
+          budgets,
+          reserved,
+          limits,
+          nowMs: () => tools.clock.monotonicMs(),
+          caller,
+          identify,
+          over() {
+            rate?.settle(usedTokens(account.outcome()));
+            sessions.delete(session);
+            settled();
+          },
+        });
+        sessions.add(session);
+        return session;
+      } catch (failure) {
+        rememberCall(failure, { callId: callAccount.callId, timeoutSeconds: deployment.timeoutSeconds });
+        callAccount.close('failed', { failure, outcome: null, cost: null });
+        reserved?.settle(null);
+        rate?.settle(null);
+        throw failure;
+      } finally {
+        opening -= 1;
+        settled();
+      }
+    },
+    tend() {
+      for (const session of sessions) session.tend();
+    },
+    count,
+    ended: () =>
+      new Promise((resolve) => {
+        idle.push(resolve);
+        settled();
+      }),
+    endAll() {
+      shutdown.abort(new Unavailable(SHUTTING_DOWN));
+      for (const session of sessions) session.leave();
+    },
+  };
+}

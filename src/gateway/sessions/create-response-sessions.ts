@@ -1,0 +1,78 @@
+import type { Clock } from '../../domain/clock.ts';
+import { Unavailable } from '../../domain/errors.ts';
+import { createResponseSession, type LiveResponses } from './response-session.ts';
+import type { ResponseSessionLimits, ResponseSessions } from './response-sessions.ts';
+
+const MINUTE_MS = 60_000;
+
+/** `running` and `lifeMs` are OpenAI's limits. */
+const LIMITS: ResponseSessionLimits = {
+  pingMs: 30_000,
+  goneMs: 75_000,
+  stalledMs: MINUTE_MS,
+  lifeMs: 60 * MINUTE_MS,
+  running: 16,
+  waiting: 64,
+  waitingBytes: 4 * 1024 * 1024,
+  sessions: 2_000,
+};
+
+export function createResponseSessions(
+  clock: Pick<Clock, 'monotonicMs'>,
+  limits: ResponseSessionLimits = LIMITS,
+): ResponseSessions {
+  const sessions = new Set<LiveResponses>();
+  let opening = 0;
+  let retired = false;
+  let idle: (() => void)[] = [];
+  const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
+
+  function settled(): void {
+    if (sessions.size + opening > 0) return;
+    for (const resolve of idle) resolve();
+    idle = [];
+  }
+
+  return {
+    open() {
+      if (sessions.size + opening >= limits.sessions)
+        throw new Unavailable('Too many connections for responses are open. Try again later.', 5);
+      opening += 1;
+      return {
+        join(client) {
+          opening -= 1;
+          const session = createResponseSession(client, {
+            limits,
+            nowMs: () => clock.monotonicMs(),
+            over() {
+              sessions.delete(session);
+              settled();
+            },
+          });
+          sessions.add(session);
+          session.listen();
+          if (retired) session.retire(shutdownError());
+        },
+        abandon() {
+          opening -= 1;
+          settled();
+        },
+      };
+    },
+    tend() {
+      for (const session of sessions) session.tend();
+    },
+    retire() {
+      retired = true;
+      for (const session of sessions) session.retire(shutdownError());
+    },
+    ended: () =>
+      new Promise((resolve) => {
+        idle.push(resolve);
+        settled();
+      }),
+    endAll() {
+      for (const session of sessions) session.leave(shutdownError());
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { AudioTokens, Outcome, Usage } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
+import { addUsd, type Usd } from '../../domain/money.ts';
+import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
+import type { CallTools } from '../calls/call.ts';
+
+/** Usage and cost of a session so far. */
+export interface RealtimeAccount {
+  /** Adds a report of the upstream. Returns whether it was charged. */
+  add(news: RealtimeNews): boolean;
+  outcome(): Outcome;
+  /** Sum of the priced turns; null when none has a price. */
+  cost(): Usd | null;
+}
+
+/**
+ * Opens the account of a session. Each answer is priced like a call and charged immediately, because a session may last for
+ * hours.
+ */
+export function openAccount(
+  { price }: Pick<CallTools, 'price'>,
+  {
+    deployment,
+    charge,
+  }: {
+    readonly deployment: Deployment;
+    /** Charges one turn. */
+    readonly charge: (cost: Usd) => void;
+  },
+): RealtimeAccount {
+  let sessionId: string | null = null;
+  let model: string | null = null;
+  let transcriptionModel: string | null = null;
+  let usage: Usage | null = null;
+  let cost: Usd | null = null;
+
+  /** Deployment whose prices apply. Transcription is done by another model with its own price. */
+  const pricedDeployment = (by: 'session' | 'transcription'): Deployment =>
+    by === 'session' || transcriptionModel === null || transcriptionModel === deployment.upstreamModel
+      ? deployment
+      : {
+          ...deployment,
+          upstreamModel: transcriptionModel,
+          modelGroup: transcriptionModel,
+          baseModel: null,
+          priceOverrides: {},
+        };
+
+  return {
+    add(news) {
+      if (news.kind === 'session') {
+        sessionId = news.id ?? sessionId;
+        model = news.model ?? model;
+        transcriptionModel = news.transcriptionModel ?? transcriptionModel;
+      }
+      if (news.kind !== 'used') return false;
+      if (news.usage !== null) usage = usage === null ? news.usage : sumOf(usage, news.usage);
+      const priced = plausibleCost(
+        price(pricedDeployment(news.by), news.usage === null ? news : { usage: news.usage }),
+      );
+      if (priced === null) return false;
+      cost = plausibleCost(cost === null ? priced : addUsd(cost, priced));
+      charge(priced);
+      return true;
+    },
+    outcome: () => ({
+      responseId: sessionId,
+      responseModel: model,
+      finishReason: null,
+      usage,
+      failure: null,
+      text: null,
+    }),
+    cost: () => cost,
+  };
+}
+
+function sumOf(left: Usage, right: Usage): Usage {
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+    cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
+    reasoningTokens: left.reasoningTokens + right.reasoningTokens,
+    audio: partsOf(left.audio, right.audio),
+    image: partsOf(left.image, right.image),
+  };
+}
+
+const NOTHING: AudioTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
+
+/** Tokens of one kind within two usages. */
+const partsOf = (left = NOTHING, right = NOTHING): AudioTokens => ({
+  inputTokens: left.inputTokens + right.inputTokens,
+  outputTokens: left.outputTokens + right.outputTokens,
+  cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+});

@@ -1,0 +1,221 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { DomainError, InvalidInput, TooLarge, Unavailable } from '../../domain/errors.ts';
+import { assertMayCall } from '../../domain/keys/virtual-key.ts';
+import type { RealtimeRequest, RealtimeUpstream } from '../../domain/realtime/realtime.ts';
+import type { SocketEnd, SocketMessage } from '../../domain/realtime/sockets.ts';
+import type { CallAccount } from '../accounting/call-account.ts';
+import type { Budgets, CostReservation } from '../admission/budgets.ts';
+import type { RealtimeClient, RealtimeLimits, RealtimeSession } from './realtime.ts';
+import type { RealtimeAccount } from './realtime-account.ts';
+import { chargedOf } from '../admission/budget-charges.ts';
+import { createSide, type Side } from './realtime-side.ts';
+
+/** A session as `createRealtime` manages it. */
+export interface LiveSession extends RealtimeSession {
+  tend(): void;
+  /** Ends the session at shutdown. */
+  leave(): void;
+}
+
+/** Parts of a session. */
+export interface SessionParts {
+  readonly request: RealtimeRequest;
+  readonly deployment: Deployment;
+  readonly upstream: RealtimeUpstream;
+  readonly callAccount: CallAccount;
+  readonly account: RealtimeAccount;
+  readonly budgets: Budgets;
+  /** Reservation of the next turn, and the cost of past turns; null when nothing is counted. */
+  readonly reserved: CostReservation | null;
+  readonly limits: RealtimeLimits;
+  readonly nowMs: () => number;
+  readonly caller: Caller;
+  /** The caller with the current state of its key. Throws Unauthenticated. */
+  readonly identify: () => Caller | Promise<Caller>;
+  /** Called once, at the end. */
+  readonly over: () => void;
+}
+
+/** End of a session, for both sides and the record. */
+interface Ending {
+  readonly end: 'completed' | 'failed' | 'abandoned';
+  readonly failure?: unknown;
+  /** Code of the close frame to the client. An `error` event is sent before it for a failure, unless `silent`. */
+  readonly code: number;
+  readonly reason?: string;
+  readonly silent?: boolean;
+}
+
+/** Close codes of RFC 6455. */
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const NO_STATUS = 1005;
+const POLICY = 1008;
+const INTERNAL_ERROR = 1011;
+
+/** Relays messages between two open sockets, with backpressure in both directions. */
+export function createSession(parts: SessionParts): LiveSession {
+  const { request, deployment, upstream, callAccount, account, budgets, limits, nowMs } = parts;
+  const openedMs = nowMs();
+  let lastMessageMs = openedMs;
+  let checkedMs = openedMs;
+  let checking = false;
+  let refusals = 0;
+  let over = false;
+  let client: RealtimeClient | null = null;
+  let caller: Side | null = null;
+  const vendor = createSide(upstream.socket, limits, nowMs);
+  /** The key at its last check, for access checks of models in messages. */
+  let { key } = parts.caller;
+  /** Text of the upstream's last message when it was an error, else null. */
+  let lastError: string | null = null;
+
+  function finish({ end, failure = null, code, reason = '', silent = false }: Ending): void {
+    if (over) return;
+    over = true;
+    const cost = account.cost();
+    const { labels, model } = request;
+    const windows =
+      parts.reserved === null
+        ? budgets.windowsOf(key, { deployment, model }, labels)
+        : parts.reserved.windowsAt(deployment);
+    callAccount.close(end, { failure, outcome: account.outcome(), cost, windows });
+    if (parts.reserved !== null) parts.reserved.settle(cost);
+    else if (cost !== null) budgets.charge(key === null ? null : chargedOf(key), cost, { labels, windows });
+    if (client !== null) {
+      if (failure !== null && !silent) client.socket.send(client.errorEvent(failure, null));
+      client.socket.close(code, reason);
+      client.ended(failure);
+    }
+    upstream.socket.close(NORMAL, '');
+    parts.over();
+  }
+
+  /** Ends the session with an internal error after a bug. */
+  const failWithBug = (failure: unknown): void => finish({ end: 'failed', failure, code: INTERNAL_ERROR });
+
+  function fromCaller(message: SocketMessage): void {
+    if (over || client === null) return;
+    lastMessageMs = nowMs();
+    try {
+      const outbound = upstream.outbound(message, (model) => assertMayCall(key, model));
+      if (!vendor.send(outbound)) caller?.hold();
+    } catch (failure) {
+      if (!(failure instanceof DomainError)) return failWithBug(failure);
+      refusals += 1;
+      if (refusals > limits.refusals) return finish({ end: 'failed', failure, code: POLICY });
+      client.socket.send(client.errorEvent(failure, message));
+    }
+  }
+
+  function fromUpstream(message: SocketMessage): void {
+    if (over || caller === null) return;
+    lastMessageMs = nowMs();
+    try {
+      const { message: inbound, news } = upstream.inbound(message);
+      if (!caller.send(inbound)) vendor.hold();
+      lastError = news?.kind === 'error' ? news.message : null;
+      if (news !== null && account.add(news)) recheck();
+    } catch (failure) {
+      failWithBug(failure);
+    }
+  }
+
+  function callerEnded(how: SocketEnd): void {
+    if (how.kind === 'closed') return finish({ end: 'completed', code: NORMAL });
+    if (how.kind === 'cut') return finish({ end: 'abandoned', code: NORMAL });
+    const failure =
+      how.kind === 'too large'
+        ? new TooLarge('/realtime: A message exceeds the size limit.', 0)
+        : new InvalidInput('/realtime: The caller sent an invalid WebSocket frame.');
+    finish({ end: 'failed', failure, code: NORMAL, silent: true });
+  }
+
+  function upstreamEnded(how: SocketEnd): void {
+    const failure = upstream.failureOf(how, lastError);
+    if (how.kind !== 'closed') return finish({ end: 'failed', failure, code: INTERNAL_ERROR });
+    const code = how.code === NO_STATUS ? NORMAL : how.code;
+    const reason = upstream.showable(how.reason);
+    if (failure === null) return finish({ end: 'completed', code, reason });
+    // The client has received the upstream's error event.
+    finish({ end: 'failed', failure, code, reason, silent: lastError !== null });
+  }
+
+  /** Checks the key again: it may be blocked or expired, or its budget used up. */
+  function recheck(): void {
+    if (checking || over) return;
+    checking = true;
+    checkedMs = nowMs();
+    assertStillAllowed()
+      .catch((failure: unknown) => {
+        // A store outage does not end a session: the key was valid.
+        if (!(failure instanceof Unavailable)) finish({ end: 'failed', failure, code: POLICY });
+      })
+      .finally(() => {
+        checking = false;
+      });
+  }
+
+  async function assertStillAllowed(): Promise<void> {
+    ({ key } = await parts.identify());
+    assertMayCall(key, request.model);
+    await budgets.check({ ...parts.caller, key }, { deployment, request: null, model: request.model }, request.labels);
+  }
+
+  function tend(): void {
+    if (over || caller === null) return;
+    if (!caller.tend()) return finish({ end: 'abandoned', code: GOING_AWAY });
+    if (!vendor.tend())
+      return finish({ end: 'failed', failure: upstream.failureOf({ kind: 'cut' }, lastError), code: INTERNAL_ERROR });
+    const limit = exceededLimit();
+    if (limit !== null)
+      return finish({ end: 'completed', failure: new Unavailable(`/realtime: ${limit}`, null), code: GOING_AWAY });
+    if (nowMs() - checkedMs > limits.recheckMs) recheck();
+  }
+
+  function exceededLimit(): string | null {
+    if (nowMs() - openedMs > limits.lifeMs)
+      return `The session reached its maximum duration of ${minutes(limits.lifeMs)}.`;
+    if (nowMs() - lastMessageMs > limits.idleMs) return `The session was idle for ${minutes(limits.idleMs)}.`;
+    return null;
+  }
+
+  return {
+    callId: callAccount.callId,
+    modelGroup: request.model,
+    deployment,
+    relay(joined) {
+      client = joined;
+      caller = createSide(joined.socket, limits, nowMs);
+      connect(caller, vendor, fromCaller, callerEnded);
+      connect(vendor, caller, fromUpstream, upstreamEnded);
+    },
+    abandon: () => finish({ end: 'abandoned', code: NORMAL }),
+    leave: () => finish({ end: 'failed', failure: new Unavailable('The process is shutting down.'), code: GOING_AWAY }),
+    tend,
+  };
+}
+
+/** Listens to a side. When its send buffer is drained, reading from the other side resumes. */
+function connect(
+  side: Side,
+  other: Side,
+  message: (message: SocketMessage) => void,
+  ended: (how: SocketEnd) => void,
+): void {
+  side.socket.listen({
+    message(received) {
+      side.heard();
+      message(received);
+    },
+    alive: () => side.heard(),
+    drained() {
+      side.drained();
+      other.release();
+    },
+    ended,
+  });
+}
+
+const minutes = (ms: number): string => `${Math.round(ms / 60_000)} minutes`;

@@ -1,0 +1,71 @@
+import type { OpenSocket, SocketMessage } from '../../domain/realtime/sockets.ts';
+import type { SideLimits } from './realtime.ts';
+
+/** One side of a session, with its liveness and backpressure. */
+export interface Side {
+  readonly socket: OpenSocket;
+  /** Records activity of the peer. */
+  heard(): void;
+  /** Sends a message. Returns false when the send buffer is full: pause its source. */
+  send(message: SocketMessage): boolean;
+  /** The send buffer is empty. */
+  drained(): void;
+  /** Pauses reading from this side until `release`. */
+  hold(): void;
+  release(): void;
+  /** Sends a ping when due. Returns false when the side is disconnected or stalled. */
+  tend(): boolean;
+}
+
+export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
+  let heardMs = nowMs();
+  let pingedMs = heardMs;
+  let held = false;
+  /** While the send buffer is full: time of the last progress, and the buffered bytes then. */
+  let full: { readonly sinceMs: number; readonly waiting: number } | null = null;
+
+  function stalled(): boolean {
+    if (full === null) return false;
+    const waiting = socket.waiting();
+    if (waiting < full.waiting) full = { sinceMs: nowMs(), waiting };
+    return nowMs() - full.sinceMs > stalledMs;
+  }
+
+  return {
+    socket,
+    heard() {
+      heardMs = nowMs();
+    },
+    send(message) {
+      if (socket.send(message)) return true;
+      full ??= { sinceMs: nowMs(), waiting: socket.waiting() };
+      return false;
+    },
+    drained() {
+      full = null;
+    },
+    hold() {
+      if (held) return;
+      held = true;
+      socket.pause();
+    },
+    release() {
+      if (!held) return;
+      held = false;
+      // Pongs received during the pause are read only now.
+      heardMs = nowMs();
+      socket.resume();
+    },
+    tend() {
+      if (stalled()) return false;
+      if (held) return true;
+      const silentMs = nowMs() - heardMs;
+      if (silentMs > goneMs) return false;
+      if (silentMs > pingMs && nowMs() - pingedMs > pingMs) {
+        pingedMs = nowMs();
+        socket.ping();
+      }
+      return true;
+    },
+  };
+}

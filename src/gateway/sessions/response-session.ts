@@ -1,0 +1,253 @@
+import { InvalidInput, TooLarge } from '../../domain/errors.ts';
+import type { SocketEnd, SocketMessage } from '../../domain/realtime/sockets.ts';
+import type { RequestedTurn, Turn } from '../../domain/responses/turns.ts';
+import { createSide } from './realtime-side.ts';
+import type { ResponseClient, ResponseSessionLimits } from './response-sessions.ts';
+
+/** A connection as `createResponseSessions` manages it. */
+export interface LiveResponses {
+  /** Starts reading. */
+  listen(): void;
+  tend(): void;
+  /** Refuses waiting and new turns, and ends when no turn is running. */
+  retire(failure: Error): void;
+  /** Fails the running turns and ends the connection. */
+  leave(failure: Error): void;
+}
+
+type End = 'completed' | 'failed' | 'abandoned';
+
+/** A started turn. */
+interface Running {
+  readonly asked: RequestedTurn;
+  /** Aborts a turn that has no response yet. */
+  readonly controller: AbortController;
+  /** The response; null before it starts. */
+  answering: { readonly turn: Turn; close(end: End, failure?: Error): void } | null;
+}
+
+/** Close codes of RFC 6455. */
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const INTERNAL_ERROR = 1011;
+
+/**
+ * The turns of one connection. Turns of a lane run in order, lanes run concurrently, and all respect backpressure. A
+ * disconnect of the client cancels the running turns.
+ */
+export function createResponseSession(
+  client: ResponseClient,
+  {
+    limits,
+    nowMs,
+    over,
+  }: {
+    readonly limits: ResponseSessionLimits;
+    readonly nowMs: () => number;
+    /** Called once, when the connection has ended and no turn is running. */
+    readonly over: () => void;
+  },
+): LiveResponses {
+  const { socket } = client;
+  const side = createSide(socket, limits, nowMs);
+  const openedMs = nowMs();
+  /** By lane. */
+  const running = new Map<string, Running>();
+  const waiting: RequestedTurn[] = [];
+  let waitingBytes = 0;
+  /** Whether the send buffer to the client is full, so that answers are paused. */
+  let full = false;
+  const paused = new Set<Turn>();
+  /** Set when no new turns are accepted: the reason, and the last message before the close. */
+  let retired: { readonly failure: Error; readonly lastMessage: SocketMessage | null } | null = null;
+  let ended: { readonly failure: unknown } | null = null;
+
+  function send(message: SocketMessage): boolean {
+    if (ended !== null) return false;
+    if (!side.send(message)) full = true;
+    return !full;
+  }
+
+  /** Pauses or resumes reading, by the amount of waiting turns. */
+  function regulate(): void {
+    if (ended !== null) return;
+    if (full || waiting.length > limits.waiting || waitingBytes > limits.waitingBytes) side.hold();
+    else side.release();
+  }
+
+  function received(message: SocketMessage): void {
+    if (ended !== null) return;
+    const read = client.read(message);
+    if (read.kind === 'answer') send(read.message);
+    else if (retired !== null) send(read.refused(retired.failure));
+    else {
+      waiting.push(read);
+      waitingBytes += read.size;
+      startWaiting();
+    }
+    regulate();
+  }
+
+  /** Starts the turns that may start, in order of arrival. */
+  function startWaiting(): void {
+    for (let at = 0; at < waiting.length && running.size < limits.running;) {
+      const asked = waiting[at];
+      if (asked === undefined || running.has(asked.lane)) at += 1;
+      else {
+        waiting.splice(at, 1);
+        waitingBytes -= asked.size;
+        start(asked);
+      }
+    }
+  }
+
+  function start(asked: RequestedTurn): void {
+    const one: Running = { asked, controller: new AbortController(), answering: null };
+    running.set(asked.lane, one);
+    answer(one)
+      .catch((bug: unknown) => {
+        send(client.errorEvent(bug));
+        finish(INTERNAL_ERROR, '', bug);
+      })
+      .finally(() => {
+        running.delete(asked.lane);
+        if (ended === null) startWaiting();
+        regulate();
+        settle();
+      });
+  }
+
+  async function answer(one: Running): Promise<void> {
+    const { asked, controller } = one;
+    let turn: Turn;
+    try {
+      turn = await asked.begin(controller.signal);
+    } catch (failure) {
+      if (!controller.signal.aborted) send(asked.refused(failure));
+      return;
+    }
+    if (controller.signal.aborted) {
+      turn.messages.cancel();
+      return turn.ended('abandoned');
+    }
+    await relay(one, turn);
+  }
+
+  function relay(one: Running, turn: Turn): Promise<void> {
+    return new Promise((resolve) => {
+      let open = true;
+      const close = (end: End, failure?: Error): void => {
+        if (!open) return;
+        open = false;
+        paused.delete(turn);
+        turn.ended(end, failure);
+        if (end === 'abandoned' || ended !== null) turn.messages.cancel(failure);
+        resolve();
+      };
+      one.answering = { turn, close };
+      turn.messages.pipe({
+        chunk(bytes) {
+          if (!open) return false;
+          const isAccepted = send({ bytes, binary: false });
+          if (!isAccepted) paused.add(turn);
+          regulate();
+          return isAccepted;
+        },
+        done: () => close('completed'),
+        fail(error) {
+          if (open) send(turn.failureEvent(error));
+          close('failed', error);
+        },
+      });
+    });
+  }
+
+  function drained(): void {
+    side.drained();
+    full = false;
+    const resumed = [...paused];
+    paused.clear();
+    for (const { messages } of resumed) messages.resume();
+    regulate();
+  }
+
+  /** Ends the connection and cancels the running turns. */
+  function finish(code: number, reason: string, failure: unknown): void {
+    if (ended !== null) return;
+    ended = { failure };
+    waiting.length = 0;
+    for (const { controller, answering } of running.values()) {
+      answering?.close('abandoned');
+      controller.abort();
+    }
+    socket.close(code, reason);
+    settle();
+  }
+
+  let settled = false;
+  /** Without running turns: ends a retired connection, and reports the end once. */
+  function settle(): void {
+    if (running.size > 0 || settled) return;
+    if (ended === null && retired !== null) {
+      if (retired.lastMessage !== null) send(retired.lastMessage);
+      return finish(GOING_AWAY, '', null);
+    }
+    if (ended === null) return;
+    settled = true;
+    client.ended(ended.failure);
+    over();
+  }
+
+  function retire(failure: Error, lastMessage: SocketMessage | null = null): void {
+    if (ended !== null || retired !== null) return;
+    retired = { failure, lastMessage };
+    for (const asked of waiting.splice(0)) send(asked.refused(failure));
+    waitingBytes = 0;
+    settle();
+  }
+
+  return {
+    listen() {
+      socket.listen({
+        message(message) {
+          side.heard();
+          received(message);
+        },
+        alive: () => side.heard(),
+        drained,
+        ended: (how) => finish(NORMAL, '', faultOf(how)),
+      });
+    },
+    tend() {
+      if (ended !== null) return;
+      if (!side.tend()) return finish(GOING_AWAY, '', null);
+      if (nowMs() - openedMs <= limits.lifeMs) return;
+      const failure = outlived(limits.lifeMs);
+      retire(failure, client.errorEvent(failure));
+    },
+    retire: (failure) => retire(failure),
+    leave(failure) {
+      retire(failure);
+      if (ended !== null) return;
+      for (const { asked, controller, answering } of running.values()) {
+        send(answering === null ? asked.refused(failure) : answering.turn.failureEvent(failure));
+        answering?.close('failed', failure);
+        answering?.turn.messages.cancel(failure);
+        controller.abort(failure);
+      }
+      finish(GOING_AWAY, '', null);
+    },
+  };
+}
+
+/** Error for an invalid end of the connection; null for a normal one. */
+function faultOf({ kind }: SocketEnd): Error | null {
+  if (kind === 'too large') return new TooLarge('/responses: A message exceeds the size limit.', 0);
+  if (kind === 'garbled') return new InvalidInput('/responses: The client sent an invalid WebSocket frame.');
+  return null;
+}
+
+function outlived(lifeMs: number): InvalidInput {
+  const message = `This connection reached its maximum duration of ${Math.round(lifeMs / 60_000)} minutes. Open a new connection to continue.`;
+  return new InvalidInput(message, [{ path: [], rule: 'websocket_connection_limit_reached', message }]);
+}

@@ -1,0 +1,2 @@
+// Breaks `gateway-parts-below-calls`.
+export { call } from '../calls/call.ts';
