@@ -47,13 +47,13 @@ describe('bench:lens', () => {
     expect(text).toContain(`Reviewer: mine of ${config}. 24 runs, 24 reviewed, 8 findings`);
     expect(text).toMatch(REACHED);
     expect(judge.answers() - before).toBeGreaterThan(24);
-  }, 120_000);
+  });
 
   it('asks a model that its arguments name', async () => {
     const text = await bench('--upstream', 'openai/tiny', '--api-base', judge.base, '--key-env', 'REVIEWER_KEY');
     expect(text).toContain('Reviewer: openai/tiny. 24 runs, 24 reviewed');
     expect(text).toMatch(REACHED);
-  }, 120_000);
+  });
 
   it('names a model that the file does not have', async () => {
     const config = join(folder, 'empty.yaml');

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/persistence/database/orm.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const PRICE = 'input_cost_per_token';
 
 /** A published map of 3,000 models; this is what the first of them costs. */

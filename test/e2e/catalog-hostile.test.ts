@@ -10,12 +10,27 @@ let upstream: Upstream;
 let source: RefreshingCatalog;
 let good: CatalogSnapshot;
 
+/** Starts a source with a good map. */
+async function open(timeoutMs: number): Promise<void> {
+  const { log } = recordingLog();
+  source = createCatalogSource({ url: upstream.url, refreshSeconds: 60, clock: systemClock, log, timeoutMs });
+  await refreshGood();
+  good = source.current();
+}
+
+/** Refreshes from an upstream with a good map. A refresh with a short timeout is repeated where a busy machine exceeds it. */
+async function refreshGood(): Promise<void> {
+  await expect
+    .poll(async () => {
+      await source.refresh();
+      return source.status().lastError;
+    })
+    .toBeNull();
+}
+
 beforeEach(async () => {
   upstream = await playUpstream(sends(mapOf(3_000)));
-  const { log } = recordingLog();
-  source = createCatalogSource({ url: upstream.url, refreshSeconds: 60, clock: systemClock, log, timeoutMs: 1_000 });
-  await source.refresh();
-  good = source.current();
+  await open(60_000);
 });
 afterEach(() => {
   source.stop();
@@ -115,13 +130,17 @@ describe('the last good data stays when upstream', () => {
     ['fails', (response) => void response.writeHead(503, { 'retry-after': 'soon' }).end(), 'the source answered 503'],
     ['sends a part', (response) => void response.writeHead(206).end('{}'), 'the source answered 206'],
   ])('%s', async (_what, answer, reason) => {
+    if (String(reason).endsWith('TimeoutError')) {
+      source.stop();
+      await open(1_000);
+    }
     upstream.answers(answer);
     await source.refresh();
     const { lastError } = source.status();
     expect([source.current() === good, source.status().looks.taken]).toEqual([true, 1]);
     expect(lastError).toMatch(reason);
     upstream.answers(sends(mapOf(3_000, 2)));
-    await source.refresh();
+    await refreshGood();
     expect([source.current() === good, source.status().lastError]).toEqual([false, null]);
   });
 });

@@ -151,7 +151,7 @@ describe('selling access', () => {
     await expect.poll(async () => keyOn(await pageOf(second, visit))).toMatch(/^ck-/);
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
     stripe.happen('charge.refunded', { ...charge, refunded: true });
-    await expect.poll(async () => headingOf(await pageOf(second, visit)), { timeout: 10_000 }).toBe('No key');
+    await expect.poll(async () => headingOf(await pageOf(second, visit))).toBe('No key');
   });
 
   it('never writes a secret into its log, its data folder or its pages', async () => {

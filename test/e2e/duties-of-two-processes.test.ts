@@ -50,7 +50,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('duties of two 
     const periods = completed.map(({ subject }) => Date.parse(subject));
     expect(periods.every((ms) => ms % 5_000 === 0)).toBe(true);
     expect(new Set(periods).size).toBe(periods.length);
-  }, 90_000);
+  });
 
   it('are followed in both processes, whichever runs them', async () => {
     const document = new TypedDocumentString<unknown, { kind: string }>(
@@ -72,7 +72,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('duties of two 
     } finally {
       for (const follower of followers) await follower.leave();
     }
-  }, 90_000);
+  });
 
   it('go on when one process stops', async () => {
     await here.stop({ keepData: true });
@@ -81,7 +81,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('duties of two 
       const found = await jobsOf(there, KIND);
       expect(found.some(({ subject, status }) => status === 'COMPLETED' && !before.has(subject))).toBe(true);
     }, SOON);
-  }, 90_000);
+  });
 });
 
 it('duties of one process over SQLite run at its start, again after a restart', async () => {
@@ -100,4 +100,4 @@ it('duties of one process over SQLite run at its start, again after a restart', 
     expect(found.some((job) => job.workerId !== workerId)).toBe(true);
   }, SOON);
   await second.stop();
-}, 60_000);
+});

@@ -61,4 +61,4 @@ litellm_settings: { num_retries: 0 }
   } finally {
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
   }
-}, 60_000);
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Agent, fetch } from 'undici';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
 /** Many requests at once over as many connections as a machine gives without asking. */
@@ -49,12 +50,7 @@ async function burst(servers: readonly ServerProcess[], count: number, headers: 
 const usage = async ({ url }: ServerProcess, headers: Record<string, string> = {}) =>
   (await (await fetch(`${url}/billing/usage`, { headers })).json()) as Record<string, unknown>;
 
-/** Passes midnight by, when it is near: these tests count the calls of one day. */
-async function awayFromMidnight(): Promise<void> {
-  const left = 86_400_000 - (Date.now() % 86_400_000);
-  if (left < 60_000) await new Promise((resolve) => setTimeout(resolve, left + 100));
-}
-beforeEach(awayFromMidnight, 70_000);
+beforeEach(awayFromMidnight);
 
 describe('a thousand free calls', () => {
   it('are exactly a thousand when 1,200 come at once, and are still used up after a restart', async () => {

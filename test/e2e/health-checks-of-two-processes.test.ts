@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const DAY_MS = 86_400_000;
@@ -42,11 +43,11 @@ describe.skipIf(engine === undefined || engine.missing !== null)('health checks 
   it('are read by both, and the latest of either is the latest', async () => {
     await here.call('GET', '/health');
     const [first] = await idsAt(here);
-    await vi.waitFor(async () => expect(await idsAt(there)).toEqual([first]));
+    await vi.waitFor(async () => expect(await idsAt(there)).toEqual([first]), PATIENCE);
     await there.call('GET', '/health');
     const [second] = await idsAt(there);
     expect(second).not.toBe(first);
-    await vi.waitFor(async () => expect(await idsAt(here)).toEqual([second, first]));
+    await vi.waitFor(async () => expect(await idsAt(here)).toEqual([second, first]), PATIENCE);
     expect(await (await here.call('GET', '/health/latest')).json()).toMatchObject({
       latest_health_checks: { 'works-1': { health_check_id: second } },
       total_models: 1,
@@ -72,6 +73,6 @@ it.each([
     dataDir,
     config: config(period === undefined ? {} : { maximum_health_check_retention_period: period }),
   });
-  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(left), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(left), PATIENCE);
   await app.stop();
 });

@@ -10,7 +10,6 @@ import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.missing !== null;
 const ADMIN = 'sk-the-admin-of-the-kill-at-a-budget';
-const SECONDS = 1_000;
 const CALLERS = 200;
 /** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
 const COST = 0.02;
@@ -73,7 +72,7 @@ describe.skipIf(isMissing)('a process of two that is killed with 200 callers at 
       folders.push(own);
       servers.push(await spawnServer(own, { env }));
     }
-  }, 240 * SECONDS);
+  });
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.end('SIGKILL')));
     upstream.closeAllConnections();
@@ -95,7 +94,7 @@ describe.skipIf(isMissing)('a process of two that is killed with 200 callers at 
     return answer.status;
   };
 
-  it('leaves the budget passed by one call at most, and never filled again', { timeout: 120 * SECONDS }, async () => {
+  it('leaves the budget passed by one call at most, and never filled again', async () => {
     const [doomed, other] = servers;
     const made = await post(other, '/key/generate', { max_budget: BUDGET });
     const { key } = (await made.json()) as { key: string };

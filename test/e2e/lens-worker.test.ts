@@ -65,15 +65,11 @@ const lensAt = (id: string): Promise<WireLens> => send<WireLens>('GET', `/lens/$
 
 /** Resolves when the judge answered six screenings of the run and holds the calls of the next ones. */
 async function heldAfterSixScreenings(id: string): Promise<void> {
-  await expect
-    .poll(async () => (await lensAt(id)).jobs[0].coverage['screened'], { timeout: 60_000, interval: 20 })
-    .toBe(6);
+  await expect.poll(async () => (await lensAt(id)).jobs[0].coverage['screened'], { interval: 20 }).toBe(6);
 }
 
 async function ended(id: string): Promise<WireLens> {
-  await expect
-    .poll(async () => (await lensAt(id)).jobs[0].status, { timeout: 60_000, interval: 100 })
-    .toMatch(/completed|failed/);
+  await expect.poll(async () => (await lensAt(id)).jobs[0].status, { interval: 100 }).toMatch(/completed|failed/);
   return lensAt(id);
 }
 
@@ -87,7 +83,7 @@ async function claimedAfterExpiry(id: string): Promise<void> {
           database.exec("update job set due_at = 1 where status = 'running' and attempts = 1 and kind = 'lens-run'");
           return (await lensAt(id)).jobs[0].attempts;
         },
-        { timeout: 60_000, interval: 100 },
+        { interval: 100 },
       )
       .toBe(2);
   } finally {
@@ -105,7 +101,7 @@ beforeAll(async () => {
   const { token: payer } = await send<{ readonly token: string }>('POST', '/key/generate', {});
   const made = await send<{ readonly token: string }>('POST', '/lens/workers/register', { analysis_key_id: payer });
   ({ token } = made);
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const worker of workers.splice(0)) await kill(worker);
@@ -138,7 +134,7 @@ describe('a worker of lens runs as a process of its own', () => {
     // Each review, group and examination once; a call whose answer died with the server is asked again.
     expect(judge.answers() - answers).toBeGreaterThanOrEqual(answers);
     expect(judge.answers() - answers).toBeLessThanOrEqual(answers + 4);
-  }, 120_000);
+  });
 
   it('continues the run of a killed worker when its lease has ended, without paying twice', async () => {
     const lost = startWorker();
@@ -155,5 +151,5 @@ describe('a worker of lens runs as a process of its own', () => {
     expect(done.findings).toHaveLength(8);
     // One call for each review, group and examination; two may have been under way at the kill.
     expect(judge.answers() - before).toBeLessThanOrEqual(RUNS + 16 + 2);
-  }, 120_000);
+  });
 });

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { PATIENCE } from '../support/patience.ts';
 import { HAS_REDIS_BINARY, NO_REDIS, type RedisServer, startRedis } from '../support/redis.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.missing !== null;
 const ADMIN = 'sk-the-admin-of-limits-of-two-processes';
-const SECONDS = 1_000;
 
 /** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
 const COST = 0.02;
@@ -120,7 +120,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         ...(redis === null ? {} : { REDIS_URL: redis.url }),
       };
       servers = [await start(), await start()];
-    }, 240 * SECONDS);
+    });
     afterEach(() => upstream.release());
     afterAll(async () => {
       await Promise.all(servers.map((server) => server.end('SIGKILL')));
@@ -191,7 +191,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const key = await newKey({ max_parallel_requests: 7 });
       upstream.hold();
       const calling = calls(40, 40, key);
-      await vi.waitFor(() => expect(upstream.open).toBe(7), { timeout: 10 * SECONDS });
+      await vi.waitFor(() => expect(upstream.open).toBe(7), PATIENCE);
       upstream.release();
       expect(await calling).toEqual(
         new Map([
@@ -201,7 +201,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       );
       expect(upstream.most).toBe(7);
       for (const position of [0, 1])
-        await vi.waitFor(async () => expect(await call(position, key)).toBe(200), { timeout: 5 * SECONDS });
+        await vi.waitFor(async () => expect(await call(position, key)).toBe(200), PATIENCE);
     });
 
     it.each([
@@ -221,69 +221,61 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
           await calls(2, 1, key, model);
           expect(admitted() * COST).toBeGreaterThan(BUDGET - 2 * COST);
         },
-        { timeout: 20 * SECONDS, interval: 100 },
+        { ...PATIENCE, interval: 100 },
       );
       expect((await calls(20, 4, key, model)).get(refused)).toBeGreaterThan(18);
       expect(admitted() * COST).toBeLessThan(BUDGET + COST);
     });
 
-    it(
-      'frees the slots of a killed process after its lease, and keeps its spend',
-      { timeout: 60 * SECONDS },
-      async () => {
-        const key = await newKey({ max_parallel_requests: 4 });
-        const doomed = await start();
-        servers.push(doomed);
-        upstream.hold();
-        const lost = Array.from({ length: 4 }, () => call(2, key).catch(() => 0));
-        await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), { timeout: 10 * SECONDS });
-        expect(await call(0, key)).toBe(429);
-        servers.pop();
-        await doomed.end('SIGKILL');
-        await Promise.all(lost);
-        upstream.release();
-        expect(await call(0, key)).toBe(429);
-        await vi.waitFor(async () => expect(await call(0, key)).toBe(200), { timeout: 25 * SECONDS, interval: 250 });
-      },
-    );
+    it('frees the slots of a killed process after its lease, and keeps its spend', async () => {
+      const key = await newKey({ max_parallel_requests: 4 });
+      const doomed = await start();
+      servers.push(doomed);
+      upstream.hold();
+      const lost = Array.from({ length: 4 }, () => call(2, key).catch(() => 0));
+      await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), PATIENCE);
+      expect(await call(0, key)).toBe(429);
+      servers.pop();
+      await doomed.end('SIGKILL');
+      await Promise.all(lost);
+      upstream.release();
+      expect(await call(0, key)).toBe(429);
+      await vi.waitFor(async () => expect(await call(0, key)).toBe(200), { ...PATIENCE, interval: 250 });
+    });
 
-    it(
-      'keeps answering while the server that counts is lost, and counts together again',
-      { timeout: 90 * SECONDS },
-      async () => {
-        const limit = 60;
-        const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
-        const other = await newKey({ rpm_limit: 100_000 });
-        refusals.length = 0;
-        let isOver = false;
-        const load = (async () => {
-          const seen = new Map<number, number>();
-          for (let position = 0; !isOver; position += 1) {
-            const status = await call(position, other);
-            seen.set(status, (seen.get(status) ?? 0) + 1);
-          }
-          return seen;
-        })();
-        // Awaited below; a failure before that is reported first.
-        load.catch(() => {});
-        const first = await calls(20, 5, key);
-        expect(first).toEqual(new Map([[200, 20]]));
-        await disturb();
-        const during = await calls(300, 20, key);
-        expect([...during.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
-        // The documented bound: the limit in each process.
-        expect(20 + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
-        const shared = await Promise.all(servers.map(isShared));
-        expect(redis === null || !shared.includes(true)).toBe(true);
-        await restore();
-        // Counted together again: a new limit holds exactly.
-        const third = await newKey({ rpm_limit: 33 });
-        expect((await calls(200, 20, third)).get(200)).toBe(33);
-        isOver = true;
-        const statuses = [...(await load).keys()];
-        expect({ statuses, refusals }).toEqual({ statuses: [200], refusals: [] });
-      },
-    );
+    it('keeps answering while the server that counts is lost, and counts together again', async () => {
+      const limit = 60;
+      const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
+      const other = await newKey({ rpm_limit: 100_000 });
+      refusals.length = 0;
+      let isOver = false;
+      const load = (async () => {
+        const seen = new Map<number, number>();
+        for (let position = 0; !isOver; position += 1) {
+          const status = await call(position, other);
+          seen.set(status, (seen.get(status) ?? 0) + 1);
+        }
+        return seen;
+      })();
+      // Awaited below; a failure before that is reported first.
+      load.catch(() => {});
+      const first = await calls(20, 5, key);
+      expect(first).toEqual(new Map([[200, 20]]));
+      await disturb();
+      const during = await calls(300, 20, key);
+      expect([...during.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
+      // The documented bound: the limit in each process.
+      expect(20 + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
+      const shared = await Promise.all(servers.map(isShared));
+      expect(redis === null || !shared.includes(true)).toBe(true);
+      await restore();
+      // Counted together again: a new limit holds exactly.
+      const third = await newKey({ rpm_limit: 33 });
+      expect((await calls(200, 20, third)).get(200)).toBe(33);
+      isOver = true;
+      const statuses = [...(await load).keys()];
+      expect({ statuses, refusals }).toEqual({ statuses: [200], refusals: [] });
+    });
 
     const isShared = async (server: ServerProcess): Promise<boolean> => {
       const text = await (await fetch(`${server.url}/metrics`)).text();
@@ -306,8 +298,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       if (redis !== null) {
         await redis.start();
       }
-      for (const server of servers)
-        await vi.waitFor(async () => expect(await isShared(server)).toBe(true), { timeout: 20 * SECONDS });
+      for (const server of servers) await vi.waitFor(async () => expect(await isShared(server)).toBe(true), PATIENCE);
     }
   });
 }

@@ -3,7 +3,7 @@ import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
-const SOON = { timeout: 20_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 
 describe.skipIf(engine === undefined || engine.missing !== null)('a stored model of two processes', () => {
   let scratch: ScratchDatabase;

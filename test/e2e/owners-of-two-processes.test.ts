@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const ADMIN = 'sk-the-admin-of-owners-of-two-processes';
 /** The issue asks for one second; a machine that runs other tests gets more. */
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { timeout: 60_000, interval: 20 };
 
 describe.skipIf(engine === undefined || engine.missing !== null)('an owner of keys that two processes know', () => {
   let scratch: ScratchDatabase;

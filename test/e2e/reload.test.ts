@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { spawnServer } from '../support/spawn-server.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -32,10 +33,10 @@ it('a process reads its configuration again on SIGHUP', async () => {
       async () => {
         if (!(await models()).includes('"after"')) throw new Error('Not read yet.');
       },
-      { timeout: 30_000, interval: 200 },
+      { ...PATIENCE, interval: 200 },
     );
     expect(await models()).not.toContain('"before"');
   } finally {
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
   }
-}, 60_000);
+});

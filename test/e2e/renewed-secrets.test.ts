@@ -83,4 +83,4 @@ it('stored models, credentials, entries and settings survive a change of the sal
   await after.stop({ keepData: true });
   expect(new Set(seen)).toEqual(new Set(['Bearer sk-upstream-1', 'entry-1']));
   await upstream.stop();
-}, 60_000);
+});

@@ -147,7 +147,7 @@ beforeAll(async () => {
       ANTHROPIC_API_KEY: CONFIGURED.vendorKey,
     },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await server?.end('SIGTERM');
@@ -308,7 +308,7 @@ describe('secrets', () => {
     }
     expect(secretsIn(server.errors())).toEqual([]);
     expect(secretsIn(server.output())).toEqual([]);
-  }, 120_000);
+  });
 
   it('are not readable in the data folder', async () => {
     await server.end('SIGTERM');

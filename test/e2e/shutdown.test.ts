@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 const WORDS = 'The process is shutting down.';
@@ -124,7 +125,7 @@ beforeAll(async () => {
   const begun = STREAMS.map(({ path, body }, nth) => send(path, body, nth));
   const streaming = await Promise.all(begun);
   const waiting = CALLS.map(({ path, body }, nth) => send(path, body, STREAMS.length + nth));
-  await vi.waitUntil(() => upstream.received.length === STREAMS.length + CALLS.length, { timeout: 10_000 });
+  await vi.waitUntil(() => upstream.received.length === STREAMS.length + CALLS.length, PATIENCE);
 
   // These requests have begun, but their heads are not complete.
   const half = ['/v1/models', '/health/liveness', '/health/readiness', '/graphql?query={__typename}'].map((path) => {
@@ -141,7 +142,7 @@ beforeAll(async () => {
         () => false,
         () => true,
       ),
-    { timeout: 5_000 },
+    PATIENCE,
   );
   for (const { socket } of half) socket.write(`authorization: Bearer ${key}\r\n\r\n`);
   onOpenConnections = await Promise.all(half.map(({ came }) => came));
@@ -152,7 +153,7 @@ beforeAll(async () => {
   }
   ended = await ending;
   restarted = await spawnServer(join(folder, 'data'), { args: ['--config', config] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await server.end('SIGKILL');
@@ -174,14 +175,11 @@ const send = (path: string, body: object, nth: number): Promise<Response> =>
 
 /** Waits until the server has accepted connections beside those of the calls. */
 async function openConnections(more: number): Promise<void> {
-  await vi.waitUntil(
-    async () => {
-      const text = await (await fetch(`${server.url}/metrics`)).text();
-      const open = Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
-      return open >= STREAMS.length + CALLS.length + more;
-    },
-    { timeout: 10_000 },
-  );
+  await vi.waitUntil(async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    const open = Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
+    return open >= STREAMS.length + CALLS.length + more;
+  }, PATIENCE);
 }
 
 async function spendRowOf(nth: number): Promise<unknown> {

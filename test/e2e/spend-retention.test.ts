@@ -1,7 +1,10 @@
-import { expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import { aSpendRow, picos, spanId, traceId } from '../ports/samples.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 const DAY_MS = 86_400_000;
 interface Runs {
@@ -14,7 +17,7 @@ async function runsOf(app: TestApp): Promise<Runs['data']['jobs']> {
   return ((await (await app.call('POST', '/graphql', { query })).json()) as Runs).data.jobs;
 }
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 it.each([
   ['by default', undefined, ['young']],

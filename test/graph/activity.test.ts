@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { ActivityDocument, EndpointActivityDocument, GatewayActivityDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
+import { PATIENCE } from '../support/patience.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 interface Answer {
   readonly data: Readonly<Record<string, unknown>>;
@@ -36,14 +40,11 @@ beforeAll(async () => {
   await chat(plainKey);
   await chat(plainKey, 'nope');
   await (await app.call('POST', '/mcp', {})).arrayBuffer();
-  await vi.waitFor(
-    async () => {
-      const { data } = await graph(GatewayActivityDocument);
-      const { succeeded, failed } = data['gatewayActivity'] as { readonly succeeded: number; readonly failed: number };
-      if (succeeded + failed !== 4) throw new Error('The counts are not committed.');
-    },
-    { timeout: 5_000 },
-  );
+  await vi.waitFor(async () => {
+    const { data } = await graph(GatewayActivityDocument);
+    const { succeeded, failed } = data['gatewayActivity'] as { readonly succeeded: number; readonly failed: number };
+    if (succeeded + failed !== 4) throw new Error('The counts are not committed.');
+  }, PATIENCE);
 });
 afterAll(() => app.stop());
 
@@ -144,7 +145,7 @@ describe('activity', () => {
           counts: [{ date: null, category: 'LLM', route: '/chat/completions', failed: 0 }],
         });
       };
-      await vi.waitFor(added, { timeout: 10_000, interval: 200 });
+      await vi.waitFor(added, { ...PATIENCE, interval: 200 });
     } finally {
       await follower.leave();
     }

@@ -96,7 +96,7 @@ beforeAll(async () => {
   const [kind] = REQUEST_KINDS;
   if (kind === undefined) throw new Error('There is no request kind.');
   for (const document of HOSTILE_DOCUMENTS) await send(bodyOf(document), { ...kind, withKey: true });
-}, 120_000);
+});
 
 afterAll(() => server.stop());
 

@@ -169,6 +169,5 @@ for (const engine of ENGINES)
         expect(faults).toEqual([]);
         expect(all.length).toBeGreaterThan(0);
       },
-      60_000,
     );
   });

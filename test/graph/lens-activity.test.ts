@@ -21,7 +21,7 @@ let lens: WireLens;
 beforeAll(async () => {
   await ingest(RUNS);
   lens = await ended((await create(aLens())).id);
-}, 60_000);
+});
 
 const PREVIEW = `query ($input: LensSamplePreviewInput!) { lensSamplePreview(input: $input) {
   eligible selected nextOffset executions { id traceId name spanCount agent service startedAt trace { traceId spanCount } }
@@ -188,7 +188,7 @@ describe('a run for once', () => {
     const times = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
     await ask(RUN, { input: { id: lens.id, ...times } });
     expect((await ended(lens.id)).jobs[0].coverage).toMatchObject({ eligible: 0 });
-  }, 60_000);
+  });
 
   it.each([
     { lookbackHours: 0 },

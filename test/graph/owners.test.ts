@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
 import {
   AdminListsDocument,
@@ -7,6 +7,10 @@ import {
   SpendDocument,
   SpendRowsDocument,
 } from './generated/graphql.ts';
+import { PATIENCE } from '../support/patience.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -68,7 +72,7 @@ beforeAll(async () => {
     const { data } = await graph(SpendDocument, { filter: { from: `${today()}T00:00:00Z` } });
     const [all] = (data['spend'] as { groups: readonly { calls: unknown }[] }).groups;
     if (all?.calls !== 3) throw new Error('The calls are not stored yet.');
-  }, 10_000);
+  }, PATIENCE);
 });
 afterAll(() => calls.stop());
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { SettingsChangedDocument, SettingsDocument, UpdateSettingDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Answer {
@@ -138,7 +139,7 @@ describe('settingsChanged', () => {
           await update('GENERAL', 'max_file_size_mb', size);
           if (follower.received.length === 0) throw new Error('No update yet.');
         },
-        { timeout: 10_000, interval: 200 },
+        { ...PATIENCE, interval: 200 },
       );
       expect(follower.received[0]).toEqual({
         data: {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
 import { BudgetAlertsDocument, SpendUpdatesDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 let calls: OwnerCalls;
 
@@ -16,13 +17,10 @@ const alertsOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`,
 
 /** Repeats a call until all followers have received something. */
 async function untilReceived(followers: readonly Follower[], call: () => Promise<unknown>): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      await call();
-      if (followers.some(({ received }) => received.length === 0)) throw new Error('No update yet.');
-    },
-    { timeout: 10_000, interval: 100 },
-  );
+  await vi.waitFor(async () => {
+    await call();
+    if (followers.some(({ received }) => received.length === 0)) throw new Error('No update yet.');
+  }, PATIENCE);
 }
 
 it('spendUpdates shows calls to those who may read them, and owners as each may see them', async () => {
@@ -67,7 +65,7 @@ it('budgetAlerts sends an administrator one alert of a budget that refuses', asy
     await other.leave();
     expect((await calls.chat(key)).status).toBe(422);
     expect((await calls.chat(key)).status).toBe(422);
-    await vi.waitFor(() => expect(admin.received).not.toEqual([]), 5_000);
+    await vi.waitFor(() => expect(admin.received).not.toEqual([]), PATIENCE);
     expect(admin.received).toMatchObject([
       {
         data: {

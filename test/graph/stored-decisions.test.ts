@@ -4,6 +4,7 @@ import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { TypedDocumentString } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -87,14 +88,11 @@ async function listedNow(key: string): Promise<Listed> {
 
 /** The decisions of a key, once the records of their calls are committed. */
 const listed = (key: string): Promise<Listed> =>
-  vi.waitFor(
-    async () => {
-      const found = await listedNow(key);
-      expect(found.map(({ costUsd }) => costUsd)).not.toContain(null);
-      return found;
-    },
-    { timeout: 10_000 },
-  );
+  vi.waitFor(async () => {
+    const found = await listedNow(key);
+    expect(found.map(({ costUsd }) => costUsd)).not.toContain(null);
+    return found;
+  }, PATIENCE);
 
 describe('decisions', () => {
   it('of a key that stores them are listed to it and to administrators, without texts where they are redacted', async () => {

@@ -48,7 +48,7 @@ describe('SQL over traces in the graph', () => {
       rows: [],
       rowCount: 0,
     });
-  }, 60_000);
+  });
 
   it('says when there are more rows', async () => {
     expect(await traceQuery({ sql: 'select trace_id from traces', first: 1 })).toMatchObject({
@@ -57,7 +57,7 @@ describe('SQL over traces in the graph', () => {
     });
     const sql = 'select a.name from spans a, spans b, spans c, spans d, spans e';
     expect(await traceQuery({ sql })).toMatchObject({ rowCount: 1_000, truncated: true });
-  }, 60_000);
+  });
 
   it.each([
     [{ sql: 'drop table span' }, 'INVALID_INPUT', 'Invalid trace query: it must begin with SELECT or WITH.'],
@@ -80,7 +80,7 @@ describe('SQL over traces in the graph', () => {
       code: 'UNAVAILABLE',
       message: 'Trace SQL query failed or exceeded reader limits',
     });
-  }, 60_000);
+  });
 
   it('describes the views', async () => {
     const help =
@@ -98,7 +98,7 @@ describe('SQL over traces in the graph', () => {
     expect(data.traceQueryHelp.views[1]?.columns).toContainEqual({ name: 'trace_id', type: expect.any(String) });
     for (const { sql } of data.traceQueryHelp.examples)
       expect(await traceQuery({ sql })).toMatchObject({ __typename: 'TraceQueryRows' });
-  }, 60_000);
+  });
 
   it('requires a key', async () => {
     expect(await ask(QUERY, { sql: 'select 1' }, '')).toMatchObject({

@@ -24,7 +24,7 @@ const OVER_GRAPH = join(import.meta.dirname, 'access-over-graph.md');
 let callers: AccessCallers;
 beforeAll(async () => {
   callers = await startAccessCallers();
-}, 120_000);
+});
 afterAll(() => callers.stop());
 
 /** Statuses of failures of the server that rows promise: what they need is not configured, or not reachable. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { CHOSEN_DIFFERENCES } from './chosen-differences.ts';
 import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
@@ -11,6 +11,9 @@ import {
   recordedCases,
   startRecordedUpstream,
 } from './recordings.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
@@ -145,7 +148,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
       await app.stop();
       await upstream.stop();
     }
-  }, 180_000);
+  });
   afterAll(() => {
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(run.compared));
   });

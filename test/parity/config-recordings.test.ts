@@ -152,7 +152,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: settings
       await models.stop();
       await targets.stop();
     }
-  }, 180_000);
+  });
   afterAll(() => {
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(compared()));
   });

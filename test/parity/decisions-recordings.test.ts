@@ -137,7 +137,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
       await app.stop();
       await upstream.stop();
     }
-  }, 180_000);
+  });
   afterAll(() => {
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });

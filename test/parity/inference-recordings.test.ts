@@ -88,7 +88,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference', () => {
     // Most of the time is spent in the waits of the recordings.
     all = (await Promise.all(FILES.map(replayed))).flat();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
-  }, 180_000);
+  });
 
   it('have the same status and the same shape, except for the chosen differences', () => {
     expect(unexplained(all)).toEqual([]);

@@ -64,7 +64,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', (
       await app.stop();
       await upstream.stop();
     }
-  }, 120_000);
+  });
   afterAll(() => {
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });

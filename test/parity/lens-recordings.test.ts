@@ -49,7 +49,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: lenses',
       await upstream.stop();
     }
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(all);
-  }, 120_000);
+  });
 
   it('have the same status and shape in all cases', () => {
     expect(all.length).toBeGreaterThan(10);

@@ -85,7 +85,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: other ro
   beforeAll(async () => {
     all = await replayed();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
-  }, 60_000);
+  });
 
   it('have the same status and the same shape, except for the chosen differences', () => {
     expect(unexplained(all)).toEqual([]);

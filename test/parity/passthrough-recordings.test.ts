@@ -138,7 +138,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-thr
       await models.stop();
       await targets.stop();
     }
-  }, 180_000);
+  });
   afterAll(() => {
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });

@@ -63,7 +63,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: users an
       await upstream.stop();
     }
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
-  }, 120_000);
+  });
 
   // The rest are chosen differences: among them a blocked customer, whose calls are refused here.
   it('have the same status in 162 of 167 cases', () => {

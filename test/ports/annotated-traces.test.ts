@@ -49,7 +49,7 @@ for (const engine of ENGINES)
       await annotated('rare', sql`n % 10000 = 0`).execute(db());
       if (isPostgres) await sql`analyze trace_summary`.execute(db());
       if (isPostgres) await sql`analyze annotation`.execute(db());
-    }, 120_000);
+    });
     afterAll(() => scratch.remove());
 
     /** The plan of the first page of a search, and the traces on it. */

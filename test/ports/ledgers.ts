@@ -8,7 +8,7 @@ import { anyRedis, HAS_REDIS } from '../support/redis.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 /** How long a server may take to answer for the first time. */
-const READY = { timeout: 20_000, interval: 50 };
+const READY = { timeout: 60_000, interval: 50 };
 
 /** A ledger, and a prefix of counters that no other test uses. */
 export interface OpenLedger {

@@ -5,6 +5,7 @@ import { Unavailable } from '../../src/domain/errors.ts';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { TEAM_KEY, aSpan, spanId, traceId } from './samples.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 const [engine] = ENGINES.filter(({ name }) => name === 'postgresql') as [(typeof ENGINES)[number]];
 
@@ -46,7 +47,7 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
         for (const { since } of (await waiting.execute(orm.em.fork().getKysely<never>())).rows) waits.add(since);
         expect(waits.size).toBeGreaterThan(1);
       },
-      { timeout: 20_000, interval: 5 },
+      { ...PATIENCE, interval: 5 },
     );
     await other.rollback();
     expect((await opening).engine).toBe('postgresql');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 60_000, interval: 20 };
 
 describe.each(ENGINES)('messages between processes ($name)', (engine) => {
   describe.skipIf(engine.missing !== null)('over one database', () => {

@@ -174,13 +174,13 @@ for (const engine of TRACE_ENGINES)
       const asked = { visibility: ALL, owner: 'one', signal: AbortSignal.timeout(60_000) };
       await expect(brief.run(asked, bomb)).rejects.toMatchObject({ name: 'Unavailable' });
       expect(performance.now() - began).toBeGreaterThan(BRIEF_MS * 0.9);
-      expect(performance.now() - began).toBeLessThan(BRIEF_MS * 3);
+      expect(performance.now() - began).toBeLessThan(BRIEF_MS * 12);
       const many = `select a0.trace_id from ${Array.from({ length: 5 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
       const cut = await run(ALL, many);
       expect([cut.rows.length, cut.truncated]).toEqual([QUERY_LIMITS.rows, true]);
       const all = await run(ALL, `select * from (${many}) as q limit ${QUERY_LIMITS.rows}`);
       expect([all.rows.length, all.truncated]).toEqual([QUERY_LIMITS.rows, false]);
-    }, 60_000);
+    });
 
     it.runIf(isClickHouse)('of spend run in the database beside ClickHouse, alone', async () => {
       expect(await counts(ALL, 'select count(*) as n from spend')).toEqual([0]);
@@ -205,7 +205,7 @@ for (const engine of TRACE_ENGINES)
       ended.push('other');
       await Promise.all(greedy);
       expect(ended).toEqual(['other', 'greedy', 'greedy']);
-    }, 60_000);
+    });
 
     it('describe their columns', async () => {
       const columns = await queries.columns();

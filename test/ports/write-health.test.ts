@@ -8,6 +8,7 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { ENGINES, type Engine, type ScratchDatabase } from './engines.ts';
 import { A_CALL, TEAM_KEY, aKey, aSpendRow } from './samples.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 const REFUSAL = new Unavailable('The database takes no writes.');
 const bodies = aTracePacker();
@@ -70,7 +71,7 @@ for (const engine of ENGINES)
       await expect(stores.writable()).rejects.toEqual(REFUSAL);
       expect(stores.failedWrites()).toBe(1);
       await release();
-      await vi.waitFor(() => stores.writable(), { timeout: 10_000, interval: 100 });
+      await vi.waitFor(() => stores.writable(), PATIENCE);
       expect(await scratch.keptBodies()).toEqual([]);
     });
 
@@ -109,7 +110,7 @@ for (const engine of ENGINES)
         await expect(traces.ingestExport(TEAM_KEY, anExport(1, LARGE))).rejects.toThrow(Unavailable);
         await expect(database.writes.check()).rejects.toEqual(REFUSAL);
         await end(database);
-        await vi.waitFor(() => database.writes.check(), { timeout: 10_000, interval: 100 });
+        await vi.waitFor(() => database.writes.check(), PATIENCE);
         await traces.ingestExport(TEAM_KEY, anExport(1, LARGE));
         expect(database.writes.failures()).toBe(1);
       },

@@ -250,7 +250,7 @@ describe('an upstream that fails', () => {
     const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
     const gathered = gather(exchange.bytes);
     await expect
-      .poll(() => gathered.end, { timeout: 10_000 })
+      .poll(() => gathered.end)
       .toMatchObject({
         message: expect.stringMatching(/^litellm\.Timeout: /),
       });

@@ -7,14 +7,14 @@ const RUN = `const { DatabaseSync } = require('node:sqlite');
   // SQLite does not wait for every kind of lock.
   const run = (triesLeft) => {
     try {
-      return new DatabaseSync(file, { timeout: 2000 }).prepare(sql).run(...params).changes;
+      return new DatabaseSync(file, { timeout: 30000 }).prepare(sql).run(...params).changes;
     } catch (error) {
       if (triesLeft === 0 || !/locked/.test(error.message)) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
       return run(triesLeft - 1);
     }
   };
-  console.log(run(4));`;
+  console.log(run(200));`;
 
 const start = promisify(execFile);
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { PATIENCE } from './patience.ts';
 
 /** Whether tests may start servers: `redis-server` or `valkey-server` is on the path. */
 const BINARY = ['redis-server', 'valkey-server'].find(
@@ -47,9 +48,15 @@ export async function startRedis(): Promise<RedisServer> {
   async function start(): Promise<void> {
     if (BINARY === undefined) throw new Error(NO_REDIS);
     const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    const started = spawn(BINARY, options, { stdio: 'ignore' });
-    child = started;
-    while (!(await answers(port))) if (started.exitCode !== null) throw new Error('The Redis server did not start.');
+    const untilMs = Date.now() + PATIENCE.timeout;
+    let started: ChildProcess;
+    do {
+      started = spawn(BINARY, options, { stdio: 'ignore' });
+      child = started;
+      while (started.exitCode === null) if (await answers(port)) return;
+      // A connection of another process may have the port for a moment.
+    } while (Date.now() < untilMs);
+    throw new Error('The Redis server did not start.');
   }
 
   await start();

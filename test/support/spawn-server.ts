@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { PATIENCE } from './patience.ts';
 
 /** The product as a process of its own, as `npm start` runs it. */
 export interface ServerProcess {
@@ -39,11 +40,26 @@ export function spawnMain(args: readonly string[], env: Record<string, string>):
   return child;
 }
 
-/** Starts the server on a free port and resolves when it says it is ready. */
-export async function spawnServer(
-  dataDir: string,
-  { args = [], env = {} }: { readonly args?: readonly string[]; readonly env?: Record<string, string> } = {},
-): Promise<ServerProcess> {
+interface SpawnOptions {
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+/**
+ * Starts the server on a free port, or on the one in `args`, and resolves when it says it is ready. Waits for the port of an
+ * earlier server while a connection of another process has it.
+ */
+export async function spawnServer(dataDir: string, options: SpawnOptions = {}): Promise<ServerProcess> {
+  const untilMs = Date.now() + PATIENCE.timeout;
+  for (;;)
+    try {
+      return await spawnOnce(dataDir, options);
+    } catch (error) {
+      if (Date.now() > untilMs || !String(error).includes('is in use. Choose another')) throw error;
+    }
+}
+
+async function spawnOnce(dataDir: string, { args = [], env = {} }: SpawnOptions): Promise<ServerProcess> {
   const child = spawnMain(['--port', '0', ...args], { LENSGATE_DATA_DIR: dataDir, LENSGATE_LOG_LEVEL: 'warn', ...env });
   let output = '';
   let errors = '';

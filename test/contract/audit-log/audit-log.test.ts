@@ -1,6 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditLogDocument } from '../../graph/generated/graphql.ts';
 import { chat, detail, type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+import { PATIENCE } from '../../support/patience.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 const { app, get, post, key, send } = tenancyClient({
   config: { general_settings: { demo_model: true } },
@@ -228,9 +232,9 @@ describe('changes that the process makes', () => {
         expect((await resets('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toEqual([true]);
         expect((await resets('key', 'changed_by=system: budget-windows'))[0]).toEqual([true]);
       },
-      { timeout: 15_000, interval: 200 },
+      { ...PATIENCE, interval: 200 },
     );
-  }, 20_000);
+  });
 
   it('an invitation is made, accepted and deleted by its author', async () => {
     await post('/user/new', { user_id: 'invited', auto_create_key: false });

@@ -1,5 +1,8 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const MESSAGES = [{ role: 'user', content: 'hi' }];

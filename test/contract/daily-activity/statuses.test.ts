@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const YEARS = 'start_date=2026-01-01&end_date=2027-12-31';
@@ -86,7 +89,7 @@ beforeAll(async () => {
   await chat(keys.member);
   await chat(keys.team);
   await chat(keys.plain, { user: 'customer-1' });
-}, 60_000);
+});
 afterAll(() => app.stop());
 
 async function send(path: string, key: string | null): Promise<readonly [number, unknown]> {

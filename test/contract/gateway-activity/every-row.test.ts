@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { PATIENCE } from '../../support/patience.ts';
 
 interface Told {
   readonly by_route: readonly {
@@ -78,7 +79,7 @@ describe('every row of the HTTP routes', () => {
       if (WAITING.has(name)) continue;
       for (const path of new Set([paths[0], paths.at(-1) ?? paths[0]])) await sendAll(method, path);
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     await app.stop();
     upstream.stop();
@@ -121,6 +122,6 @@ describe('every row of the HTTP routes', () => {
   it('counts each request of a model call once, by its status', async () => {
     expect(classes).toEqual(new Set([2, 4, 5]));
     expect(wanted.get('llm /chat/completions')?.[0]).toBeGreaterThan(1);
-    await vi.waitFor(async () => expect(await counted()).toEqual(Object.fromEntries(wanted)), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await counted()).toEqual(Object.fromEntries(wanted)), PATIENCE);
   });
 });

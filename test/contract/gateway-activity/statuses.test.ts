@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { PATIENCE } from '../../support/patience.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 const PATH = '/gateway/daily/activity';
 const NONE = { total_successful_requests: 0, total_failed_requests: 0, by_date: [], by_route: [] };
@@ -22,12 +26,9 @@ describe('gatewayActivity.daily', () => {
     await (await app.call('POST', '/v1/chat/completions', { ...chat, stream: true })).text();
     await (await app.call('POST', '/v1/chat/completions', { ...chat, model: 'nope' })).text();
     await (await app.call('POST', '/v1/embeddings', {}, { authorization: 'Bearer sk-wrong' })).text();
-    await vi.waitFor(
-      async () => {
-        if ((await read()).total_failed_requests !== 2) throw new Error('The counts are not committed.');
-      },
-      { timeout: 5_000 },
-    );
+    await vi.waitFor(async () => {
+      if ((await read()).total_failed_requests !== 2) throw new Error('The counts are not committed.');
+    }, PATIENCE);
   });
   afterAll(() => app.stop());
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { PATIENCE } from '../../support/patience.ts';
 
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
@@ -25,7 +26,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
         env: { DATABASE_URL: scratch.options.databaseUrl ?? '', LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '100' },
       });
     apps = [await open(), await open()];
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const app of apps) await app.stop();
     await scratch.remove();
@@ -52,9 +53,9 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
     await em.execute('lock table gateway_activity in exclusive mode');
     await wait(1_000);
     await em.rollback();
-    await vi.waitUntil(() => Math.min(...wanted) > 10, { timeout: 15_000 });
+    await vi.waitUntil(() => Math.min(...wanted) > 10, PATIENCE);
     isDone = true;
     await Promise.all(loading);
-    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(wanted), { timeout: 5_000 });
-  }, 30_000);
+    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(wanted), PATIENCE);
+  });
 });

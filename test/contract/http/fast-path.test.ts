@@ -195,7 +195,7 @@ describe('the fast path', () => {
     await resumed.promise;
     sink.done();
     await written.promise;
-    await expect.poll(() => came.endsWith('\r\n0\r\n\r\n'), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => came.endsWith('\r\n0\r\n\r\n')).toBe(true);
     const body = came.slice(came.indexOf('\r\n\r\n') + 4).replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
     expect(body.replace(/\r\n$/, '').length).toBe(sent);
     socket.destroy();
@@ -253,8 +253,8 @@ describe('the fast path', () => {
     server.closeIdleConnections();
     let came = 0;
     socket.on('data', (data) => (came += data.length)).resume();
-    await expect.poll(() => came, { timeout: 10_000 }).toBeGreaterThan(said.length);
-    await expect.poll(() => over, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => came).toBeGreaterThan(said.length);
+    await expect.poll(() => over).toBe(true);
     socket.destroy();
   });
 

@@ -319,9 +319,7 @@ describe.each(ROWS)('$name', (row) => {
     leaving.abort();
     await call.catch(() => {});
     await expect(upstream.abandoned()).resolves.toBeUndefined();
-    await expect
-      .poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status, { timeout: 5_000 })
-      .toBe(200);
+    await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 });

@@ -69,7 +69,7 @@ it('260 unread streams of one key leave connections for another key, and its tim
   const sockets = Array.from({ length: 260 }, () => unread(app, greedy));
   try {
     // Three quarters of 256.
-    await expect.poll(() => metric(app, WAITING), { timeout: 10_000 }).toBe(68);
+    await expect.poll(() => metric(app, WAITING)).toBe(68);
     expect(await metric(app, ACTIVE)).toBe(192);
     const headers = { authorization: `Bearer ${other}` };
     const answered = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, headers);
@@ -90,7 +90,7 @@ it('260 unread streams of one key leave connections for another key, and its tim
     ]);
 
     sockets.push(...Array.from({ length: 60 }, () => unread(app, other)));
-    await expect.poll(() => metric(app, WAITING), { timeout: 10_000 }).toBeGreaterThan(68);
+    await expect.poll(() => metric(app, WAITING)).toBeGreaterThan(68);
     const newcomer = { authorization: `Bearer ${third}` };
     expect((await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, newcomer)).status).toBe(200);
   } finally {
@@ -114,9 +114,9 @@ it('a client that reads nothing of its stream is disconnected, and its upstream 
   });
   const socket = unread(app, key);
   try {
-    await expect.poll(() => metric(app, ACTIVE), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => metric(app, ACTIVE)).toBe(1);
     await upstream.abandoned();
-    await expect.poll(() => metric(app, ACTIVE), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => metric(app, ACTIVE)).toBe(0);
     const closed = once(socket, 'close');
     socket.resume();
     await closed;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { PATIENCE } from '../../support/patience.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const CHAT = { id: 'c', choices: [], usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } };
@@ -251,7 +252,7 @@ describe('health.deployments', () => {
       held.push(() => response.end(JSON.stringify(CHAT)));
     });
     const asking = [health('?model_id=one'), health('?model_id=one')];
-    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await vi.waitFor(() => expect(held).toHaveLength(1), PATIENCE);
     // The second has been read when a third, that needs no upstream, is answered.
     await health('?model_id=any');
     for (const answer of held) answer();
@@ -339,7 +340,7 @@ describe('deployments with background health checks', () => {
           unhealthy_count: 0,
           unchecked_endpoints: [{ model: 'openai/up-2', model_id: 'two', model_group: 'rare' }],
         });
-      });
+      }, PATIENCE);
       expect(upstream.received).toHaveLength(before + 1);
     } finally {
       await probed.stop();

@@ -261,7 +261,7 @@ it(
         };
         return data.trace?.spans.nodes.map(({ spanId }) => spanId) ?? [];
       };
-      await expect.poll(read, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(read).toHaveLength(1);
       const [spanId] = await read();
       const span = await (await app.call('GET', `/v1/traces/${traceId}/spans/${spanId}`)).text();
       expect([mark, ...new Set(span.match(MARK))]).toEqual([mark, mark]);

@@ -10,6 +10,7 @@ import {
   type Scripted,
   startScripted,
 } from './scripted.ts';
+import { PATIENCE } from '../../support/patience.ts';
 
 let setup: Scripted;
 
@@ -117,12 +118,14 @@ describe('num_retries', () => {
     await refusedOnce;
     leaving.abort();
     await expect(call).rejects.toThrow();
-    await vi.waitFor(async () =>
-      expect(await left(setup.app, traceId)).toEqual([
-        expect.objectContaining({
-          spendRow: expect.objectContaining({ modelGroup: 'slow', status: 'FAILURE', errorCode: 'CLIENT_GONE' }),
-        }),
-      ]),
+    await vi.waitFor(
+      async () =>
+        expect(await left(setup.app, traceId)).toEqual([
+          expect.objectContaining({
+            spendRow: expect.objectContaining({ modelGroup: 'slow', status: 'FAILURE', errorCode: 'CLIENT_GONE' }),
+          }),
+        ]),
+      PATIENCE,
     );
     expect(setup.asked(from)).toEqual(['slow-up']);
   });

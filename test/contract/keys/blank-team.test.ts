@@ -21,7 +21,6 @@ interface Owned {
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null || engine.name === 'node:sqlite')(
     `a key with a blank team is a key without a team, on ${engine.name}`,
-    { timeout: 90_000 },
     () => {
       let scratch: ScratchDatabase;
       let upstream: FaultServer;
@@ -139,19 +138,16 @@ for (const engine of ENGINES)
           const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
           // The feed is open once it shows a trace of its own.
           await expect
-            .poll(
-              async () => {
-                if (feed.received.length === 0) await sendTrace(app, traceOf(nextTraceId()), as(key));
-                return feed.received.length;
-              },
-              { timeout: 60_000 },
-            )
+            .poll(async () => {
+              if (feed.received.length === 0) await sendTrace(app, traceOf(nextTraceId()), as(key));
+              return feed.received.length;
+            })
             .toBeGreaterThan(0);
           const others = await own(owner);
           const mine = await own(key);
           const shown = (): readonly unknown[] =>
             feed.received.map((event) => (event as TraceEvent).data.traceUpdates.trace.traceId);
-          await expect.poll(shown, { timeout: 60_000 }).toContain(mine.traceId);
+          await expect.poll(shown).toContain(mine.traceId);
           expect(shown()).not.toContain(others.traceId);
           await feed.leave();
           const lists = await everyList(key);

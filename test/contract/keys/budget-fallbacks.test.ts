@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { openRealtime } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 let upstream: FaultServer;
 let voices: RealtimeUpstream;
@@ -132,7 +135,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key)).toEqual({ status: 200, group: 'small', body: answerOf('small') });
     const row = { spend: 0.02, status: 'success' };
     await expect
-      .poll(() => rowsOf(token), { timeout: 10_000 })
+      .poll(() => rowsOf(token))
       .toEqual([
         { ...row, model: 'openai/big-up', model_group: 'big' },
         { ...row, model: 'openai/small-up', model_group: 'small' },
@@ -145,7 +148,7 @@ describe('budget_fallbacks of a key', () => {
     expect([answer.status, answer.group]).toEqual([200, 'small']);
     expect(answer.body).toContain('"model":"small"');
     await expect
-      .poll(() => rowsOf(token), { timeout: 10_000 })
+      .poll(() => rowsOf(token))
       .toEqual([{ model: 'openai/small-up', model_group: 'small', spend: 0.02, status: 'success' }]);
   });
 

@@ -25,7 +25,7 @@ let lens: WireLens;
 beforeAll(async () => {
   await ingest(RUNS);
   lens = await ended((await create(aLens())).id);
-}, 90_000);
+});
 
 describe('datasets', () => {
   it('lens.createDataset 200, lens.datasets 200, lens.saveDataset 200, lens.dataset 200, lens.datasetCases 200, lens.exportDataset 200: keeps revisions', async () => {

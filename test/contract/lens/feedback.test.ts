@@ -149,7 +149,7 @@ describe('feedback about traces', () => {
     expect(await send('PUT', PATH, { ...trace, user: 'late' })).toEqual(
       detail(409, `A trace has at most ${MOST_ANNOTATIONS} annotations.`),
     );
-  }, 60_000);
+  });
 
   it('is read by reviewers: a review is made again after new feedback', async () => {
     const lens = await ended((await create(aLens())).id);
@@ -168,5 +168,5 @@ describe('feedback about traces', () => {
       key: 'feedback',
       value: '1/10 It ignored me.',
     });
-  }, 90_000);
+  });
 });

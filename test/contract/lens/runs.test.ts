@@ -13,7 +13,7 @@ describe('a run of a lens by the worker of this process', () => {
   beforeAll(async () => {
     await ingest(RUNS);
     lens = await ended((await create(aLens())).id);
-  }, 120_000);
+  });
 
   it('finds every planted failure, and nothing else', () => {
     const [run] = lens.jobs;
@@ -103,7 +103,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect(judge().answers() - before).toBe(16);
     expect(again.findings.map(({ id }) => id).toSorted()).toEqual(lens.findings.map(({ id }) => id).toSorted());
     expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
-  }, 60_000);
+  });
 
   it('its own calls are one named trace for each run, which lists can leave out', async () => {
     const query = `{ own: traces(first: 5, filter: { internal: true }) { nodes { traceId name tags } }
@@ -132,7 +132,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect(poor.jobs[0].error).toMatch(/remains in the investigation budget/);
     expect(poor.spent).toBeLessThanOrEqual(0.02);
     expect(poor['reservations']).toEqual([]);
-  }, 60_000);
+  });
 
   it('completes against the built-in demo model', async () => {
     const { id } = await create({ name: 'demo', model: 'demo', context: 'Answer politely.', enabled: false });
@@ -140,5 +140,5 @@ describe('a run of a lens by the worker of this process', () => {
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', cost: 0 });
     expect(done.findings).toEqual([]);
     expect(app().url).toContain('127.0.0.1');
-  }, 60_000);
+  });
 });

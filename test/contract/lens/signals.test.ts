@@ -95,7 +95,7 @@ describe('signals of traces', () => {
     expect(await signalsOf(traceId)).toMatchObject({ status: 'unclassified', flags: [], classified_at: null });
     probabilities = { annoyed: 0.61, again: 0.9 };
     expect((await send('PUT', '/lens/signals', CONFIG)).body).toEqual(CONFIG);
-    await expect.poll(async () => (await signalsOf(traceId))['status'], { timeout: 10_000 }).toBe('classified');
+    await expect.poll(async () => (await signalsOf(traceId))['status']).toBe('classified');
     expect(await signalsOf(traceId)).toEqual({
       trace_id: traceId,
       trace_ref: expect.any(String),
@@ -138,7 +138,7 @@ describe('signals of traces', () => {
     const lists = `{ own: traces(first: 5, filter: { internal: true }) { totalCount ${names} }
       others: traces(first: 5, filter: { internal: false }) { nodes { traceId } } }`;
     await expect
-      .poll(async () => (await send('POST', '/graphql', { query: lists })).body['data'], { timeout: 10_000 })
+      .poll(async () => (await send('POST', '/graphql', { query: lists })).body['data'])
       .toEqual({
         own: {
           totalCount: 1,
@@ -152,16 +152,16 @@ describe('signals of traces', () => {
         },
         others: { nodes: [{ traceId }] },
       });
-  }, 30_000);
+  });
 
   it('other questions are asked again; an open question is a failure', async () => {
     const [run] = syntheticRuns(1, 51);
     probabilities = { annoyed: 0.9 };
     await send('PUT', '/lens/signals', { ...CONFIG, signals: SIGNALS.toReversed() });
-    await expect.poll(async () => (await signalsOf(run?.traceId ?? ''))['status'], { timeout: 10_000 }).toBe('failed');
+    await expect.poll(async () => (await signalsOf(run?.traceId ?? ''))['status']).toBe('failed');
     expect(await signalsOf(run?.traceId ?? '')).toMatchObject({ flags: [], classified_at: null });
     await send('PUT', '/lens/signals', { ...CONFIG, signals: [] });
-  }, 30_000);
+  });
 
   it('lens.setSignals 400: a model that is not configured', async () => {
     expect(await send('PUT', '/lens/signals', { model: 'none' })).toEqual(

@@ -220,5 +220,5 @@ describe('a worker on another machine', () => {
     await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, never)).rejects.toThrow(
       OwnershipLost,
     );
-  }, 60_000);
+  });
 });

@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+import { PATIENCE } from '../../support/patience.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 let calls: OwnerCalls;
 
@@ -41,7 +45,7 @@ describe('the tags of a key and of its team', () => {
     await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
     const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
     expect(await call(key, { tags: ['of call', 'of key'] })).toBe(200);
-    await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), 5_000);
+    await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), PATIENCE);
   });
 
   it('are counted in the budgets of the tags', async () => {

@@ -228,5 +228,5 @@ it('a session that is open at shutdown gets an error, and is recorded', async ()
 });
 
 it('none of these sessions leaves a connection', async () => {
-  await expect.poll(() => upstream.connections(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => upstream.connections()).toBe(0);
 });

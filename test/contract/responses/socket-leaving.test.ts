@@ -64,7 +64,7 @@ describe('a client that leaves', () => {
     await setup.upstream.abandoned();
     expect(setup.upstream.received.at(-1)?.body).toContain('asked');
     await expect
-      .poll(() => endsOf(traceId), { timeout: 10_000 })
+      .poll(() => endsOf(traceId))
       .toEqual([
         ['FAILURE', 'CLIENT_GONE'],
         ['FAILURE', 'CLIENT_GONE'],
@@ -87,8 +87,8 @@ describe('a client that leaves', () => {
       if (at % 2 === 0) client.socket.terminate();
       else client.socket.close();
     }
-    await expect.poll(() => setup.upstream.connections(), { timeout: 10_000 }).toBe(0);
-    await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+    await expect.poll(() => setup.upstream.connections()).toBe(0);
+    await expect.poll(sockets).toBeLessThanOrEqual(before);
   });
 });
 

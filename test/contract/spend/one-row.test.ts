@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+
+beforeEach(awayFromMidnight);
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
 const ANSWER = JSON.stringify({
@@ -77,7 +80,7 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
 
 /** The rows of a key once there is one; a second one would be among them, because rows of a process are stored in order. */
 async function settledRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
-  await expect.poll(async () => (await rowsOf(key)).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
   // A later call of another key: everything before it is settled.
   await ask(await newKey(), {});
   const rows = await rowsOf(key);

@@ -53,7 +53,7 @@ async function spentBy(path: string, body: object): Promise<number> {
     const { info } = (await (await app.call('GET', `/key/info?key=${key}`)).json()) as { info: { spend: number } };
     return info.spend;
   };
-  await expect.poll(spent, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(spent).toBeGreaterThan(0);
   return spent();
 }
 

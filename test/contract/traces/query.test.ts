@@ -49,7 +49,7 @@ describe('SQL over traces', () => {
   it('traces.query 503: too many rows', async () => {
     const sql = 'select a.name from spans a, spans b, spans c, spans d, spans e, spans f, spans g, spans h';
     expect(await send('POST', PATH, { sql })).toEqual(detail(503, 'Trace SQL query failed or exceeded reader limits'));
-  }, 20_000);
+  });
 
   it('traces.queryHelp 200, traces.queryHelp 401: describes the tables', async () => {
     const { status, body } = await send('GET', `${PATH}/help`, undefined, own);

@@ -32,9 +32,7 @@ describe('users.list 200: the order of users', () => {
   });
 
   it('is that of their spend, with the spend of deleted keys', async () => {
-    await expect
-      .poll(() => listed('sort_by=spend&sort_order=desc'), { timeout: 10_000 })
-      .toEqual(['much', 'little', 'none']);
+    await expect.poll(() => listed('sort_by=spend&sort_order=desc')).toEqual(['much', 'little', 'none']);
     expect(await listed('sort_by=spend&sort_order=asc')).toEqual(['none', 'little', 'much']);
     expect(await listed('sort_by=spend&sort_order=desc&page=2&page_size=1')).toEqual(['little']);
     const [much, little] = [await spendOf('much'), await spendOf('little')];

@@ -189,7 +189,7 @@ describe('the difference between two states', () => {
       expect(changesBetween(stateOfRecord(stateOf(earlier)), later)).toEqual(changes);
       expect(changesBetween(stateOfSnapshot(later), later)).toEqual([]);
     }
-  }, 20_000);
+  });
 
   const [before, after] = [sharedData('model_prices_prev.json'), sharedData('model_prices.json')];
   it.skipIf(before === null || after === null)('restores one real map from the other', () => {

@@ -156,4 +156,4 @@ it(`gives the questions and answers of ${REQUESTS} requests back after standard,
     if (!isEqual(answerThroughNamedMap(request, answer), answer)) changed.push({ request, answer });
   }
   expect(changed).toEqual([]);
-}, 60_000);
+});

@@ -58,7 +58,7 @@ describe('clients', () => {
     await tier.stop();
     expect(store.reserved).toBe(count);
     expect(Math.max(...store.steps)).toBeLessThanOrEqual(500);
-  }, 60_000);
+  });
 
   it('that come back after their eviction continue their count', async () => {
     const tier = aFreeTier({ limit: 40, clock: CLOCK, mostClients: 10 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCheckpoints } from '../../../src/persistence/sqlite/checkpoints.ts';
 import { openReady, type OpenSqlite, type SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
 import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
+import { PATIENCE } from '../../support/patience.ts';
 
 /** A log, and how many pages more are committed while it is brought over; each time again, the last for all times after. */
 interface Log {
@@ -134,43 +135,39 @@ const LIBRARIES: readonly [string, () => Promise<OpenSqlite>][] = [
   ],
 ];
 
-test.each(LIBRARIES)(
-  'a log of %s restarts once it is in the file',
-  async (_name, library) => {
-    const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
-    try {
-      const open = await library();
-      const file = join(folder, 'some.db');
-      const writer = await openReady(open, file, { role: 'writer', lockTimeoutMs: 5_000 });
-      const reader = await openReady(open, file, { role: 'reader', lockTimeoutMs: 5_000 });
-      const failures: unknown[] = [];
-      const checkpoints = createCheckpoints({
-        openSide: () => openReady(open, file, { role: 'checkpointer', lockTimeoutMs: 5_000 }),
-        failed: (error) => failures.push(error),
-      });
-      const pagesInLog = async (): Promise<number> => Number((await writer.all(NOOP, []))[0]?.['log']);
-      const leftToBring = async (): Promise<number> =>
-        (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
-      async function commit(bytes: number): Promise<void> {
-        await checkpoints.beforeUse(writer);
-        await writer.run('insert into some (bytes) values (zeroblob(?))', [bytes]);
-        checkpoints.used();
-      }
-      await writer.run('create table some (bytes blob)', []);
-      // More pages than are left alone, and fewer than the writer would bring over by itself.
-      for (let at = 0; at < 5; at += 1) await commit(8 << 20);
-      expect(await pagesInLog()).toBeGreaterThan(4_000);
-      await vi.waitFor(async () => expect(await leftToBring()).toBe(0), { timeout: 20_000, interval: 50 });
-      await commit(1);
-      expect(await pagesInLog()).toBeLessThan(100);
-      expect(await reader.all('select count(*) as count from some', [])).toEqual([{ count: 6 }]);
-      await checkpoints.close();
-      await reader.close();
-      await writer.close();
-      expect(failures).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+test.each(LIBRARIES)('a log of %s restarts once it is in the file', async (_name, library) => {
+  const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
+  try {
+    const open = await library();
+    const file = join(folder, 'some.db');
+    const writer = await openReady(open, file, { role: 'writer', lockTimeoutMs: 5_000 });
+    const reader = await openReady(open, file, { role: 'reader', lockTimeoutMs: 5_000 });
+    const failures: unknown[] = [];
+    const checkpoints = createCheckpoints({
+      openSide: () => openReady(open, file, { role: 'checkpointer', lockTimeoutMs: 5_000 }),
+      failed: (error) => failures.push(error),
+    });
+    const pagesInLog = async (): Promise<number> => Number((await writer.all(NOOP, []))[0]?.['log']);
+    const leftToBring = async (): Promise<number> =>
+      (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
+    async function commit(bytes: number): Promise<void> {
+      await checkpoints.beforeUse(writer);
+      await writer.run('insert into some (bytes) values (zeroblob(?))', [bytes]);
+      checkpoints.used();
     }
-  },
-  40_000,
-);
+    await writer.run('create table some (bytes blob)', []);
+    // More pages than are left alone, and fewer than the writer would bring over by itself.
+    for (let at = 0; at < 5; at += 1) await commit(8 << 20);
+    expect(await pagesInLog()).toBeGreaterThan(4_000);
+    await vi.waitFor(async () => expect(await leftToBring()).toBe(0), PATIENCE);
+    await commit(1);
+    expect(await pagesInLog()).toBeLessThan(100);
+    expect(await reader.all('select count(*) as count from some', [])).toEqual([{ count: 6 }]);
+    await checkpoints.close();
+    await reader.close();
+    await writer.close();
+    expect(failures).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -67,7 +67,7 @@ async function settle(world: World): Promise<void> {
   }
 }
 
-it(`every call ends once, in time and with its own answer: ${STEPS} random steps`, { timeout: 120_000 }, async () => {
+it(`every call ends once, in time and with its own answer: ${STEPS} random steps`, async () => {
   const world = new World(SEED);
   try {
     await run(world, STEPS);

@@ -31,10 +31,10 @@ it('reads a changed file again, also after a faulty one and after its thread end
   expect(await namesIn(model('four'))).toEqual(['four secret-four']);
   reader.stop();
   expect(await namesIn(model('five'))).toEqual(['five secret-five']);
-}, 60_000);
+});
 
 it('names the lines of settings', async () => {
   writeFileSync(file, `${model('one')}\ngeneral_settings:\n  demo_model: true\n  max_file_size_mb: 3\n`);
   const { config } = await reader.read();
   expect(config.placeOf('general_settings', 'max_file_size_mb')).toEqual({ source: file, line: 9 });
-}, 60_000);
+});

@@ -79,6 +79,24 @@ describe('shutdown stack', () => {
     ]);
   });
 
+  it('does not fail a step because the process was stalled', async () => {
+    vi.useRealTimers();
+    const { stack, logged } = aStack();
+    stack.add(
+      'server',
+      () => {
+        const untilMs = performance.now() + 150;
+        while (performance.now() < untilMs);
+        return new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+      },
+      () => 100,
+    );
+    await stack.stop(0);
+    expect(logged).toEqual([]);
+  });
+
   it('runs each step once, however often it is stopped', async () => {
     const { stack } = aStack();
     const run = vi.fn<(graceMs: number) => void>();

@@ -83,7 +83,7 @@ describe('an odd attribute', () => {
       });
       expect(lost).toEqual([]);
     }
-  }, 60_000);
+  });
 
   it('a span that several conventions could read is read by the first of them', () => {
     const claimed = (attributes: RawSpan['attributes'], scope = '') =>
