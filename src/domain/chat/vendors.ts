@@ -180,7 +180,9 @@ export const VENDORS = {
   strands_decider: local(null, 'STRANDS_DECIDER_API_KEY'),
 } as const satisfies Readonly<Record<string, Vendor>>;
 
+const BY_NAME: ReadonlyMap<string, Vendor> = new Map(Object.entries<Vendor>(VENDORS));
+
 /** Defaults of a provider; null for an unknown one. */
 export function vendorOf(provider: string): Vendor | null {
-  return Object.entries<Vendor>(VENDORS).find(([name]) => name === provider)?.[1] ?? null;
+  return BY_NAME.get(provider) ?? null;
 }

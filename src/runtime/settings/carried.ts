@@ -1,4 +1,5 @@
 import { Secret } from '../../domain/secret.ts';
+import { LEFT_OUT, mappedInner } from './mapped-inner.ts';
 
 // Structured cloning loses the class of a secret and its value: a secret is carried as a marked object.
 
@@ -9,23 +10,21 @@ const isPlain = (value: object): value is Entries => {
   return prototype === Object.prototype || prototype === null;
 };
 
-const mapped = (value: Entries, each: (inner: unknown) => unknown): Entries =>
-  Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
-
-/** A value whose secrets are marked objects. Functions are left out. */
+/** A value whose secrets are marked objects. Functions are left out. Parts without either are returned, not copied. */
 export function carried(value: unknown, mark: string): unknown {
   if (value instanceof Secret) return { [mark]: value.reveal() };
-  if (Array.isArray(value)) return value.map((item) => carried(item, mark));
-  if (typeof value !== 'object' || value === null || !isPlain(value)) return value;
-  return mapped(Object.fromEntries(Object.entries(value).filter(([, inner]) => typeof inner !== 'function')), (inner) =>
-    carried(inner, mark),
-  );
+  if (Array.isArray(value) || (typeof value === 'object' && value !== null && isPlain(value)))
+    return mappedInner(value, (inner) => (typeof inner === 'function' ? LEFT_OUT : carried(inner, mark)));
+  return value;
 }
 
 /** The opposite of `carried`. */
 export function revived(value: unknown, mark: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => revived(item, mark));
-  if (typeof value !== 'object' || value === null || !isPlain(value)) return value;
-  const secret = value[mark];
-  return typeof secret === 'string' ? new Secret(secret) : mapped(value, (inner) => revived(inner, mark));
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value)) {
+    if (!isPlain(value)) return value;
+    const secret = value[mark];
+    if (typeof secret === 'string') return new Secret(secret);
+  }
+  return mappedInner(value, (inner) => revived(inner, mark));
 }

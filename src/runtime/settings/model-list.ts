@@ -5,6 +5,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
+import { LEFT_OUT, mappedInner } from './mapped-inner.ts';
 import { shapeMessages } from './shape-faults.ts';
 import { addressFault, modelEntry, keyWarningOf, toDeployment } from './deployments.ts';
 
@@ -41,16 +42,18 @@ export function isOfModel({ key }: ConfigFault): boolean {
 /** Its members are a request: null is a value there, as that of an option without a description. */
 const REQUEST_MEMBER = 'health_check_params';
 
-/** Members that are null, or refer to unset variables, are absent: their owner set nothing. */
-function withoutUnset(value: unknown, unset: ReadonlySet<string>, path: Path): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => withoutUnset(item, unset, [...path, index]));
-  if (!isMap(value)) return value;
-  const keepsNull = path.includes(REQUEST_MEMBER);
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, inner]) => (inner !== null || keepsNull) && !unset.has([...path, name].join('.')))
-      .map(([name, inner]) => [name, withoutUnset(inner, unset, [...path, name])]),
-  );
+/**
+ * Members that are null, or refer to unset variables, are absent: their owner set nothing. `at` is the dotted path of the value;
+ * `keepsNull`: it is part of a request.
+ */
+function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, keepsNull = false): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const isList = Array.isArray(value);
+  return mappedInner(value, (inner, key) => {
+    const path = `${at}.${key}`;
+    if (!isList && ((inner === null && !keepsNull) || (unset.size > 0 && unset.has(path)))) return LEFT_OUT;
+    return withoutUnset(inner, unset, path, keepsNull || key === REQUEST_MEMBER);
+  });
 }
 
 /** The deployments of `model_list`; empty when one is wrong, with a fault for each. */
@@ -62,7 +65,7 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
     if (!document.faults.some((known) => known.key === key)) about.fault({ ...document.placeOf(path), key, message });
   };
   const keys = new Set(unset.map(({ key }) => key));
-  const models = withoutUnset(document.content['model_list'], keys, ['model_list']);
+  const models = withoutUnset(document.content['model_list'], keys, 'model_list');
   const parsed = MODELS.safeParse({ model_list: models }, { error: shapeMessages });
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues)

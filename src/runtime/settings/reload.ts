@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { on } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Deployment } from '../../domain/chat/provider.ts';
@@ -120,28 +121,22 @@ function startWorker(): Worker {
 
 async function readOn(worker: Worker, task: ReloadTask): Promise<Reloaded> {
   const { mark } = task;
-  const expired = Promise.withResolvers<never>();
-  expired.promise.catch(() => {});
-  const late = setTimeout(() => expired.reject(new Error('The configuration was not read in time.')), LONGEST_MS);
-  late.unref();
+  const signal = AbortSignal.timeout(LONGEST_MS);
   const deployments: Deployment[] = [];
   const declared: unknown[] = [];
+  const answers = on(worker, 'message', { close: ['exit'], signal }) as AsyncIterable<[ReloadAnswer]>;
   worker.postMessage(task);
-  try {
-    for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one answer after another
-      const answer = await Promise.race([nextAnswer(worker), expired.promise]);
-      if (answer.kind === 'refused') throw new ConfigError(answer.faults);
-      if (answer.kind === 'end') return joined(revived(answer.config, mark) as CarriedConfig, deployments, declared);
-      deployments.push(...(revived(answer.deployments, mark) as readonly Deployment[]));
-      declared.push(...answer.declared);
-      // oxlint-disable-next-line no-await-in-loop -- requests come between two answers
-      await nextTurn();
-      worker.postMessage(NEXT);
-    }
-  } finally {
-    clearTimeout(late);
+  for await (const [answer] of answers) {
+    if (answer.kind === 'refused') throw new ConfigError(answer.faults);
+    if (answer.kind === 'end') return joined(revived(answer.config, mark) as CarriedConfig, deployments, declared);
+    // The thread prepares the next answer meanwhile.
+    worker.postMessage(NEXT);
+    deployments.push(...(revived(answer.deployments, mark) as readonly Deployment[]));
+    declared.push(...answer.declared);
+    // Requests come between two answers.
+    await nextTurn();
   }
+  throw new Error('The thread that reads the configuration ended without an answer.');
 }
 
 function joined(
@@ -153,17 +148,4 @@ function joined(
     places[section]?.[name] ?? { source: config.file ?? 'config file', line: null };
   const declared = models.length === 0 ? config.declared : { ...config.declared, model_list: models };
   return { ...rest, deployments, config: { ...config, declared, placeOf } };
-}
-
-function nextAnswer(worker: Worker): Promise<ReloadAnswer> {
-  return new Promise((resolve, reject) => {
-    const ended = (): void => reject(new Error('The thread that reads the configuration ended without an answer.'));
-    worker.once('error', reject);
-    worker.once('exit', ended);
-    worker.once('message', (answer: ReloadAnswer) => {
-      worker.off('error', reject);
-      worker.off('exit', ended);
-      resolve(answer);
-    });
-  });
 }

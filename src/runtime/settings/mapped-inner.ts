@@ -1,0 +1,25 @@
+/** Result of a mapping that leaves a member of a map out. */
+export const LEFT_OUT = Symbol('left out');
+
+type Each = (inner: unknown, key: string | number) => unknown;
+
+/** A list or map with each member mapped; the value itself where no member changes. */
+export function mappedInner(value: object, each: Each): unknown {
+  return Array.isArray(value) ? mappedList(value, each) : mappedMap(value, each);
+}
+
+function mappedList(list: readonly unknown[], each: Each): unknown {
+  const mapped = list.map(each);
+  return mapped.every((inner, index) => inner === list[index]) ? list : mapped;
+}
+
+function mappedMap(map: object, each: Each): unknown {
+  let isSame = true;
+  const entries: [string, unknown][] = [];
+  for (const [key, inner] of Object.entries(map)) {
+    const mapped = each(inner, key);
+    isSame &&= mapped === inner;
+    if (mapped !== LEFT_OUT) entries.push([key, mapped]);
+  }
+  return isSame ? map : Object.fromEntries(entries);
+}
