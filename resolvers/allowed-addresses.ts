@@ -36,7 +36,10 @@ export const allowAddress = operation({
   },
 });
 
-/** Removes an address from the list. Throws NotFound, and otherwise as `allowAddress`. */
+/**
+ * Removes an address from the list. Without its last one there is no list: every address may call again. Throws NotFound,
+ * and otherwise as `allowAddress`.
+ */
 export const disallowAddress = operation({
   name: 'disallowAddress',
   access: tenantAdmin,
@@ -49,7 +52,7 @@ export const disallowAddress = operation({
   },
 });
 
-/** Stores the list unless it would refuse the caller. */
+/** Stores the list unless it would refuse the caller. An empty list is removed. */
 async function storeList(
   scope: Scope<SettingsPlatform>,
   change: (list: readonly string[]) => readonly string[],
@@ -57,6 +60,10 @@ async function storeList(
   await storeSettings(scope, GENERAL, (content: Content) => {
     const stored = content[ALLOWED_ADDRESSES];
     const list = change(Array.isArray(stored) ? stored.map(String) : []);
+    if (list.length === 0) {
+      const { [ALLOWED_ADDRESSES]: _removed, ...rest } = content;
+      return rest;
+    }
     assertCovered(scope, list);
     return { ...content, [ALLOWED_ADDRESSES]: list };
   });

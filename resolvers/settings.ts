@@ -27,7 +27,7 @@ import {
   sharedValue,
 } from '../src/domain/settings/shared-fields.ts';
 import { type Content, withoutNulls } from '../src/domain/settings/stored-section.ts';
-import { isOfKind, typeNameOf } from '../src/domain/settings/value-kinds.ts';
+import { EXPECTED_VALUES, isOfKind, typeNameOf } from '../src/domain/settings/value-kinds.ts';
 import { assertAllowedList } from './allowed-addresses.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
@@ -119,8 +119,7 @@ export const updateSetting = operation({
       return storeShared(scope, { name, value: sharedValue(name, shared, value), reset: false });
     const field = GENERAL_FIELDS.get(name);
     if (field === undefined) throw unknownField(name);
-    if (!isOfKind(field.kind, value))
-      throw new InvalidInput(`Invalid type of field value=${typeNameOf(value)} passed in.`);
+    assertValue(scope, GENERAL, name, value);
     const { config, stored } = await settingsState(scope);
     assertWritable(config, stored, { section: GENERAL, writes: [{ name, value }] });
     assertNotFixed(config, [name]);
@@ -130,13 +129,16 @@ export const updateSetting = operation({
   },
 });
 
-/** Throws InvalidInput for a known setting of a wrong type. */
-function assertTypes(general: Content): void {
-  for (const [name, value] of Object.entries(general)) {
-    const field = GENERAL_FIELDS.get(name);
-    if (field !== undefined && !isOfKind(field.kind, value))
-      throw new InvalidInput(`Invalid type of field value=${typeNameOf(value)} passed in for ${name}.`);
-  }
+/** Throws InvalidInput, with the name of the setting, for a value that it does not accept. */
+function assertValue({ platform }: Scope<SettingsPlatform>, section: string, name: string, value: unknown): void {
+  const [fault] = platform.configuration.faultsOf(section, name, value);
+  if (fault === undefined) return;
+  const kind = GENERAL_FIELDS.get(name)?.kind;
+  if (section === GENERAL && kind !== undefined && !isOfKind(kind, value))
+    throw new InvalidInput(
+      `Invalid type of field value=${typeNameOf(value)} passed in for ${name}: expected ${EXPECTED_VALUES[kind]}.`,
+    );
+  throw new InvalidInput(`${[section, name, ...fault.path].join('.')} ${fault.message}.`);
 }
 
 /** Throws InvalidInput for settings that a running process cannot take, where the file does not declare them. */
@@ -193,8 +195,9 @@ export const updateConfiguration = operation({
     }
     const general = withoutNulls(updates.general_settings ?? {});
     assertNotFixed(config, Object.keys(general));
-    assertTypes(general);
     if (Object.hasOwn(general, ALLOWED_ADDRESSES)) assertAllowedList(scope, general[ALLOWED_ADDRESSES]);
+    for (const section of UPDATED_SECTIONS)
+      for (const [name, value] of Object.entries(updates[section] ?? {})) assertValue(scope, section, name, value);
     for (const section of UPDATED_SECTIONS) {
       const sent = Object.entries(updates[section] ?? {});
       const rows = Map.groupBy(sent, ([name]) => rowOf(section, name));

@@ -17,7 +17,11 @@ const SCHEMA_TYPES: Readonly<Record<GroupField['kind'], string>> = {
   number: 'number',
   flag: 'boolean',
   text: 'string',
+  duration: 'string',
+  window: 'string',
+  address: 'string',
   list: 'array',
+  texts: 'array',
   map: 'object',
   objects: 'array',
   any: 'string',
@@ -29,7 +33,11 @@ const FIELD_TYPES: Readonly<Record<GroupField['kind'], string>> = {
   number: 'Float',
   flag: 'Boolean',
   text: 'String',
+  duration: 'String',
+  window: 'String',
+  address: 'String',
   list: 'List',
+  texts: 'List',
   map: 'Dictionary',
   objects: 'List',
   any: 'String',
@@ -41,6 +49,8 @@ const whole = ({ group, values }: GroupView): Values => ({
   ...values,
 });
 
+const isList = (kind: GroupField['kind']): boolean => kind === 'list' || kind === 'texts';
+
 const schemaOf = ({ description, fields: rows }: SettingGroup) => ({
   description,
   properties: Object.fromEntries(
@@ -49,8 +59,8 @@ const schemaOf = ({ description, fields: rows }: SettingGroup) => ({
       {
         description: text,
         type: SCHEMA_TYPES[kind],
-        ...(kind === 'list' ? { items: choices === null ? { type: 'string' } : { enum: choices } } : {}),
-        ...(kind === 'list' || choices === null ? {} : { enum: choices }),
+        ...(isList(kind) ? { items: choices === null ? { type: 'string' } : { enum: choices } } : {}),
+        ...(isList(kind) || choices === null ? {} : { enum: choices }),
       },
     ]),
   ),

@@ -30,6 +30,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     refresh: async () => {},
     storesModels: true,
     lastReload: () => null,
+    faultsOf: () => [],
     toYaml: refuse,
   },
   allowedAddresses: { isAddress: () => true, covers: () => true, assertAllowed() {} },

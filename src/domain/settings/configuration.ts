@@ -1,3 +1,4 @@
+import type { ValueFault } from './value-faults.ts';
 import type { DeclaredConfig, StoredSections } from './ownership.ts';
 
 /** The configuration in force: the file, and the settings that are stored beside it. */
@@ -12,6 +13,8 @@ export interface Configuration {
   readonly storesModels: boolean;
   /** The last attempt to read the configuration file again; null before the first. */
   lastReload(): ConfigReload | null;
+  /** Faults of a value that would be stored in a section. */
+  faultsOf(section: string, name: string, value: unknown): readonly ValueFault[];
   /** A value as YAML. */
   toYaml(value: unknown): string;
 }

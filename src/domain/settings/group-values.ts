@@ -5,18 +5,28 @@ import { type DeclaredConfig, type StoredSections, viewOf } from './ownership.ts
 import { REDACTED } from './redaction.ts';
 import { type GroupField, type GroupName, SETTING_GROUPS, type SettingGroup } from './setting-groups.ts';
 import { type Content, withoutNulls } from './stored-section.ts';
-import { isOfKind, usualForm, type ValueKind } from './value-kinds.ts';
+import { EXPECTED_VALUES, isOfKind, usualForm, type ValueKind } from './value-kinds.ts';
 
-const EXPECTED: Readonly<Record<ValueKind, readonly [rule: string, message: string]>> = {
+type Expectation = readonly [rule: string, message: string];
+
+const EXPECTED: Readonly<Record<ValueKind, Expectation>> = {
   integer: ['int_parsing', 'Input should be a valid integer'],
   number: ['float_parsing', 'Input should be a valid number'],
   flag: ['bool_parsing', 'Input should be a valid boolean'],
   text: ['string_type', 'Input should be a valid string'],
+  duration: ['value_error', `Value error, expected ${EXPECTED_VALUES.duration}`],
+  window: ['value_error', `Value error, expected ${EXPECTED_VALUES.window}`],
+  address: ['value_error', `Value error, expected ${EXPECTED_VALUES.address}`],
   list: ['list_type', 'Input should be a valid list'],
+  texts: ['list_type', 'Input should be a valid list of strings'],
   map: ['dict_type', 'Input should be a valid dictionary'],
   objects: ['list_type', 'Input should be a valid list'],
   any: ['value_error', 'Input is not valid'],
 };
+const NEGATIVE: Expectation = ['greater_than_equal', 'Input should be greater than or equal to 0'];
+
+const expectationOf = (kind: ValueKind, value: unknown): Expectation =>
+  (kind === 'integer' || kind === 'number') && typeof value === 'number' && value < 0 ? NEGATIVE : EXPECTED[kind];
 
 const isMap = (value: unknown): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -39,7 +49,7 @@ function issueOf(name: string, value: unknown, { fields }: SettingGroup): readon
   if (field === undefined) return [];
   const at = { path: ['body', name], input: value };
   if (!isOfKind(field.kind, value)) {
-    const [rule, message] = EXPECTED[field.kind];
+    const [rule, message] = expectationOf(field.kind, value);
     return [{ ...at, rule, message }];
   }
   const { choices } = field;
@@ -64,14 +74,24 @@ export function writtenValues(name: GroupName, group: SettingGroup, sent: Conten
   return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
 }
 
-/** The settings of a group that a request sends, in their usual form. Unknown and redacted ones are left out. Throws InvalidInput. */
-export function sentValues(name: GroupName, group: SettingGroup, sent: Content): Content {
-  const names = Object.keys(group.fields);
-  const known =
-    names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));
+/** Settings that a group has. All, where it does not list its settings. */
+function knownOf({ fields }: SettingGroup, sent: Content): Content {
+  const names = Object.keys(fields);
+  return names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));
+}
+
+/** Throws InvalidInput for settings of a group that are not valid. Unknown ones are not checked. */
+export function assertGroupValues(name: GroupName, group: SettingGroup, sent: Content): void {
+  const known = knownOf(group, sent);
   const issues = Object.entries(known).flatMap(([one, value]) => issueOf(one, value, group));
   if (issues.length > 0) throw new InvalidInput('The settings are not valid.', issues);
   CHECKS[name]?.(known);
+}
+
+/** The settings of a group that a request sends, in their usual form. Unknown and redacted ones are left out. Throws InvalidInput. */
+export function sentValues(name: GroupName, group: SettingGroup, sent: Content): Content {
+  assertGroupValues(name, group, sent);
+  const known = knownOf(group, sent);
   return Object.fromEntries(
     Object.entries(known)
       .filter(([, value]) => value !== REDACTED)

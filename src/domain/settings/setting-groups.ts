@@ -84,8 +84,8 @@ const GROUPS = {
     fields: {
       user_role: ['text', 'Role of new users.', { choices: USER_ROLES }],
       max_budget: ['number', 'Budget of new users, in USD.'],
-      budget_duration: ['text', 'Window of that budget, such as `30d`.'],
-      models: ['list', 'Models of new users. An empty list is every model.'],
+      budget_duration: ['window', 'Window of that budget, such as `30d`.'],
+      models: ['texts', 'Models of new users. An empty list is every model.'],
       teams: ['list', 'Teams that new users join.'],
     },
   },
@@ -94,12 +94,12 @@ const GROUPS = {
     member: 'default_team_params',
     description: 'Settings of new teams that a request leaves out.',
     fields: {
-      models: ['list', 'Models of teams that a single sign-on creates.', { otherwise: [] }],
+      models: ['texts', 'Models of teams that a single sign-on creates.', { otherwise: [] }],
       max_budget: ['number', 'Budget of new teams, in USD.'],
-      budget_duration: ['text', 'Window of that budget, such as `30d`.'],
+      budget_duration: ['window', 'Window of that budget, such as `30d`.'],
       tpm_limit: ['integer', 'Tokens a minute of new teams.'],
       rpm_limit: ['integer', 'Requests a minute of new teams.'],
-      team_member_permissions: ['list', 'Key routes that members of new teams may call.', { choices: MEMBER_ROUTES }],
+      team_member_permissions: ['texts', 'Key routes that members of new teams may call.', { choices: MEMBER_ROUTES }],
       organization_id: ['text', 'Organization of new teams.'],
     },
   },
@@ -154,9 +154,9 @@ const GROUPS = {
     member: 'ui_theme_config',
     description: 'Looks of the dashboard.',
     fields: {
-      logo_url: ['text', 'Address of the logo.'],
-      logo_url_dark: ['text', 'Address of the logo for dark screens.'],
-      favicon_url: ['text', 'Address of the icon.'],
+      logo_url: ['address', 'Address of the logo.'],
+      logo_url_dark: ['address', 'Address of the logo for dark screens.'],
+      favicon_url: ['address', 'Address of the icon.'],
     },
   },
   userBanner: {
@@ -200,7 +200,7 @@ const GROUPS = {
     description: 'Web searches of models that the gateway makes.',
     fields: {
       enabled: ['flag', 'Makes the searches here.', { otherwise: false }],
-      enabled_providers: ['list', 'Providers whose searches are made here.', { otherwise: [] }],
+      enabled_providers: ['texts', 'Providers whose searches are made here.', { otherwise: [] }],
       search_tool_name: ['text', 'Search tool; the first one when empty.'],
       max_agentic_loops: ['integer', 'Most model calls that follow one request.'],
     },

@@ -1,27 +1,66 @@
-/** Kinds of values of settings. Every kind accepts null, which clears the setting. */
-export type ValueKind = 'integer' | 'number' | 'flag' | 'text' | 'list' | 'map' | 'objects' | 'any';
+import { isDuration } from '../budgets/route-budget.ts';
+import { durationMs } from '../keys/durations.ts';
 
-const WHOLE = /^[+-]?\d{1,15}$/;
+/**
+ * Kinds of values of settings. Every kind accepts null, which clears the setting. `duration` is a length of time, `window` one of
+ * a budget, `address` an http(s) address or an empty text, `texts` a list of texts.
+ */
+export type ValueKind =
+  | 'integer'
+  | 'number'
+  | 'flag'
+  | 'text'
+  | 'duration'
+  | 'window'
+  | 'address'
+  | 'list'
+  | 'texts'
+  | 'map'
+  | 'objects'
+  | 'any';
+
+const WHOLE = /^\d{1,15}$/;
+const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
 const FLAGS = /^(true|false|yes|no|on|off|t|f|y|n|1|0)$/i;
 
 const isMap = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isTextOfNumber = (value: unknown): boolean =>
-  typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
+const isText = (value: unknown): value is string => typeof value === 'string';
 
+/** Counts, sizes and times: no setting has a negative number. */
 const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   integer: (value) =>
-    typeof value === 'boolean' ||
-    Number.isSafeInteger(value) ||
-    (typeof value === 'string' && WHOLE.test(value.trim())),
+    (Number.isSafeInteger(value) && Number(value) >= 0) || (isText(value) && WHOLE.test(value.trim())),
   number: (value) =>
-    typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)) || isTextOfNumber(value),
-  flag: (value) =>
-    typeof value === 'boolean' || value === 0 || value === 1 || (typeof value === 'string' && FLAGS.test(value)),
-  text: (value) => typeof value === 'string',
+    (typeof value === 'number' && Number.isFinite(value) && value >= 0) ||
+    (isText(value) && DECIMAL.test(value.trim())),
+  flag: (value) => typeof value === 'boolean' || value === 0 || value === 1 || (isText(value) && FLAGS.test(value)),
+  text: isText,
+  duration: (value) => isText(value) && durationMs(value) !== null,
+  window: (value) => isText(value) && isDuration(value),
+  address: (value) => value === '' || (isText(value) && isHttpAddress(value)),
   list: (value) => Array.isArray(value),
+  texts: (value) => Array.isArray(value) && value.every(isText),
   map: isMap,
   objects: (value) => Array.isArray(value) && value.every(isMap),
   any: () => true,
+};
+
+const isHttpAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
+/** Completes `expected …`. */
+export const EXPECTED_VALUES: Readonly<Record<ValueKind, string>> = {
+  integer: 'a whole number from 0',
+  number: 'a number from 0',
+  flag: 'true or false',
+  text: 'a text',
+  duration: 'a duration such as 30s, 10m, 12h or 30d',
+  window: 'a duration such as 1h, 1d or 1mo',
+  address: 'an http:// or https:// address',
+  list: 'a list',
+  texts: 'a list of texts',
+  map: 'an object',
+  objects: 'a list of objects',
+  any: 'any value',
 };
 
 /** Whether a value is of a kind; numbers and booleans may be texts, as in the reference. */
@@ -29,9 +68,11 @@ export const isOfKind = (kind: ValueKind, value: unknown): boolean => value === 
 
 const TRUE = /^(true|yes|on|t|y|1)$/i;
 
-/** A value of a kind in its usual form: a flag as boolean, also where it was sent as 1 or `yes`. */
-export const usualForm = (kind: ValueKind, value: unknown): unknown =>
-  kind === 'flag' && (typeof value === 'string' || typeof value === 'number') ? TRUE.test(String(value)) : value;
+/** A value of a kind in its usual form: a flag as boolean, also where it was sent as 1 or `yes`; the text of a number as number. */
+export function usualForm(kind: ValueKind, value: unknown): unknown {
+  if (kind === 'flag' && (isText(value) || typeof value === 'number')) return TRUE.test(String(value));
+  return (kind === 'integer' || kind === 'number') && isText(value) ? Number(value) : value;
+}
 
 /** The type of a JSON value, for messages. */
 export function typeNameOf(value: unknown): string {

@@ -1,3 +1,4 @@
+import { valueFaults } from '../../domain/settings/value-faults.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
@@ -34,6 +35,7 @@ export function configWarnings(document: ConfigDocument): readonly ConfigFault[]
   if (file !== undefined && document.files.length === 1 && Object.keys(document.content).length === 0)
     warnings.push({ source: file, line: null, key: '', message: 'is empty: every setting has its default' });
   checkMap(document.content, [], warn);
+  checkValues(document.content, warn);
   checkCallbacks(document.content, warn);
   checkModels(document.content, warn);
   return warnings;
@@ -56,6 +58,17 @@ function checkMap(entries: Entries, path: Path, warn: Warn): void {
     } else if (isUnsupported(unsupported, name)) {
       if (!isOff(value)) warn(here, noEffect(unsupported.effects[name]));
     } else warn(here, unknown(name, { known, unsupported, dotted }));
+  }
+}
+
+/** Values of a wrong kind of settings without a row in the table, which checks the others. */
+function checkValues(content: Entries, warn: Warn): void {
+  for (const section of ['general_settings', 'litellm_settings', 'router_settings']) {
+    const entries = content[section];
+    for (const [name, value] of Object.entries(isMap(entries) ? entries : {})) {
+      if (value === '' || FILE_PATHS.includes(`${section}.${name}`)) continue;
+      for (const { path, message } of valueFaults(section, name, value)) warn([section, name, ...path], message);
+    }
   }
 }
 

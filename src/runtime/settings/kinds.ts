@@ -1,5 +1,6 @@
 import { isDuration, type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
 import { Secret } from '../../domain/secret.ts';
+import { valueFaults } from '../../domain/settings/value-faults.ts';
 
 /** Why a value is refused. */
 export interface Refusal {
@@ -263,4 +264,16 @@ const isNames = (value: unknown): value is readonly string[] =>
 /** Any value of the file. */
 export function anything(form: string): Kind<unknown> {
   return kind(form, (raw) => ({ value: raw }), { isSecret: true });
+}
+
+/** A setting that the dashboard can store, too: the same rules hold for both. */
+export function storable(section: string, name: string): Kind<unknown> {
+  return kind<unknown>(
+    'map',
+    (raw) => {
+      const refusals = valueFaults(section, name, raw);
+      return refusals.length > 0 ? { refusals } : { value: raw };
+    },
+    { isSecret: true },
+  );
 }

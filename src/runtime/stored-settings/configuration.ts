@@ -8,6 +8,7 @@ import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
 import { type DeclaredConfig, sectionsOf, type StoredSections, viewOf } from '../../domain/settings/ownership.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
+import { storedValueFaults } from '../settings/stored-values.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
 
 /** The configuration in force in this process, and the addresses it allows. */
@@ -75,6 +76,7 @@ export function createConfiguration({
     reloaded(next) {
       outcome = next;
     },
+    faultsOf: storedValueFaults,
     toYaml,
     async refresh() {
       const turn = (startedReads += 1);

@@ -133,12 +133,27 @@ describe('allowedAddresses.delete', () => {
     expect((await from('10.1.2.3', '/v1/models')).status).toBe(403);
   });
 
-  it('400: the own address of the caller', async () => {
+  it('400: the own address of the caller, while another one stays', async () => {
+    expect((await add('10.0.0.0/8')).status).toBe(200);
     expect(await remove('127.0.0.1')).toEqual({
       status: 400,
       body: { detail: 'The list would refuse your own address 127.0.0.1. Allow it first.' },
     });
     expect((await client.get('/v1/models')).status).toBe(200);
+    expect((await remove('10.0.0.0/8')).status).toBe(200);
+  });
+
+  it('200: the last address, after which every address may call again', async () => {
+    expect((await from('11.0.0.1', '/v1/models')).status).toBe(403);
+    expect(await remove('127.0.0.1')).toEqual({
+      status: 200,
+      body: { message: 'IP 127.0.0.1 deleted successfully', status: 'success' },
+    });
+    expect(await client.get('/get/allowed_ips')).toEqual({ status: 200, body: { data: null } });
+    expect((await from('11.0.0.1', '/v1/models')).status).toBe(200);
+    expect(await remove('127.0.0.1')).toEqual({ status: 404, body: { detail: 'IP address not found' } });
+    expect((await add('127.0.0.1')).status).toBe(200);
+    expect((await from('11.0.0.1', '/v1/models')).status).toBe(403);
   });
 
   it('401: without a key', async () => {

@@ -53,7 +53,7 @@ describe('settings.updateSections', () => {
 
   it('400: a known setting of a wrong type, before anything is stored', async () => {
     expect(await update({ max_file_size_mb: 3, max_request_size_mb: 'abc' })).toEqual(
-      refused('Invalid type of field value=text passed in for max_request_size_mb.'),
+      refused('Invalid type of field value=text passed in for max_request_size_mb: expected a whole number from 0.'),
     );
     expect((await client.get('/config/field/info?field_name=max_file_size_mb')).status).toBe(400);
   });

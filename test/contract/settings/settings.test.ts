@@ -181,7 +181,9 @@ describe('settings.update', () => {
 
   it('400: unknown settings and values of a wrong type', async () => {
     expect(await update('zzz', 1)).toEqual(detail(400, 'Invalid field=zzz passed in.'));
-    expect(await update('max_file_size_mb', 'abc')).toEqual(detail(400, 'Invalid type of field value=text passed in.'));
+    expect(await update('max_file_size_mb', 'abc')).toEqual(
+      detail(400, 'Invalid type of field value=text passed in for max_file_size_mb: expected a whole number from 0.'),
+    );
     expect(await update('anthropic_prompt_caching_ttl', '2h')).toEqual(
       detail(400, 'anthropic_prompt_caching_ttl must be one of: 5m, 1h, or empty.'),
     );

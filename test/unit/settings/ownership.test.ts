@@ -108,8 +108,16 @@ it('secrets are hidden from everyone, further names from read-only administrator
 });
 
 it.each([
-  ['integer', [1, '7', null, true, 2.0], ['1.5', 1.5, 'abc', [], {}]],
-  ['number', [1.5, '1.5', null], ['', 'x', []]],
+  ['integer', [0, 1, '7', null, 2.0], ['1.5', 1.5, 'abc', [], {}, true, -1, '-1', 1e300, 'NaN']],
+  ['number', [0, 1.5, '1.5', null], ['', 'x', [], true, -0.5, '-1', 'NaN', 'Infinity', '0x10']],
+  ['duration', ['30d', '0d', '10m'], ['', '30', 'd', 30, '-1d', []]],
+  ['window', ['1d', '1mo'], ['', '30', 'd', 30, '-1d', []]],
+  [
+    'address',
+    ['', 'http://a.example/x.png', 'https://a.example'],
+    ['javascript:alert(1)', 'data:image/png,x', '/a.png', 'file:///a', 1, []],
+  ],
+  ['texts', [[], ['a']], [[1], 'a', {}, [null]]],
   ['flag', [true, 'true', 0, 1, null], [2, 'maybe', []]],
   ['text', ['', 'x', null], [1, []]],
   ['list', [[], [1], null], [{}, 'x']],

@@ -1,17 +1,17 @@
-import { anything, decimal, flag, providerBudgets } from '../kinds.ts';
+import { decimal, flag, providerBudgets, storable } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 /** Settings that the dashboard can store, too. The file wins over what is stored. */
 export const GROUP_SETTINGS = {
   defaultUserParams: setting({
-    kind: anything('map'),
+    kind: storable('litellm_settings', 'default_internal_user_params'),
     default: null,
     file: 'litellm_settings.default_internal_user_params',
     description:
       'Settings of new users that a request leaves out: `user_role`, `max_budget`, `budget_duration`, `models`, `teams`.',
   }),
   defaultTeamParams: setting({
-    kind: anything('map'),
+    kind: storable('litellm_settings', 'default_team_params'),
     default: null,
     file: 'litellm_settings.default_team_params',
     description:
@@ -24,7 +24,7 @@ export const GROUP_SETTINGS = {
     description: 'A proxy administrator who creates a team does not become a member of it.',
   }),
   costDiscounts: setting({
-    kind: anything('map'),
+    kind: storable('litellm_settings', 'cost_discount_config'),
     default: null,
     file: 'litellm_settings.cost_discount_config',
     description: 'Share of the price of a call that is taken off, by provider, such as `openai: 0.05`.',
@@ -44,10 +44,16 @@ export const GROUP_SETTINGS = {
       'Part of their limits per minute that keys with `throttle_on_budget_exceeded` keep when their budget is used up. Not set, their calls are refused, as those of other keys.',
   }),
   costMargins: setting({
-    kind: anything('map'),
+    kind: storable('litellm_settings', 'cost_margin_config'),
     default: null,
     file: 'litellm_settings.cost_margin_config',
     description:
       'Share of the price of a call that is added, by provider or `global`: a number, or `percentage` and `fixed_amount` in USD.',
+  }),
+  theme: setting({
+    kind: storable('litellm_settings', 'ui_theme_config'),
+    default: null,
+    file: 'litellm_settings.ui_theme_config',
+    description: 'Addresses of the images of pages: `logo_url`, `logo_url_dark`, `favicon_url`.',
   }),
 } as const;

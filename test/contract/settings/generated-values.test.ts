@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { FIXED_FIELDS, GENERAL_FIELDS } from '../../../src/domain/settings/general-fields.ts';
+import { ROUTER_FIELDS } from '../../../src/domain/settings/router-fields.ts';
+import { SETTING_GROUPS, type GroupName } from '../../../src/domain/settings/setting-groups.ts';
+import { SHARED_FIELDS } from '../../../src/domain/settings/shared-fields.ts';
+import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
+
+const client = tenancyClient();
+
+const LONG = 'x'.repeat(100_000);
+/** Values that a careless or hostile administrator sends. */
+const VALUES: readonly unknown[] = [
+  -1,
+  -0.5,
+  1.5,
+  1e300,
+  '-1',
+  'NaN',
+  'Infinity',
+  '',
+  'javascript:alert(1)',
+  LONG,
+  true,
+  [],
+  {},
+  [1],
+  [{}],
+  { a: { b: -1 } },
+];
+const TOO_LARGE = 'Request size is too large. Request size is 10';
+const TEXTS = VALUES.filter((value) => typeof value === 'string');
+
+/** Those of them that are valid for a kind. A setting may accept fewer. */
+const VALID: Readonly<Record<string, readonly unknown[]>> = {
+  integer: [],
+  number: [1.5, 1e300],
+  flag: [true],
+  text: TEXTS,
+  duration: [],
+  window: [],
+  address: [''],
+  list: [[], [1], [{}]],
+  texts: [[]],
+  map: [{}, { a: { b: -1 } }],
+  objects: [[], [{}]],
+  any: VALUES,
+};
+const ROUTER_KINDS: Readonly<Record<string, string>> = {
+  String: 'text',
+  Integer: 'integer',
+  Float: 'number',
+  Boolean: 'flag',
+  List: 'list',
+  Dictionary: 'map',
+};
+
+const refusedFor = (kind: string): readonly unknown[] =>
+  VALUES.filter((value) => !(VALID[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)));
+
+/** Everything that is stored, as administrators read it. */
+const everything = async (): Promise<string> => {
+  const { url, adminKey } = client.app();
+  const answer = await fetch(`${url}/config/yaml`, { headers: { authorization: `Bearer ${adminKey}` } });
+  return answer.text();
+};
+
+interface Write {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+/** Sends values that must be refused with the name of the setting, and valid ones. Nothing of a refused one is stored. */
+async function check(name: string, kind: string, writeOf: (value: unknown) => Write): Promise<void> {
+  const before = await everything();
+  for (const value of refusedFor(kind)) {
+    const { method, path, body } = writeOf(value);
+    // oxlint-disable-next-line no-await-in-loop -- the state is compared in between
+    const answer = await client.send(method, path, body);
+    const about = `${name} = ${JSON.stringify(value).slice(0, 60)}`;
+    expect([about, [400, 422].includes(answer.status)]).toEqual([about, true]);
+    expect([about, JSON.stringify(answer.body)]).toEqual([about, expect.stringContaining(name)]);
+    expect(JSON.stringify(answer.body).length).toBeLessThan(LONG.length + 10_000);
+  }
+  expect(await everything()).toBe(before);
+  for (const value of VALID[kind] ?? []) {
+    const { method, path, body } = writeOf(value);
+    // oxlint-disable-next-line no-await-in-loop -- one write after another
+    const answer = await client.send(method, path, body);
+    const about = `${name} = ${JSON.stringify(value).slice(0, 60)}`;
+    expect([about, [200, 400, 422].includes(answer.status)]).toEqual([about, true]);
+    if (answer.status !== 200) expect(JSON.stringify(answer.body)).toContain(name);
+  }
+}
+
+const general = [...GENERAL_FIELDS].map(([name, { kind }]) => [name, kind] as const);
+
+describe('settings.update 400: a value that the setting does not accept', () => {
+  it.each(general)('%s (%s)', async (name, kind) => {
+    await check(name, kind, (value) => ({
+      method: 'POST',
+      path: '/config/field/update',
+      body: { field_name: name, field_value: value, config_type: 'general_settings' },
+    }));
+  });
+});
+
+describe('settings.updateSections 400: a value that the setting does not accept', () => {
+  const router = Object.entries(ROUTER_FIELDS).map(
+    ([name, { type }]) => ['router_settings', name, ROUTER_KINDS[type] ?? ''] as const,
+  );
+  const shared = Object.entries(SHARED_FIELDS).map(
+    ([name, { type }]) => ['litellm_settings', name, type === 'Boolean' ? 'flag' : 'none'] as const,
+  );
+  const named = general
+    .filter(([name]) => !FIXED_FIELDS.has(name))
+    .map(([name, kind]) => ['general_settings', name, kind] as const);
+  const members = Object.values(SETTING_GROUPS).flatMap(({ section, member }) =>
+    section === 'litellm_settings' && member !== null ? [[section, member, 'map'] as const] : [],
+  );
+  it.each([...named, ...router, ...shared.filter(([, , kind]) => kind === 'flag'), ...members])(
+    '%s.%s (%s)',
+    async (section, name, kind) => {
+      await check(name, kind, (value) => ({
+        method: 'POST',
+        path: '/config/update',
+        body: { [section]: { [name]: value } },
+      }));
+    },
+  );
+});
+
+const paths: Readonly<
+  Record<Exclude<GroupName, 'emailEvents' | 'costDiscount' | 'costMargin'>, readonly [string, string]>
+> = {
+  internalUser: ['PATCH', '/update/internal_user_settings'],
+  defaultTeam: ['PATCH', '/update/default_team_settings'],
+  sso: ['PATCH', '/update/sso_settings'],
+  ui: ['PATCH', '/update/ui_settings'],
+  uiTheme: ['PATCH', '/update/ui_theme_settings'],
+  userBanner: ['PATCH', '/update/user_banner'],
+  mcpSemanticFilter: ['PATCH', '/update/mcp_semantic_filter_settings'],
+  mcpToolSearch: ['PATCH', '/update/mcp_tool_search_settings'],
+  websearch: ['PATCH', '/update/websearch_interception_settings'],
+  blockUnpriced: ['PATCH', '/config/block_requests_for_models_without_pricing'],
+  cloudZero: ['PUT', '/cloudzero/settings'],
+  vantage: ['PUT', '/vantage/settings'],
+  hashicorpVault: ['POST', '/config_overrides/hashicorp_vault'],
+  cache: ['POST', '/cache/settings'],
+  coordinationRedis: ['POST', '/coordination_redis/settings'],
+};
+
+describe('groups of settings 422: a value that the setting does not accept', () => {
+  const fields = Object.entries(paths).flatMap(([group, [method, path]]) =>
+    Object.entries(SETTING_GROUPS[group as GroupName].fields)
+      // Each write of a banner has a revision of the server.
+      .filter(([name]) => name !== 'revision')
+      .map(([name, { kind }]) => [method, path, name, kind] as const),
+  );
+  it.each(fields)('%s %s: %s (%s)', async (method, path, name, kind) => {
+    await check(name, kind, (value) => ({ method, path, body: { [name]: value } }));
+  });
+
+  it.each(['cost_discount_config', 'cost_margin_config'])('%s', async (name) => {
+    const before = await everything();
+    for (const value of VALUES.filter(
+      (one) => one !== 1.5 && JSON.stringify(one) !== '{}' && typeof one !== 'object',
+    )) {
+      // oxlint-disable-next-line no-await-in-loop -- the state is compared in between
+      const { status, body } = await client.send('PATCH', `/config/${name}`, { openai: value });
+      expect([value, status, JSON.stringify(body)]).toEqual([value, 400, expect.stringContaining('openai')]);
+    }
+    expect(await everything()).toBe(before);
+  });
+});
+
+it('a text of 10 MB is 400 on every route, and nothing is stored', async () => {
+  const before = await everything();
+  const body = JSON.stringify({ general_settings: { alerting_args: 'x'.repeat(10 * 1024 * 1024) } });
+  const { url, adminKey } = client.app();
+  const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
+  for (const [method, path] of [
+    ['POST', '/config/update'],
+    ['POST', '/config/field/update'],
+    ...Object.values(paths),
+  ] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- one large body after another
+    const answer = await fetch(`${url}${path}`, { method, headers, body });
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    expect([path, answer.status, await answer.text()]).toEqual([path, 400, expect.stringContaining(TOO_LARGE)]);
+  }
+  expect(await everything()).toBe(before);
+});
+
+it('400: members of alerting_args', async () => {
+  const send = (args: object) =>
+    client.post('/config/field/update', {
+      field_name: 'alerting_args',
+      field_value: args,
+      config_type: 'general_settings',
+    });
+  const message = (name: string) => ({
+    status: 400,
+    body: { detail: { error: `general_settings.alerting_args.${name} is not a whole number from 0.` } },
+  });
+  expect(await send({ budget_alert_ttl: -1 })).toEqual(message('budget_alert_ttl'));
+  expect(await send({ daily_report_frequency: 'often' })).toEqual(message('daily_report_frequency'));
+  expect(
+    await client.post('/config/update', { general_settings: { alerting_args: { outage_alert_ttl: [] } } }),
+  ).toEqual(
+    envelope(
+      400,
+      'general_settings.alerting_args.outage_alert_ttl is not a whole number from 0.',
+      'auth_error',
+      'None',
+    ),
+  );
+  expect((await send({ budget_alert_ttl: 60 })).status).toBe(200);
+});
