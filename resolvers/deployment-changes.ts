@@ -8,6 +8,7 @@ import {
   patchedDeployment,
   type StoredDeployment,
 } from '../src/domain/deployments/stored-deployment.ts';
+import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { isAdmin, modelManager, refuseModels, system, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -89,6 +90,8 @@ export const createDeployment = operation({
   async run(scope: TeamModelScope, { id, ...draft }: NewDeployment): Promise<StoredDeployment> {
     const teamId = teamOfInfo(draft.info ?? {});
     const byTeam = await managesAsTeam(scope, teamId);
+    if (byTeam && isSwitchedOn(scope.platform.configuration, 'disable_model_add_for_internal_users'))
+      throw new Forbidden('Adding models is disabled for internal users by your administrator.', 'model_admin');
     assertStoresModels(scope);
     await assertTeam(scope, teamId);
     const { platform } = scope;

@@ -1,6 +1,7 @@
 import type { ProcessLoad } from '../src/domain/metrics.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
+import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
@@ -14,6 +15,8 @@ export interface Readiness {
   readonly recordsWaiting: number;
   /** The last attempt to read the configuration again; null before the first. */
   readonly reload: ConfigReload | null;
+  /** Whether callers without a key see more than that the process is ready. */
+  readonly isPublic: boolean;
 }
 
 /** Longest that the database may take to answer a readiness check, in ms. */
@@ -39,6 +42,7 @@ export const checkReadiness = operation({
       catalog: catalogHealth(platform),
       recordsWaiting: platform.records.waiting(),
       reload: platform.configuration.lastReload(),
+      isPublic: isSwitchedOn(platform.configuration, 'allow_public_health_readiness_details'),
     };
   },
 });

@@ -1,5 +1,6 @@
 import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
-import { anyone } from './operation/access.ts';
+import { isSwitchedOn } from '../src/domain/settings/switches.ts';
+import { anyKey, anyone } from './operation/access.ts';
 import type { KnownModel } from './models.ts';
 import { operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
@@ -13,15 +14,19 @@ export interface PublicModelPage {
   readonly size: number;
 }
 
-/** Lists the models of `public_model_groups` that exist, in the order of the deployments. Addresses are not shown. */
+/**
+ * Lists the models of `public_model_groups` that exist, in the order of the deployments. Addresses are not shown. Throws
+ * Unauthenticated without a key where `require_auth_for_public_ai_hub` is on.
+ */
 export const listPublicModels = operation({
   name: 'listPublicModels',
   access: anyone,
   run(
-    { platform }: Scope<DeploymentPlatform>,
+    { platform, caller }: Scope<DeploymentPlatform>,
     { page, size }: { readonly page: number; readonly size: number },
   ): PublicModelPage {
-    const { publicModels, deployments, catalog } = platform;
+    const { publicModels, deployments, catalog, configuration } = platform;
+    if (isSwitchedOn(configuration, 'require_auth_for_public_ai_hub')) anyKey.check(caller);
     const found: readonly ModelInfo[] =
       publicModels.length === 0
         ? []

@@ -1,6 +1,7 @@
 import { type BudgetPatch, newBudget, ownCopy, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { setsLimits } from '../src/domain/budgets/limits.ts';
 import { DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
@@ -13,7 +14,15 @@ import type { Scope } from './operation/scope.ts';
 import { removeKeys } from './keys.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import { type UserView, userViews } from './user-views.ts';
-import { managedTeam, type MemberView, readableTeam, type TeamView, teamView, unknownTeam } from './team-views.ts';
+import {
+  administers,
+  managedTeam,
+  type MemberView,
+  readableTeam,
+  type TeamView,
+  teamView,
+  unknownTeam,
+} from './team-views.ts';
 
 /** A team after users have joined it. */
 export interface JoinedTeam extends TeamView {
@@ -187,6 +196,14 @@ async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: Te
   return view;
 }
 
+/** Throws Forbidden for an administrator of the team alone, where such ones remove no members. */
+async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<void> {
+  if (!isSwitchedOn(scope.platform.configuration, 'disable_team_admin_delete_team_user')) return;
+  const caller = callerOf(scope);
+  if (caller.role === 'proxy_admin' || (await administers(scope, caller, team.organizationId))) return;
+  throw new Forbidden('Removing members is disabled for team administrators by your administrator.', 'team_member');
+}
+
 /** Removes a user from a team, and deletes its keys of the team. Throws NotFound, InvalidInput and Forbidden. */
 export const removeTeamMember = operation({
   name: 'removeTeamMember',
@@ -194,6 +211,7 @@ export const removeTeamMember = operation({
   async run(scope: Scope<TeamPlatform>, named: NamedMember): Promise<TeamView> {
     const { stores, ownedKeys } = scope.platform;
     const team = await managedTeam(scope, named.teamId);
+    await assertMayRemove(scope, team);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
     await stores.teamMembers.remove([member.id]);

@@ -5,16 +5,15 @@ import {
   listHealthChecks,
   listLatestHealthChecks,
 } from '../resolvers/health-checks.ts';
-import { checkCaller, checkReadinessDetails, type Readiness, readLoad } from '../resolvers/health.ts';
+import { checkCaller, checkReadinessDetails, readLoad } from '../resolvers/health.ts';
 import { checkCache, checkService, clearCache, listServices } from '../resolvers/outside-services.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { VERSION } from '../src/domain/version.ts';
 import { fields, members, object, parseObject, requiredTexts, text as textMember } from './http/body-fields.ts';
 import { integer, query, requiredText, text } from './http/query.ts';
 import { json, route, type HttpAnswer, type RouteRow } from './http/route.ts';
-import { READY } from './health.ts';
+import { detailsObject } from './health.ts';
 import { merged, objectSchema } from './http/schema.ts';
 
 const readTest = members({ litellm_params: object, model_info: object, mode: textMember });
@@ -86,23 +85,6 @@ const READING = {
   credential: 'required',
   bodyLimit: 0,
 } as const;
-
-const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
-  catalog: {
-    source: catalog.source,
-    entries: catalog.count,
-    taken_at: catalog.takenAt.toISOString(),
-    age_seconds: catalog.ageSeconds,
-    quarantined: catalog.held,
-    last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
-    last_error: catalog.lastError,
-  },
-  records_waiting: recordsWaiting,
-  // The reason of a failure is in the log and in the graph.
-  ...(reload === null
-    ? {}
-    : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
-});
 
 /** A row for callers with a key whose answer never changes. */
 const fixed = (name: string, path: string, answer: HttpAnswer): RouteRow =>
@@ -260,7 +242,6 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     answers: [200, 401, 503],
     parse: () => undefined,
     run: checkReadinessDetails,
-    render: (readiness) =>
-      json({ ...READY, cache: null, litellm_version: VERSION, success_callbacks: [], ...stateObject(readiness) }),
+    render: (readiness) => json(detailsObject(readiness)),
   }),
 ];

@@ -1,5 +1,6 @@
 import { type Checked, checkHealth, type HealthReport } from '../resolvers/health-checks.ts';
-import { checkReadiness } from '../resolvers/health.ts';
+import { checkReadiness, type Readiness } from '../resolvers/health.ts';
+import { VERSION } from '../src/domain/version.ts';
 import { UNHEALTHY } from './errors.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { textParameters } from './http/schema.ts';
@@ -57,8 +58,34 @@ const FIELD_NOTICE = {
   'litellm-health-field-notice': 'api_base and api_version are shown to proxy administrators only',
 };
 
-/** Answer of a process that can serve. Details need a key. */
-export const READY = { status: 'healthy', db: 'connected' } as const;
+/** Answer of a process that can serve. Details need a key, unless a switch opens them. */
+const READY = { status: 'healthy', db: 'connected' } as const;
+
+const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
+  catalog: {
+    source: catalog.source,
+    entries: catalog.count,
+    taken_at: catalog.takenAt.toISOString(),
+    age_seconds: catalog.ageSeconds,
+    quarantined: catalog.held,
+    last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
+    last_error: catalog.lastError,
+  },
+  records_waiting: recordsWaiting,
+  // The reason of a failure is in the log and in the graph.
+  ...(reload === null
+    ? {}
+    : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
+});
+
+/** State of a process that can serve, for operators. */
+export const detailsObject = (readiness: Readiness) => ({
+  ...READY,
+  cache: null,
+  litellm_version: VERSION,
+  success_callbacks: [],
+  ...stateObject(readiness),
+});
 
 /** Probes of orchestrators and load balancers. */
 export const healthRoutes: readonly RouteRow[] = [
@@ -95,7 +122,7 @@ export const healthRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: checkReadiness,
-    render: () => json(READY),
+    render: (readiness) => json(readiness.isPublic ? detailsObject(readiness) : READY),
   }),
   route({
     name: 'health.liveness',

@@ -49,13 +49,13 @@ const BODILESS = new Set([101, 204, 303, 307]);
 
 /** Failures of every row of a kind: of its key, of its body, and of a process that stops. */
 const COMMON: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
-  { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential === 'required' },
+  { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential !== 'none' },
   // Also for an address that may not call.
   {
     error: new Forbidden('', 'route'),
     of: ({ credential, anyAddress }) => credential === 'required' || anyAddress !== true,
   },
-  { error: new LimitExceeded('', 'requests'), of: ({ credential }) => credential === 'required' },
+  { error: new LimitExceeded('', 'requests'), of: ({ credential }) => credential !== 'none' },
   { error: new TooLarge('', 0), of: ({ method, bodyLimit }) => method !== 'GET' && bodyLimit !== 0 },
   { error: new Unavailable(''), of: () => true },
 ];
@@ -141,6 +141,12 @@ const isNeeded = ({ required }: JsonSchema): boolean => Array.isArray(required) 
 /** Several paths of one row have ids of their own. */
 const idOf = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
+const SECURITY: Readonly<Record<RouteRow['credential'], readonly Json[]>> = {
+  required: [{ key: [] }],
+  offered: [{}, { key: [] }],
+  none: [],
+};
+
 function operationOf(row: RouteRow, { path, documented, index }: Place): Json {
   const { name, credential } = row;
   const parameters = [
@@ -156,7 +162,7 @@ function operationOf(row: RouteRow, { path, documented, index }: Place): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(row),
     responses: { ...Object.fromEntries(responses), ...relayedOf(row) },
-    security: credential === 'required' ? [{ key: [] }] : [],
+    security: SECURITY[credential],
   };
 }
 

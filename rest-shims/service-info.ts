@@ -96,18 +96,21 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
   }),
   route({
     ...OPEN,
+    credential: 'offered',
     name: 'service.publicModels',
     paths: ['/public/model_hub'],
+    answers: [200, 401],
     parse: () => ({ page: 1, size: Infinity }),
     run: listPublicModels,
     render: ({ models }) => json(models.map(([name, members]) => groupObject(name, members))),
   }),
   route({
     ...OPEN,
+    credential: 'offered',
     name: 'service.publicModelPage',
     query: readPage.schema,
     paths: [HUB],
-    answers: [200, 422],
+    answers: [200, 401, 422],
     parse({ search }) {
       const { page, page_size: size } = readPage(search);
       return { page: Number(page), size: Number(size) };

@@ -4,6 +4,7 @@ import type { CredentialFinder } from '../../src/domain/credentials/credential.t
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { HealthCheckQueue } from '../../src/domain/deployments/health-check.ts';
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
+import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { Gateway, ProbeGateway } from '../../src/gateway/gateway.ts';
 import type { Stores } from './stores.ts';
 
@@ -20,6 +21,7 @@ export interface DeploymentPlatform {
     readonly details: boolean;
     readonly queue: Pick<HealthCheckQueue, 'caughtUp'>;
   };
+  readonly configuration: Configuration;
   /** Models that everyone may see, without a key. */
   readonly publicModels: readonly string[];
   /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
@@ -49,6 +51,7 @@ export interface StoredDeploymentPlatform {
   readonly deploymentReader: DeploymentReader;
   /** Whether deployments may be made at run time. */
   readonly storesModels: boolean;
+  readonly configuration: Configuration;
   readonly catalog: CatalogSource;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -24,7 +24,7 @@ export function failureHead(
     caller,
   }: { readonly error: unknown; readonly headers: IncomingHttpHeaders; readonly caller: Caller | null },
 ): Record<string, string> {
-  if (!CALLS.has(surface) || credential === 'none') return {};
+  if (!CALLS.has(surface) || credential !== 'required') return {};
   const head = upstreamLimits(error);
   const call = failedCallOf(error);
   if (call !== null || caller !== null)

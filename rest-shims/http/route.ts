@@ -59,8 +59,11 @@ export interface RouteFacts {
   /** The error contract this row answers by. */
   readonly surface: Surface;
   readonly category: Category | null;
-  /** `none` lets anonymous callers reach the operation; its access rule still decides. */
-  readonly credential: 'required' | 'none';
+  /**
+   * `none` lets anonymous callers reach the operation; its access rule still decides. `offered` does so, too, but identifies the
+   * caller where a key is sent.
+   */
+  readonly credential: 'required' | 'offered' | 'none';
   /** Serves addresses that are not on the list of allowed ones: probes, and signed messages of other services. */
   readonly anyAddress?: true;
   /** Query parameter that may carry the key where no header does. */

@@ -6,7 +6,7 @@ import { type RenderedError, renderError } from '../errors.ts';
 import { renderFormedError } from '../tenancy-errors.ts';
 import { endWith, writeAnswer } from './answer-writer.ts';
 import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_MS } from './body.ts';
-import { requireCredential } from './credential.ts';
+import { readCredential, requireCredential } from './credential.ts';
 import { failureHead } from './failure-headers.ts';
 import type { Incoming, Outgoing } from './outgoing.ts';
 import { assignedRequestId } from './request-id.ts';
@@ -68,7 +68,11 @@ export function createRowServer(options: RowServerOptions): RowServer {
 
   function callerOf(row: RouteRow, request: Incoming): Caller | Promise<Caller> | null {
     if (row.anyAddress !== true) admit?.(request);
-    if (row.credential !== 'required') return null;
+    if (row.credential === 'none') return null;
+    if (row.credential === 'offered') {
+      const sent = readCredential(request.headers);
+      return sent === null || sent === '' ? null : identify(sent, request);
+    }
     const inQuery = row.keyParameter === undefined ? null : queryKey(request.url ?? '', row.keyParameter);
     return identify(requireCredential(request.headers, inQuery), request);
   }
@@ -100,7 +104,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
         const identified = callerOf(row, request);
         caller = identified instanceof Promise ? await identified : identified;
         const { path, search } = splitTarget(request.url ?? '/');
-        if (caller !== null) assertRoute(caller.key, { path, groups: groupsOf(row) });
+        if (caller !== null && row.credential === 'required') assertRoute(caller.key, { path, groups: groupsOf(row) });
         const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeOf(row));
         const body = read instanceof Promise ? await read : read;
         const scope = scopeFor(caller, response);
@@ -129,7 +133,7 @@ const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && ho
 
 /** How long the body of a row may take to arrive, in ms; undefined for the limit of the server. */
 const bodyTimeOf = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
-  bodyWithinMs ?? (credential === 'none' ? SMALL_BODY_MS : undefined);
+  bodyWithinMs ?? (credential !== 'required' ? SMALL_BODY_MS : undefined);
 
 function splitTarget(url: string): { readonly path: string; readonly search: string } {
   const mark = url.indexOf('?');

@@ -48,6 +48,7 @@ import { createPassing } from './calls/passing.ts';
 import { permittedFor } from './routing/permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
+import { pricedOnly } from './routing/priced-router.ts';
 import { createProbing } from './calls/probing.ts';
 import { type CustomerPlace, inRegion, nowhere, placeOf } from './routing/regional-router.ts';
 import { createRetrying } from './calls/retrying.ts';
@@ -74,6 +75,8 @@ export interface GatewayOptions {
   readonly providerBudgets?: () => ProviderBudgets;
   /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
   readonly throttlePart?: () => number | null;
+  /** Whether calls of models without a price are refused, read for each call; false when absent. */
+  readonly blocksUnpriced?: () => boolean;
   /** Members that calls must have, read for each call; none when absent. */
   readonly demandedParams?: () => DemandedParams;
   /** Receives refusals by budgets; none when absent. */
@@ -116,7 +119,10 @@ export function createGateway(
   const policyOf = options.routing ?? ((): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
   const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
-  const routeOf = withoutCooling(configured, cooldowns);
+  const routeOf = pricedOnly(withoutCooling(configured, cooldowns), {
+    isOn: options.blocksUnpriced ?? (() => false),
+    catalog: () => catalog.current(),
+  });
   const price = createPricer(
     () => catalog.current(),
     options.costAdjustments,

@@ -221,6 +221,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
     throttlePart: () => parts.configuration.throttlePart(),
+    blocksUnpriced: () => parts.configuration.blocksUnpriced(),
     demandedParams: () => parts.configuration.demandedParams(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,

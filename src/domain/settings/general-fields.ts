@@ -60,7 +60,7 @@ const LISTED: Readonly<Record<string, Row>> = {
     'Identifies the gateway to MCP authorization servers by its metadata document.',
   ],
   store_model_in_db: ['flag', 'Stores models and further settings in the database.'],
-  forward_client_headers_to_llm_api: ['flag', 'Forwards headers of clients to upstreams.'],
+  forward_client_headers_to_llm_api: ['flag', 'Forwards headers of clients to upstreams. Not in force yet.'],
   mcp_required_fields: ['texts', 'Fields that a submitted MCP server must have.'],
   apply_user_budget_to_team_keys: ['flag', 'Counts calls with team keys against the budget of their user, too.'],
 };

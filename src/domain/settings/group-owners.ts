@@ -17,6 +17,7 @@ const GENERAL_SSO: ReadonlySet<string> = new Set(['proxy_base_url', 'ui_access_m
 const PLACES: { readonly [Name in GroupName]?: (field: string) => FilePlace | null } = {
   ui: (field) => [GENERAL, field],
   sso: (field) => (GENERAL_SSO.has(field) ? [GENERAL, field] : null),
+  blockUnpriced: () => ['litellm_settings', 'block_requests_for_models_without_pricing'],
   cache: (field) => [CACHE_SECTION, 'cache_params', field],
   coordinationRedis: (field) => (ROUTER_REDIS.has(field) ? ['router_settings', `redis_${field}`] : null),
 };

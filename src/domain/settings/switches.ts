@@ -6,9 +6,13 @@ import { GENERAL, viewOf } from './ownership.ts';
  * the dashboard has stored.
  */
 export const SWITCHES = [
+  'allow_public_health_readiness_details',
   'disable_auto_add_proxy_admin_to_teams',
   'disable_custom_api_keys',
   'disable_key_generate_for_org_admin',
+  'disable_model_add_for_internal_users',
+  'disable_team_admin_delete_team_user',
+  'require_auth_for_public_ai_hub',
 ] as const;
 
 /** Whether a value of a switch is on. A file may have it as text, from a variable. */

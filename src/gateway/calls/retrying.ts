@@ -105,7 +105,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
     const one = routeOf.byId(name);
     if (one !== null) return { first: one, group: null };
-    const first = routeOf(name);
+    const first = routeOf.all(name).length === 0 ? null : routeOf(name);
     return first && { first, group: name };
   }
 

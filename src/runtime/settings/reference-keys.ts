@@ -64,7 +64,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       forward_client_headers_to_llm_api: 'headers of callers are not forwarded',
     },
     others: names(`
-      admission_queue_timeout_seconds alerting_threshold allow_public_health_readiness_details allow_requests_on_db_unavailable
+      admission_queue_timeout_seconds alerting_threshold allow_requests_on_db_unavailable
       allow_user_auth apply_user_budget_to_team_keys auto_redirect_ui_login_to_sso cancel_on_disconnect completion_model
       database_connection_pool_limit database_connection_timeout default_team_disabled
       disable_adding_master_key_hash_to_db disable_end_user_cost_tracking disable_error_logs

@@ -4,6 +4,8 @@ import { type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/
 import { throttlePart } from '../../domain/keys/budget-throttle.ts';
 import { type DemandedParams, demandedParams } from '../../domain/keys/enforced-params.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
+import { valuesOfGroup } from '../../domain/settings/group-values.ts';
+import { isOn } from '../../domain/settings/switches.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
 import { type DeclaredConfig, sectionsOf, type StoredSections, viewOf } from '../../domain/settings/ownership.ts';
@@ -20,6 +22,8 @@ export interface RunningConfiguration extends Configuration {
   providerBudgets(): ProviderBudgets;
   /** Part of its limits that a key keeps beyond its budget; null refuses its calls. */
   throttlePart(): number | null;
+  /** Whether calls of models without a price are refused. */
+  blocksUnpriced(): boolean;
   /** Members that calls must have. */
   demandedParams(): DemandedParams;
   /** Replaces the configuration file. */
@@ -46,6 +50,7 @@ export function createConfiguration({
   let budgets = budgetsOf(config, stored);
   let keptPart = keptPartOf(config, stored);
   let demanded = demandsOf(config, stored);
+  let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
@@ -61,6 +66,7 @@ export function createConfiguration({
     budgets = budgetsOf(config, stored);
     keptPart = keptPartOf(config, stored);
     demanded = demandsOf(config, stored);
+    isUnpricedBlocked = blocksUnpriced(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -72,6 +78,7 @@ export function createConfiguration({
     providerBudgets: () => budgets,
     throttlePart: () => keptPart,
     demandedParams: () => demanded,
+    blocksUnpriced: () => isUnpricedBlocked,
     lastReload: () => outcome,
     reloaded(next) {
       outcome = next;
@@ -115,6 +122,9 @@ const keptPartOf = (config: DeclaredConfig, stored: StoredSections): number | nu
 
 const demandsOf = (config: DeclaredConfig, stored: StoredSections): DemandedParams =>
   demandedParams((name) => viewOf(config, stored, 'general_settings', name).effectiveValue);
+
+const blocksUnpriced = (config: DeclaredConfig, stored: StoredSections): boolean =>
+  isOn(valuesOfGroup('blockUnpriced', config, stored)['enabled']);
 
 /** Sections of a file that are maps. */
 const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>

@@ -50,6 +50,37 @@ export const GROUP_SETTINGS = {
     description:
       'Share of the price of a call that is added, by provider or `global`: a number, or `percentage` and `fixed_amount` in USD.',
   }),
+  readinessShowsDetails: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.allow_public_health_readiness_details',
+    description: '`/health/readiness` answers what `/health/readiness/details` does, without a key.',
+  }),
+  teamsAddNoModels: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_model_add_for_internal_users',
+    description: 'Only proxy administrators add models, also those of teams.',
+  }),
+  teamAdminsRemoveNoMembers: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_team_admin_delete_team_user',
+    description: 'Administrators of teams remove no members; those of their organization and of the proxy do.',
+  }),
+  hubNeedsKey: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.require_auth_for_public_ai_hub',
+    description: '`/public/model_hub` and `/public/v1/model_hub` need a key.',
+  }),
+  blocksUnpriced: setting({
+    kind: flag(),
+    default: false,
+    file: 'litellm_settings.block_requests_for_models_without_pricing',
+    description:
+      'Refuses calls of models that have no price, neither of their own nor in the catalog. Paths of pass-through are not checked.',
+  }),
   theme: setting({
     kind: storable('litellm_settings', 'ui_theme_config'),
     default: null,
