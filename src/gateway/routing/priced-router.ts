@@ -7,7 +7,7 @@ import { filteredRouter } from './filtered-router.ts';
 import type { Route, Router, TeamRouter } from './route.ts';
 
 /** Whether a deployment has any price: of its own, or in the catalog. A price of 0 is one. */
-export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
+function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
   const row = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   return Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined);
 }
