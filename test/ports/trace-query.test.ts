@@ -197,13 +197,26 @@ for (const engine of TRACE_ENGINES)
 
     it('of another owner run while one owner keeps its slot', async () => {
       const bomb = `select count(*) as n from ${Array.from({ length: 24 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
-      const ended: string[] = [];
-      const signal = AbortSignal.timeout(60_000);
-      const one = { visibility: ALL, owner: 'one', signal };
-      const greedy = [1, 2].map(() => brief.run(one, bomb).catch(() => ended.push('greedy')));
-      await brief.run({ visibility: TEAM, owner: 'other', signal }, 'select 1 as one');
-      ended.push('other');
-      await Promise.all(greedy);
+      /** Owners in the order in which their queries end: by a result, or at this deadline. */
+      const endedWith = async (traceQueryMs: number): Promise<readonly string[]> => {
+        const { traceQueries } = await scratch.open({ traceQueryMs });
+        const ended: string[] = [];
+        const signal = AbortSignal.timeout(180_000);
+        const one = { visibility: ALL, owner: 'one', signal };
+        const greedy = [1, 2].map(() => traceQueries.run(one, bomb).catch(() => ended.push('greedy')));
+        await traceQueries.run({ visibility: TEAM, owner: 'other', signal }, 'select 1 as one').then(
+          () => ended.push('other'),
+          () => ended.push('other is late'),
+        );
+        await Promise.all(greedy);
+        return ended;
+      };
+      // On a busy machine a short query may take longer than the first deadlines.
+      let ended: readonly string[] = [];
+      for (const deadlineMs of [BRIEF_MS, 10_000, 40_000]) {
+        ended = await endedWith(deadlineMs);
+        if (ended[0] === 'other') break;
+      }
       expect(ended).toEqual(['other', 'greedy', 'greedy']);
     });
 

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { type App, startApp as start } from '../../src/app.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { createLog } from '../../src/runtime/telemetry/log.ts';
+import { type EmbeddedMap, loadEmbeddedMap } from '../../src/runtime/catalog/snapshot.ts';
 import { readSettings } from '../../src/runtime/settings/settings.ts';
 import { putMigratedDatabase } from './migrated-databases.ts';
 
@@ -21,6 +22,9 @@ export interface TestApp {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
+/** Kept for the worker, so that its apps share the built-in catalog. */
+let catalog: EmbeddedMap | null = null;
+
 /** One call per request, and every deployment is called: a test of something else sees each failure at once. */
 const PLAIN_ROUTER = { num_retries: 0, disable_cooldowns: true };
 
@@ -35,6 +39,7 @@ export async function startApp(
     readonly port?: number;
   } = {},
 ): Promise<TestApp> {
+  catalog ??= loadEmbeddedMap();
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lensgate-test-'));
   if (options.dataDir === undefined) await putMigratedDatabase(dataDir, 'catalog');
   const configFile = join(dataDir, 'config.yaml');

@@ -43,15 +43,22 @@ function provenance(): { readonly sha256: string; readonly takenAt: string } {
   return JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as ReturnType<typeof provenance>;
 }
 
+/** The map that was read last. Its rows are immutable: catalogs of one process share it while one of them has it. */
+let lastRead: WeakRef<EmbeddedMap> | null = null;
+
 /**
  * Reads the built-in price map synchronously: it is needed before the first request. It was validated when it was
  * created.
  */
 export function loadEmbeddedMap(): EmbeddedMap {
+  const known = lastRead?.deref();
+  if (known !== undefined) return known;
   const { sha256, takenAt } = provenance();
   const json = brotliDecompressSync(readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER))).toString('utf8');
   const models = Object.entries(JSON.parse(json) as Record<string, PricedModel[1]>);
-  return { sha256, takenAt: new Date(takenAt), models };
+  const read = { sha256, takenAt: new Date(takenAt), models };
+  lastRead = new WeakRef(read);
+  return read;
 }
 
 /** The built-in price map as a state of the catalog, without quarantine. */

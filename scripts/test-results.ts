@@ -1,0 +1,138 @@
+// Counts the tests of a run for `.ci/run`. Failed tests of the tiers below depend on time: their files run once more, alone, and a
+// test counts as failed when it fails both times.
+//   node scripts/test-results.ts files REPORT                      files to run again, one a line
+//   node scripts/test-results.ts counts REPORT [SECOND [FOLDER]]   prints `PASSED FAILED SKIPPED`; writes `failures` and
+//                                                                  `second-runs` into FOLDER
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+/** Tiers with processes, sockets or timers of their own. */
+const TIMED = /^test\/(?:e2e|ports|clients|browser)\//;
+/** Most characters of the messages of one failure. */
+const MOST_MESSAGE = 3_000;
+
+interface TestResult {
+  readonly fullName: string;
+  readonly status: string;
+  readonly failureMessages?: readonly string[] | null;
+}
+
+interface FileResult {
+  /** Absolute path. */
+  readonly name: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly assertionResults: readonly TestResult[];
+}
+
+/** End of the name of an outcome that belongs to no test. */
+const THE_FILE = ': the file itself';
+
+/** A report of the test runner in JSON. */
+export interface Report {
+  readonly testResults?: readonly FileResult[];
+}
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Failed tests with their messages. */
+  readonly failures: readonly string[];
+  /** Names of tests that failed first and passed in the second run. */
+  readonly secondRuns: readonly string[];
+}
+
+/** One test, or the part of a file that belongs to none: its import and its hooks. */
+interface Outcome {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Outcomes of a file. A file that fails without a failed test has one for itself. */
+function outcomesOf({ name: file, status, message = '', assertionResults }: FileResult, root: string): Outcome[] {
+  const path = relative(root, file);
+  const outcomes = assertionResults.map(({ fullName, status: state, failureMessages }) => ({
+    name: `${path}: ${fullName}`,
+    status: state,
+    message: (failureMessages ?? []).join('\n').slice(0, MOST_MESSAGE),
+  }));
+  if (status === 'failed' && !outcomes.some((one) => one.status === 'failed'))
+    outcomes.push({ name: `${path}${THE_FILE}`, status: 'failed', message: message.slice(0, MOST_MESSAGE) });
+  return outcomes;
+}
+
+/** Files with failures that run once more. */
+export const filesToRepeat = ({ testResults = [] }: Report, root: string): readonly string[] =>
+  testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name }) => {
+      const path = relative(root, name);
+      return TIMED.test(path) ? [path] : [];
+    });
+
+/** Outcomes by name. Of tests with the same name a failed one stays. */
+function byName(outcomes: readonly Outcome[]): ReadonlyMap<string, Outcome> {
+  const found = new Map<string, Outcome>();
+  for (const one of outcomes) if (found.get(one.name)?.status !== 'failed') found.set(one.name, one);
+  return found;
+}
+
+/** State of an outcome after both runs; `again` has the outcomes of its file in the second run, null without one. */
+function finalState({ name, status }: Outcome, again: ReadonlyMap<string, Outcome> | null): string {
+  if (status === 'passed' || again === null) return status;
+  // A file that did not fail itself has no outcome of its own.
+  const later = again.get(name)?.status ?? (name.endsWith(THE_FILE) ? 'passed' : status);
+  return status === 'failed' && later !== 'passed' ? 'failed' : later;
+}
+
+/** `second` is the report of the second run of `filesToRepeat`; null when there was none. */
+export function countTests(first: Report, second: Report | null, root: string): Counts {
+  const repeated = new Map((second?.testResults ?? []).map((file) => [file.name, file]));
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const failures: string[] = [];
+  const secondRuns: string[] = [];
+  for (const file of first.testResults ?? []) {
+    const fileAgain = repeated.get(file.name);
+    const again = fileAgain === undefined ? null : byName(outcomesOf(fileAgain, root));
+    for (const outcome of outcomesOf(file, root)) {
+      const { name, status, message } = outcome;
+      const state = finalState(outcome, again);
+      if (status === 'failed' && state === 'passed') secondRuns.push(name);
+      if (state === 'failed') failures.push(`${name}\n${again?.get(name)?.message ?? message}`);
+      if (state === 'failed') counts.failed += 1;
+      else if (name.endsWith(THE_FILE)) continue;
+      else if (state === 'passed') counts.passed += 1;
+      else counts.skipped += 1;
+    }
+  }
+  return { ...counts, failures, secondRuns };
+}
+
+/** The report in a file; empty when there is none. */
+function read(file: string): Report {
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  } catch {
+    return {};
+  }
+}
+
+if (import.meta.main) {
+  const [command, report = '', second = '', folder = ''] = process.argv.slice(2);
+  const root = process.cwd();
+  if (command === 'files') for (const file of filesToRepeat(read(report), root)) console.log(file);
+  else {
+    const counts = countTests(read(report), second === '' ? null : read(second), root);
+    if (folder !== '') {
+      writeFileSync(join(folder, 'failures'), counts.failures.join('\n\n'));
+      writeFileSync(
+        join(folder, 'second-runs'),
+        counts.secondRuns.map((name) => `needed a second run: ${name}\n`).join(''),
+      );
+    }
+    console.log(`${counts.passed} ${counts.failed} ${counts.skipped}`);
+  }
+}
