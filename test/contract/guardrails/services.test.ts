@@ -41,7 +41,7 @@ beforeAll(async () => {
       mode: 'pre_call',
       api_base: service.url,
       api_key: 'service-key',
-      timeout: 0.3,
+      timeout: 60,
       additional_provider_specific_params: { level: 3 },
       ...params,
     },
@@ -59,6 +59,8 @@ beforeAll(async () => {
   guarded = await startGuarded([
     generic('closed', {}),
     generic('open', { unreachable_fallback: 'fail_open' }),
+    generic('hasty', { timeout: 0.3 }),
+    generic('hasty and open', { timeout: 0.3, unreachable_fallback: 'fail_open' }),
     generic('beside', { mode: 'during_call' }),
     generic('both', { mode: ['pre_call', 'post_call'] }),
     {
@@ -163,17 +165,17 @@ describe('generic_guardrail_api', () => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  const FAULTS: readonly (readonly [string, Reply, string])[] = [
-    ['hangs', 'silence', 'it did not answer within 0.3 s'],
-    ['cuts the connection', 'cut', 'it cannot be reached'],
-    ['says 503', { status: 503, body: {} }, 'it answered with the status 503'],
+  const FAULTS: readonly (readonly [what: string, fault: Reply, closed: string, open: string, reason: string])[] = [
+    ['hangs', 'silence', 'hasty', 'hasty and open', 'it did not answer within 0.3 s'],
+    ['cuts the connection', 'cut', 'closed', 'open', 'it cannot be reached'],
+    ['says 503', { status: 503, body: {} }, 'closed', 'open', 'it answered with the status 503'],
   ];
-  it.each(FAULTS)('502, or open by its setting: a service that %s', async (_what, fault, reason) => {
+  it.each(FAULTS)('502, or open by its setting: a service that %s', async (_what, fault, closed, open, reason) => {
     reply = () => fault;
-    const closed = await guarded.ask(CHAT, chat('closed', 'hi'));
-    expect(closed).toMatchObject(failure(502, `The guardrail 'closed' failed to respond: ${reason}`));
+    const answer = await guarded.ask(CHAT, chat(closed, 'hi'));
+    expect(answer).toMatchObject(failure(502, `The guardrail '${closed}' failed to respond: ${reason}`));
     expect(guarded.sent()).toEqual([]);
-    expect((await guarded.ask(CHAT, chat('open', 'hi'))).status).toBe(200);
+    expect((await guarded.ask(CHAT, chat(open, 'hi'))).status).toBe(200);
   });
 
   const GARBAGE: readonly (readonly [string, Reply, string])[] = [

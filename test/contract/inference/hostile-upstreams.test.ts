@@ -7,21 +7,21 @@ let app: TestApp;
 
 beforeAll(async () => {
   upstream = await startHostileUpstream();
+  // Only a shape that never answers has a short timeout: an answer of another shape may take long on a busy machine.
+  const deployment = (name: string, timeout: number) => ({
+    model_name: name,
+    litellm_params: {
+      model: `openai/${name}`,
+      use_chat_completions_api: true,
+      api_base: `${upstream.url}/v1`,
+      api_key: 'sk-upstream-secret',
+      timeout,
+    },
+  });
   app = await startApp({
     config: {
-      model_list: [
-        {
-          model_name: '*',
-          litellm_params: {
-            model: 'openai/*',
-            use_chat_completions_api: true,
-            api_base: `${upstream.url}/v1`,
-            api_key: 'sk-upstream-secret',
-            timeout: 0.5,
-          },
-        },
-      ],
-      general_settings: { upstream_silence_seconds: 0.5, demo_model: false },
+      model_list: [deployment('*', 60), deployment('silence', 0.5)],
+      general_settings: { upstream_silence_seconds: 1.5, demo_model: false },
     },
   });
 });
@@ -44,7 +44,7 @@ async function ask(path: string, body: object) {
     method: 'POST',
     headers: { authorization: `Bearer ${app.adminKey}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
   });
   return { status: response.status, text: await response.text(), type: response.headers.get('content-type') ?? '' };
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
       TINYFISH_API_BASE: target.url,
       TINYFISH_API_KEY: 'provider-secret',
     },
-    config: { general_settings: { pass_through_request_timeout: 1 } },
+    config: { general_settings: { pass_through_request_timeout: 2 } },
   });
   key = await newKey(app);
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
@@ -124,7 +124,7 @@ it('a provider that never ends is cut after six times the timeout, and recorded 
       });
       expect(response.status).toBe(200);
       await expect(response.text()).rejects.toThrow('terminated');
-      expect(performance.now() - began).toBeGreaterThan(5_500);
+      expect(performance.now() - began).toBeGreaterThan(11_000);
       return [name, await left(app, traceId)];
     }),
   );
