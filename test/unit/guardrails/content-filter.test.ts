@@ -3,6 +3,7 @@ import { keywordFinder } from '../../../src/domain/guardrails/kinds/content-filt
 import { PREBUILT_NAMES, prebuiltFinder } from '../../../src/domain/guardrails/kinds/prebuilt-patterns.ts';
 import { piecesOf } from '../../../src/domain/guardrails/kinds/decision-model.ts';
 import { ownFinder } from '../../../src/runtime/guardrails/own-patterns.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 /** The parts of a text that a pattern finds. */
 const found = (name: string, text: string): readonly string[] =>
@@ -82,9 +83,7 @@ describe('prebuilt patterns', () => {
     const find = prebuiltFinder(name);
     for (const piece of HOSTILE) {
       const text = piece.repeat(Math.ceil(300_000 / piece.length));
-      const started = performance.now();
-      find?.(text);
-      expect([piece, performance.now() - started < 2_000]).toEqual([piece, true]);
+      expect([piece, cpuMs(() => find?.(text)) < 2_000]).toEqual([piece, true]);
     }
   });
 });
@@ -95,9 +94,8 @@ describe('own patterns', () => {
       { from: 0, to: 3 },
       { from: 4, to: 6 },
     ]);
-    const started = performance.now();
-    expect(ownFinder('(a+)+$')(`${'a'.repeat(50_000)}!`)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    const find = () => ownFinder('(a+)+$')(`${'a'.repeat(50_000)}!`);
+    expect(cpuMs(() => expect(find()).toEqual([]))).toBeLessThan(3_000);
   });
 
   it('are refused when they are invalid or too large', () => {

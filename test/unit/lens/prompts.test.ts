@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fenced } from '../../../src/domain/lens/prompts/prompts.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 /** Everything that a model may read as a tag of the fence. */
 const tagsIn = (text: string): readonly string[] => text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
@@ -27,8 +28,7 @@ describe('the fence of a trace', () => {
   });
 
   it('of 4 MB of beginnings of tags takes less than a second', () => {
-    const startedAt = performance.now();
-    fenced(`${'<'.repeat(1_000_000)}${'< / '.repeat(500_000)}<${' '.repeat(1_000_000)}`);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const text = `${'<'.repeat(1_000_000)}${'< / '.repeat(500_000)}<${' '.repeat(1_000_000)}`;
+    expect(cpuMs(() => fenced(text))).toBeLessThan(1_000);
   });
 });
