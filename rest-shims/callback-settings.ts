@@ -9,6 +9,7 @@ import { listServices } from '../resolvers/outside-services.ts';
 import { USUAL_TIMEOUT_SECONDS } from '../src/domain/chat/provider.ts';
 import { ICON_SVG } from '../src/domain/icon.ts';
 import { REDIRECTED } from './errors.ts';
+import { TEAM_CALLBACK_CONFIGS } from './team-logging.ts';
 import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
 
 const READING = {
@@ -66,6 +67,7 @@ const CONFIGS = [
     },
     description: 'Sends spans of calls to a collector.',
   },
+  ...TEAM_CALLBACK_CONFIGS,
 ];
 
 const TYPES = { integer: 'Integer', flag: 'Boolean' } as const;

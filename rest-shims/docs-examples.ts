@@ -29,6 +29,11 @@ const BODIES: Readonly<Record<string, object>> = {
   'health.testConnection': { litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-...' } },
   'keys.block': { key: 'sk-...' },
   'keys.delete': { keys: ['sk-...'] },
+  'teamLogging.addCallback': {
+    callback_name: 'langfuse',
+    callback_type: 'success_and_failure',
+    callback_vars: { langfuse_public_key: 'pk-...', langfuse_secret_key: 'sk-...' },
+  },
   'allowedAddresses.add': { ip: '10.0.0.0/8' },
   'allowedAddresses.delete': { ip: '10.0.0.0/8' },
   'modelAccessGroups.create': { access_group: 'beta', model_names: ['gpt'] },

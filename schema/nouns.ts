@@ -50,6 +50,7 @@ import './owners.ts';
 import './owner-edges.ts';
 import './owner-lists.ts';
 import './team-changes.ts';
+import './team-logging.ts';
 import './user-changes.ts';
 import './organization-changes.ts';
 import './organization-member-changes.ts';

@@ -68,6 +68,16 @@ export interface TeamPlatform extends UserPlatform {
   readonly availableTeams: readonly string[];
 }
 
+/** Callbacks of teams. */
+export interface TeamLoggingPlatform extends TeamPlatform {
+  readonly teamLogging: {
+    /** The callbacks of a team are read again. */
+    forget(teamId: string): void;
+  };
+  /** Encrypts secrets of callbacks; `about` is the id of the team. */
+  readonly callbackSecrets: { seal(text: string, about: string): string };
+}
+
 /** Recorded changes of rows. */
 export interface AuditPlatform {
   readonly stores: Pick<Stores, 'auditLog'>;

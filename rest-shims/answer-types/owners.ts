@@ -75,6 +75,15 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'tags.info': 'Record<Tag>',
   'tags.list': 'Tag[]',
   'tags.update': '{ message: string, tag: Tag }',
+  'teamLogging.addCallback': '{ status: string, data: Team }',
+  'teamLogging.disable': `
+    { status: string, message: string, data: { team_id: string, success_callbacks: unknown[],
+    failure_callbacks: unknown[] } }
+  `,
+  'teamLogging.get': `
+    { status: string, data: { team_id: string, success_callbacks: string[], failure_callbacks: string[],
+    callback_vars: Record<string> } }
+  `,
   'teamMembers.add': 'Team',
   'teamMembers.addMany': `
     { team_id: string, results: { user_id: string | null, user_email: unknown, success: boolean, error: string | null,

@@ -55,6 +55,7 @@ import { signInRoutes } from '../../rest-shims/sign-in.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
+import { teamLoggingRoutes } from '../../rest-shims/team-logging.ts';
 import { teamRoutes } from '../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
@@ -89,6 +90,7 @@ const listed: readonly RouteRow[] = [
   ...userRoutes,
   ...invitationRoutes,
   ...teamRoutes,
+  ...teamLoggingRoutes,
   ...teamMemberRoutes,
   ...organizationRoutes,
   ...projectRoutes,

@@ -18,13 +18,15 @@ import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { createCallRecords } from '../recording/call-records.ts';
 import { publishingSpend } from '../recording/spend-updates.ts';
-import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
+import { openSpanExport } from '../recording/span-export.ts';
+import { createTeamLogging, recordAndExport } from '../recording/team-logging.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
 import { type BudgetWebhook, createBudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
 import { createDecisionQueue } from '../runtime/decisions/decision-queue.ts';
 import { createHealthCheckQueue } from '../runtime/deployments/health-check-queue.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
+import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import { createIssuedTokens } from '../runtime/credentials/issued-tokens.ts';
 import { decisionModel } from '../runtime/guardrails/decision-model.ts';
@@ -59,7 +61,15 @@ export function composeRecords(
   { stores, bus, http }: { readonly stores: Stores; readonly bus: Bus; readonly http: UpstreamClient },
 ) {
   const spanExport = openSpanExport(settings, http, log);
-  shutdown.add('span export', () => spanExport?.drain(EXPORT_DRAIN_MS));
+  const teamLogging = createTeamLogging({
+    teams: stores.teams,
+    secrets: callbackSecrets(settings.saltSecrets),
+    shared: spanExport,
+    http,
+    clock: systemClock,
+    log,
+  });
+  shutdown.add('span export', () => teamLogging.drain(EXPORT_DRAIN_MS));
   const calls = createCallRecords({
     stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
     watched: () => bus.subscriberCount() > 0,
@@ -104,6 +114,7 @@ export function composeRecords(
   const calibrations = createCalibrations(stores.decisionOutcomes);
   return {
     spanExport,
+    teamLogging,
     records,
     responseQueue,
     activity,
@@ -165,7 +176,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
 /** The gateway over the configured deployments and every provider adapter. */
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
-  const { records, spanExport, admission, rateLimits } = parts;
+  const { records, teamLogging, admission, rateLimits } = parts;
   const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
   const labelBudgets = createLabelBudgets(parts.stores, systemClock, settings.endUserBudgetId);
   const googleTokens = createGoogleTokens();
@@ -200,10 +211,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       issued: createIssuedTokens(parts.http, Date.now),
     }),
     catalog: parts.catalog,
-    recorder: publishingSpend(
-      countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
-      parts.bus,
-    ),
+    recorder: publishingSpend(countingCalls(recordAndExport(records, teamLogging), modelCalls), parts.bus),
     budgetAlerts: createBudgetAlerts(systemClock, (alert) => {
       parts.bus.publish('budgetAlert', alert);
       webhook?.send(alert);

@@ -7,6 +7,7 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { changeNotifier } from '../domain/row-store.ts';
+import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/accounting/estimate-call.ts';
@@ -144,6 +145,8 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     draining: () => state.draining,
     load: () => loadOf(context, parts),
     spanExport: parts.spanExport,
+    teamLogging: parts.teamLogging,
+    callbackSecrets: callbackSecrets(settings.saltSecrets),
     serviceTests: composeServiceTests(parts),
     publicModels: settings.publicModels,
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },

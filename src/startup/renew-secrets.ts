@@ -1,7 +1,10 @@
+import { renewedCallbacks } from '../domain/teams/logging.ts';
+import { ALL_TEAMS } from '../domain/teams/team.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Cipher } from '../runtime/credentials/encryption.ts';
 import { rowCipher } from '../runtime/credentials/sealed-stores.ts';
+import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
@@ -50,7 +53,7 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
 /** Encrypts everything stored that a former salt key or admin key has encrypted with the current one. */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
-  stores: Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings'>,
+  stores: Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'>,
 ): Promise<void> {
   const { saltSecrets: salt, adminSecrets: admin } = settings;
   if (salt.former.length === 0) return;
@@ -72,6 +75,16 @@ export async function renewSecrets(
     if (renewedSection(section, admin) === null) continue;
     const renew = (content: typeof section.content) => renewedSection({ id: section.id, content }, admin) ?? content;
     await stores.settings.change(section.id, renew, { now: systemClock.now(), by: AUTHOR });
+    counts.push(1);
+  }
+  const callbacks = callbackSecrets(salt);
+  for (const { id, metadata } of await stores.teams.all(ALL_TEAMS)) {
+    const renew = (text: string) => callbacks.renewed(text, id);
+    if (renewedCallbacks(metadata, renew) === null) continue;
+    await stores.teams.change(id, (team) => ({
+      ...team,
+      metadata: renewedCallbacks(team.metadata, renew) ?? team.metadata,
+    }));
     counts.push(1);
   }
   const renewed = counts.reduce((sum, count) => sum + count, 0);

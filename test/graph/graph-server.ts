@@ -267,6 +267,8 @@ export async function openGraph(
     tracingKeyRing: { evictTracingKey() {} },
     pause,
     records: { waiting: () => 0, readable: async () => true },
+    teamLogging: { forget() {} },
+    callbackSecrets: { seal: (text) => text },
     ...options.platform,
   };
   const note = (level: LogLine['level']) => (facts: object, event: string) =>

@@ -35,7 +35,7 @@ export function createExportRequest({
   givenUp,
 }: {
   readonly settings: OtlpExportSettings;
-  readonly http: HttpClient;
+  readonly http: Pick<HttpClient, 'post'>;
   readonly format: ExportFormat;
   /** Aborts a running request. */
   readonly givenUp: AbortSignal;

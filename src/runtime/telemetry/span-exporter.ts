@@ -8,8 +8,7 @@ import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 import { createExportRequest, type ExportFormat } from './span-export-request.ts';
 
 /** Most queued spans, and their bytes; more are dropped and counted. */
-const MOST_WAITING = 4_096;
-const MOST_WAITING_BYTES = 32 << 20;
+const QUEUE = { spans: 4_096, bytes: 32 << 20 } as const;
 /** Most spans and bytes of one request; collectors accept 4 MiB and more. */
 const BATCH_SPANS = 512;
 const BATCH_BYTES = 2 << 20;
@@ -36,12 +35,14 @@ const pack = promisify(gzip);
  */
 export function createSpanExporter(options: {
   readonly settings: OtlpExportSettings;
-  readonly http: HttpClient;
+  readonly http: Pick<HttpClient, 'post'>;
   readonly format: ExportFormat;
   readonly log: Pick<Log, 'warn'>;
   readonly pace?: ExportPace;
+  /** Most waiting spans, and their bytes. */
+  readonly queue?: { readonly spans: number; readonly bytes: number };
 }): SpanExport {
-  const { settings, http, format, log, pace = PACE } = options;
+  const { settings, http, format, log, pace = PACE, queue = QUEUE } = options;
   const warn = createSampledWarnings(log, { sample: 1, windowMs: 60_000 });
   const counts = { sent: 0, dropped: 0, failed: 0 };
   let waiting: ExportedSpan[] = [];
@@ -148,7 +149,7 @@ export function createSpanExporter(options: {
   return {
     push(span) {
       const bytes = weightOf(span);
-      if (closing || waiting.length >= MOST_WAITING || waitingBytes + bytes > MOST_WAITING_BYTES) return drop();
+      if (closing || waiting.length >= queue.spans || waitingBytes + bytes > queue.bytes) return drop();
       waiting.push(span);
       waitingBytes += bytes;
       if (waiting.length === BATCH_SPANS && timer) {

@@ -78,29 +78,56 @@ describe('settings.activeCallbacks', () => {
 
 it('settings.callbackKinds 200: the collector of spans with its variables', async () => {
   const { body } = await client.get('/callbacks/configs');
-  expect(body).toEqual([
-    {
-      id: 'otel',
-      displayName: 'OpenTelemetry',
-      logo: 'otel.png',
-      supports_key_team_logging: false,
-      dynamic_params: {
-        OTEL_EXPORTER_OTLP_ENDPOINT: {
-          type: 'text',
-          ui_name: 'Endpoint',
-          description: 'Address of the collector.',
-          required: true,
-        },
-        OTEL_EXPORTER_OTLP_HEADERS: {
-          type: 'password',
-          ui_name: 'Headers',
-          description: 'Headers of each request, as `name=value` pairs.',
-          required: false,
-        },
+  const [otel, langfuse, ...others] = body as unknown as readonly Json[];
+  expect(otel).toEqual({
+    id: 'otel',
+    displayName: 'OpenTelemetry',
+    logo: 'otel.png',
+    supports_key_team_logging: false,
+    dynamic_params: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: {
+        type: 'text',
+        ui_name: 'Endpoint',
+        description: 'Address of the collector.',
+        required: true,
       },
-      description: 'Sends spans of calls to a collector.',
+      OTEL_EXPORTER_OTLP_HEADERS: {
+        type: 'password',
+        ui_name: 'Headers',
+        description: 'Headers of each request, as `name=value` pairs.',
+        required: false,
+      },
     },
-  ]);
+    description: 'Sends spans of calls to a collector.',
+  });
+  expect(langfuse).toEqual({
+    id: 'langfuse',
+    displayName: 'Langfuse',
+    logo: 'langfuse.png',
+    supports_key_team_logging: true,
+    dynamic_params: {
+      langfuse_public_key: {
+        type: 'password',
+        ui_name: 'Public key',
+        description: 'Public key of the project.',
+        required: true,
+      },
+      langfuse_secret_key: {
+        type: 'password',
+        ui_name: 'Secret key',
+        description: 'Secret key of the project.',
+        required: true,
+      },
+      langfuse_host: {
+        type: 'text',
+        ui_name: 'Host',
+        description: 'Address of the server; `https://cloud.langfuse.com` when absent.',
+        required: false,
+      },
+    },
+    description: 'Sends spans of the calls of a team.',
+  });
+  expect(others.map(({ id }) => id)).toEqual(['langfuse_otel', 'langsmith']);
 });
 
 describe('settings.alerting', () => {

@@ -5,6 +5,7 @@ import type { RouteRow } from '../../../rest-shims/http/route.ts';
 import { organizationRoutes } from '../../../rest-shims/organizations.ts';
 import { projectRoutes } from '../../../rest-shims/projects.ts';
 import { tagRoutes } from '../../../rest-shims/tags.ts';
+import { teamLoggingRoutes } from '../../../rest-shims/team-logging.ts';
 import { teamMemberRoutes } from '../../../rest-shims/team-members.ts';
 import { teamRoutes } from '../../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../../rest-shims/users.ts';
@@ -14,6 +15,7 @@ const ROWS: readonly RouteRow[] = [
   ...userRoutes,
   ...invitationRoutes,
   ...teamRoutes,
+  ...teamLoggingRoutes,
   ...teamMemberRoutes,
   ...organizationRoutes,
   ...projectRoutes,
@@ -45,6 +47,7 @@ const BODY = {
   budget_id: 'a',
   budgets: ['a'],
   id: 'a',
+  callback_name: 'langfuse',
 };
 const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => (name === 'users.create' ? { user_id: 'a' } : BODY);
 const pathOf = ({ paths }: RouteRow): string => paths[0].replaceAll(/:\w+/g, 'a');

@@ -1,0 +1,89 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+import {
+  assertCallback,
+  isLoggingDisabled,
+  type TeamCallback,
+  teamCallbacks,
+  withCallback,
+  WITHOUT_LOGGING,
+  withSecrets,
+} from '../src/domain/teams/logging.ts';
+import { patchedTeam, type Team } from '../src/domain/teams/team.ts';
+import { REDACTED } from '../src/domain/settings/redaction.ts';
+import { isAnyAdmin, teamManager, teamReader } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { TeamLoggingPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { managedTeam, readableTeam, type TeamView, teamView, unknownTeam } from './team-views.ts';
+import type { NamedTeam } from './teams.ts';
+
+/** Where calls of a team are exported. Secrets are redacted. */
+export interface TeamLoggingView {
+  readonly teamId: string;
+  readonly isDisabled: boolean;
+  readonly callbacks: readonly TeamCallback[];
+}
+
+async function changedTeam(
+  scope: Scope<TeamLoggingPlatform>,
+  id: string,
+  members: (team: Team) => Readonly<Record<string, unknown>>,
+): Promise<TeamView> {
+  const { stores, ownedKeys, teamLogging } = scope.platform;
+  const about = authored(scope);
+  const done = await stores.teams.change(id, (team) => patchedTeam(team, { metadataMembers: members(team) }, about));
+  if (done === null) throw unknownTeam(id);
+  ownedKeys.evictOwner({ kind: 'teamId', id });
+  teamLogging.forget(id);
+  return teamView(scope, done.after);
+}
+
+/**
+ * Adds a destination for the spans of the team's calls, and enables logging again. Secrets are stored encrypted. Throws
+ * NotFound, Forbidden, and InvalidInput for a callback that is not supported or that the team has.
+ */
+export const addTeamCallback = operation({
+  name: 'addTeamCallback',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamLoggingPlatform>,
+    { id, callback }: NamedTeam & { readonly callback: TeamCallback },
+  ): Promise<TeamView> {
+    await managedTeam(scope, id);
+    assertCallback(callback);
+    const sealed = withSecrets(callback, (text) => scope.platform.callbackSecrets.seal(text, id));
+    return changedTeam(scope, id, ({ metadata }) => {
+      if (teamCallbacks(metadata).some(({ name }) => name === callback.name))
+        throw new InvalidInput(`callback_name = ${callback.name} already exists for team_id = ${id}.`);
+      return withCallback(metadata, sealed);
+    });
+  },
+});
+
+/** Reads the callbacks of a team. Throws NotFound, and Forbidden for callers who do not administer it. */
+export const getTeamLogging = operation({
+  name: 'getTeamLogging',
+  access: teamReader,
+  async run(scope: Scope<TeamLoggingPlatform>, { id }: NamedTeam): Promise<TeamLoggingView> {
+    const { metadata } = await (isAnyAdmin(callerOf(scope)) ? readableTeam(scope, id) : managedTeam(scope, id));
+    return {
+      teamId: id,
+      isDisabled: isLoggingDisabled(metadata),
+      callbacks: teamCallbacks(metadata).map((one) => withSecrets(one, () => REDACTED)),
+    };
+  },
+});
+
+/**
+ * Exports no call of a team from now on, also not to the collector of the operator, and removes its callbacks. Spend and traces
+ * are recorded as before. Other processes follow within four seconds. Throws NotFound and Forbidden.
+ */
+export const disableTeamLogging = operation({
+  name: 'disableTeamLogging',
+  access: teamManager,
+  async run(scope: Scope<TeamLoggingPlatform>, { id }: NamedTeam): Promise<TeamView> {
+    await managedTeam(scope, id);
+    return changedTeam(scope, id, () => WITHOUT_LOGGING);
+  },
+});

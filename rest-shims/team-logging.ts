@@ -1,0 +1,91 @@
+import {
+  addTeamCallback,
+  disableTeamLogging,
+  getTeamLogging,
+  type TeamLoggingView,
+} from '../resolvers/team-logging.ts';
+import { CALLBACK_KINDS, CALLBACK_TYPES, receives } from '../src/domain/teams/logging.ts';
+import { fields, oneOf, recordOf, requiredText, text } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { renderTeamTable } from './team-rows.ts';
+
+const ROW = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 401, 403, 404],
+  failures: { body: 'rule' },
+  bodyLimit: 1024 * 1024,
+} as const;
+
+const readCallback = fields({
+  callback_name: requiredText,
+  callback_type: oneOf(CALLBACK_TYPES),
+  callback_vars: recordOf(text),
+});
+
+const teamIn = (params: Readonly<Record<string, string | undefined>>): string => params['team'] ?? '';
+
+const renderLogging = ({ teamId, callbacks }: TeamLoggingView) => ({
+  team_id: teamId,
+  success_callbacks: callbacks.filter((one) => receives(one, false)).map(({ name }) => name),
+  failure_callbacks: callbacks.filter((one) => receives(one, true)).map(({ name }) => name),
+  callback_vars: Object.assign({}, ...callbacks.map(({ vars }) => vars)) as Readonly<Record<string, string>>,
+});
+
+/** Callbacks of teams, and their variables, as a form shows them. */
+export const TEAM_CALLBACK_CONFIGS = [...CALLBACK_KINDS].map(([id, variables]) => ({
+  id,
+  displayName: { langfuse: 'Langfuse', langfuse_otel: 'Langfuse OpenTelemetry', langsmith: 'LangSmith' }[id] ?? id,
+  logo: `${id.replace('_otel', '')}.png`,
+  supports_key_team_logging: true,
+  dynamic_params: Object.fromEntries(
+    Object.entries(variables).map(([name, { title, description, isRequired, isSecret }]) => [
+      name,
+      { type: isSecret ? 'password' : 'text', ui_name: title, description, required: isRequired },
+    ]),
+  ),
+  description: 'Sends spans of the calls of a team.',
+}));
+
+/** Where calls of a team are exported. */
+export const teamLoggingRoutes: readonly RouteRow[] = namingIgnored([
+  route({
+    ...ROW,
+    name: 'teamLogging.addCallback',
+    request: readCallback.schema,
+    paths: ['/team/:team/callback'],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse({ body, params }) {
+      const { callback_name: name, callback_type: type, callback_vars: vars } = readCallback(body);
+      return { id: teamIn(params), callback: { name, type: type ?? 'success_and_failure', vars: vars ?? {} } };
+    },
+    run: addTeamCallback,
+    render: (view) => json({ status: 'success', data: renderTeamTable(view) }),
+  }),
+  route({
+    ...ROW,
+    name: 'teamLogging.get',
+    method: 'GET',
+    bodyLimit: 0,
+    paths: ['/team/:team/callback'],
+    parse: ({ params }) => ({ id: teamIn(params) }),
+    run: getTeamLogging,
+    render: (view) => json({ status: 'success', data: renderLogging(view) }),
+  }),
+  route({
+    ...ROW,
+    name: 'teamLogging.disable',
+    paths: ['/team/:team/disable_logging'],
+    parse: ({ params }) => ({ id: teamIn(params) }),
+    run: disableTeamLogging,
+    render: ({ team }) =>
+      json({
+        status: 'success',
+        message: `Logging disabled for team ${team.id}`,
+        data: { team_id: team.id, success_callbacks: [], failure_callbacks: [] },
+      }),
+  }),
+]);

@@ -1,0 +1,99 @@
+import { addTeamCallback, disableTeamLogging, getTeamLogging } from '../resolvers/team-logging.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { CALLBACK_TYPES, type TeamCallback } from '../src/domain/teams/logging.ts';
+import type { TeamLoggingView } from '../resolvers/team-logging.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { changed, textsIn } from './owner-inputs.ts';
+import { TeamType } from './refs.ts';
+
+const CallbackTypeType = builder.enumType('TeamCallbackType', {
+  description: 'Calls that a callback of a team receives.',
+  values: {
+    SUCCESS: { value: CALLBACK_TYPES[0], description: 'Calls that succeed.' },
+    FAILURE: { value: CALLBACK_TYPES[1], description: 'Calls that fail.' },
+    SUCCESS_AND_FAILURE: { value: CALLBACK_TYPES[2], description: 'All calls.' },
+  } as const,
+});
+
+const TeamCallbackType = builder.objectRef<TeamCallback>('TeamCallback').implement({
+  description: "A destination for the spans of a team's calls.",
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Kind of the callback, such as `langfuse`.' }),
+    type: t.expose('type', { type: CallbackTypeType, description: 'Calls that it receives.' }),
+    variables: t.expose('vars', { type: 'JSON', description: 'Variables by name. Secrets are redacted.' }),
+  }),
+});
+
+const TeamLoggingType = builder.objectRef<TeamLoggingView>('TeamLogging').implement({
+  description: 'Where calls of a team are exported.',
+  fields: (t) => ({
+    disabled: t.exposeBoolean('isDisabled', {
+      description: 'Whether calls of the team are exported nowhere. Spend and traces are recorded in any case.',
+    }),
+    callbacks: t.expose('callbacks', { type: [TeamCallbackType], description: 'Callbacks of the team.' }),
+  }),
+});
+
+const AddTeamCallbackInput = builder.inputType('AddTeamCallbackInput', {
+  description: 'A new callback of a team.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    name: t.string({ required: true, description: 'Kind: `langfuse`, `langfuse_otel` or `langsmith`.' }),
+    type: t.field({ type: CallbackTypeType, description: '`SUCCESS_AND_FAILURE` when absent.' }),
+    variables: t.field({
+      type: 'JSON',
+      description: 'Variables of the kind by name, such as `langfuse_secret_key`: an object of texts.',
+    }),
+  }),
+});
+
+const DisableTeamLoggingInput = builder.inputType('DisableTeamLoggingInput', {
+  description: 'A team whose calls are exported no more.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  teamLogging: t.field({
+    type: TeamLoggingType,
+    nullable: true,
+    description: 'Where calls of a team are exported, for administrators of the proxy, the organization and the team.',
+    args: { id: t.arg.id({ required: true, description: 'Team: global id or local id.' }) },
+    resolve: (_root, { id }, { scope }) => getTeamLogging(scope, { id: localId('Team', id) }),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  addTeamCallback: t.field({
+    type: TeamType,
+    description:
+      'Adds a destination for the spans of the calls of a team, and enables logging again. For proxy, organization and team administrators.',
+    args: { input: t.arg({ type: AddTeamCallbackInput, required: true, description: 'The new callback.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'AddTeamCallbackResult', description: 'The team, or why no callback was added.' },
+    },
+    resolve: async (_root, { input: { id, name, type, variables } }, { scope }) => {
+      const vars = variables === undefined || variables === null ? {} : textsIn(variables, 'variables');
+      const callback = { name, type: type ?? ('success_and_failure' as const), vars };
+      const { team } = await changed(scope, addTeamCallback(scope, { id: localId('Team', id), callback }));
+      return { id: team.id };
+    },
+  }),
+  disableTeamLogging: t.field({
+    type: TeamType,
+    description:
+      'Exports no call of a team from now on, and removes its callbacks. Spend and traces are recorded as before. For proxy, organization and team administrators.',
+    args: { input: t.arg({ type: DisableTeamLoggingInput, required: true, description: 'The team.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DisableTeamLoggingResult', description: 'The team, or why its logging was not disabled.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { team } = await changed(scope, disableTeamLogging(scope, { id: localId('Team', input.id) }));
+      return { id: team.id };
+    },
+  }),
+}));

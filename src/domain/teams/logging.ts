@@ -1,0 +1,159 @@
+import { InvalidInput } from '../errors.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** Calls that a callback of a team receives. */
+export const CALLBACK_TYPES = ['success', 'failure', 'success_and_failure'] as const;
+export type CallbackType = (typeof CALLBACK_TYPES)[number];
+
+/** A destination for the spans of a team's calls. */
+export interface TeamCallback {
+  readonly name: string;
+  readonly type: CallbackType;
+  readonly vars: Readonly<Record<string, string>>;
+}
+
+/** A variable of a kind of callback. */
+interface CallbackVariable {
+  readonly title: string;
+  readonly description: string;
+  readonly isRequired: boolean;
+  /** Secrets are encrypted in the store and redacted in answers. */
+  readonly isSecret: boolean;
+}
+
+const secret = (title: string, description: string): CallbackVariable => ({
+  title,
+  description,
+  isRequired: true,
+  isSecret: true,
+});
+const plain = (title: string, description: string): CallbackVariable => ({
+  title,
+  description,
+  isRequired: false,
+  isSecret: false,
+});
+
+const LANGFUSE = {
+  langfuse_public_key: secret('Public key', 'Public key of the project.'),
+  langfuse_secret_key: secret('Secret key', 'Secret key of the project.'),
+  langfuse_host: plain('Host', 'Address of the server; `https://cloud.langfuse.com` when absent.'),
+} as const;
+
+/** Kinds of callbacks that accept spans over OTLP, with their variables. */
+export const CALLBACK_KINDS: ReadonlyMap<string, Readonly<Record<string, CallbackVariable>>> = new Map<
+  string,
+  Readonly<Record<string, CallbackVariable>>
+>([
+  ['langfuse', LANGFUSE],
+  ['langfuse_otel', LANGFUSE],
+  [
+    'langsmith',
+    {
+      langsmith_api_key: secret('API key', 'Key of the workspace.'),
+      langsmith_project: plain('Project', 'Project of the traces; that of the key when absent.'),
+      langsmith_base_url: plain('Base URL', 'Address of the server; `https://api.smith.langchain.com` when absent.'),
+    },
+  ],
+]);
+
+/** Members of a team's metadata, with the names of the reference. */
+const CALLBACKS = 'logging';
+const SWITCH = 'callback_settings';
+
+const isObject = (value: unknown): value is Named =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textsOf = (value: unknown): Readonly<Record<string, string>> =>
+  isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
+      )
+    : {};
+
+/** Callbacks in the metadata of a team. Entries of other forms are left out. */
+export function teamCallbacks(metadata: Named): readonly TeamCallback[] {
+  const list = metadata[CALLBACKS];
+  if (!Array.isArray(list)) return [];
+  return list.filter(isObject).flatMap(({ callback_name: name, callback_type: sent, callback_vars: vars }) => {
+    const type = CALLBACK_TYPES.find((one) => one === (sent ?? 'success_and_failure'));
+    return typeof name === 'string' && type !== undefined ? [{ name, type, vars: textsOf(vars) }] : [];
+  });
+}
+
+/** Whether calls of a team are exported nowhere: both lists of its callback settings are empty. */
+export function isLoggingDisabled(metadata: Named): boolean {
+  const settings = metadata[SWITCH];
+  if (!isObject(settings)) return false;
+  const { success_callback: success, failure_callback: failure } = settings;
+  return Array.isArray(success) && success.length === 0 && Array.isArray(failure) && failure.length === 0;
+}
+
+/** Metadata members that add a callback. They enable logging again. */
+export const withCallback = (metadata: Named, { name, type, vars }: TeamCallback): Named => ({
+  [CALLBACKS]: [
+    ...(Array.isArray(metadata[CALLBACKS]) ? (metadata[CALLBACKS] as readonly unknown[]) : []),
+    { callback_name: name, callback_type: type, callback_vars: vars },
+  ],
+  [SWITCH]: null,
+});
+
+/** Metadata members that remove all callbacks and disable logging. */
+export const WITHOUT_LOGGING: Named = { [CALLBACKS]: null, [SWITCH]: { success_callback: [], failure_callback: [] } };
+
+/** Whether a call with this outcome goes to a callback. */
+export const receives = ({ type }: TeamCallback, isFailure: boolean): boolean =>
+  type === 'success_and_failure' || type === (isFailure ? 'failure' : 'success');
+
+/** Throws InvalidInput for an unknown kind, unknown or missing variables, and an address that is not http(s). */
+export function assertCallback({ name, vars }: TeamCallback): void {
+  const kind = CALLBACK_KINDS.get(name);
+  const kinds = [...CALLBACK_KINDS.keys()].join(', ');
+  if (kind === undefined) throw new InvalidInput(`Callback ${name} is not supported for teams. Supported: ${kinds}.`);
+  const unknown = Object.keys(vars).find((one) => kind[one] === undefined);
+  if (unknown !== undefined)
+    throw new InvalidInput(`${unknown} is no variable of ${name}. Variables: ${Object.keys(kind).join(', ')}.`);
+  for (const [one, { isRequired, isSecret }] of Object.entries(kind)) {
+    const value = vars[one] ?? '';
+    if (isRequired && value === '') throw new InvalidInput(`${name} needs the variable ${one}.`);
+    if (!/^[\x20-\x7e]*$/.test(value)) throw new InvalidInput(`${one} has a character that no header can carry.`);
+    if (!isSecret && /(host|url)$/.test(one) && value !== '' && !isAddress(value))
+      throw new InvalidInput(`${one} must be an http(s) address without a user, a query or a fragment.`);
+  }
+}
+
+function isAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === '';
+}
+
+/** Callbacks with each secret variable replaced. */
+export function withSecrets(
+  { name, vars, ...callback }: TeamCallback,
+  replace: (value: string) => string,
+): TeamCallback {
+  const kind = CALLBACK_KINDS.get(name);
+  const replaced = Object.entries(vars).map(([one, value]): [string, string] => [
+    one,
+    kind?.[one]?.isSecret === false ? value : replace(value),
+  ]);
+  return { ...callback, name, vars: Object.fromEntries(replaced) };
+}
+
+/** Metadata with the secrets of its callbacks encrypted anew; null when `renew` returns null for each of them. */
+export function renewedCallbacks(metadata: Named, renew: (text: string) => string | null): Named | null {
+  let isRenewed = false;
+  const list = metadata[CALLBACKS];
+  if (!Array.isArray(list)) return null;
+  const renewed = (list as readonly unknown[]).map((one) => {
+    if (!isObject(one)) return one;
+    const vars = Object.entries(textsOf(one['callback_vars'])).map(([name, text]): [string, string] => {
+      const fresh = renew(text);
+      isRenewed ||= fresh !== null;
+      return [name, fresh ?? text];
+    });
+    return { ...one, callback_vars: Object.fromEntries(vars) };
+  });
+  return isRenewed ? { ...metadata, [CALLBACKS]: renewed } : null;
+}

@@ -1,0 +1,194 @@
+import type { CallRecord } from '../domain/calls/call-record.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { HttpClient } from '../domain/http.ts';
+import { idOrNull } from '../domain/optional-id.ts';
+import { Secret } from '../domain/secret.ts';
+import { isLoggingDisabled, receives, type TeamCallback, teamCallbacks, withSecrets } from '../domain/teams/logging.ts';
+import type { TeamStore } from '../domain/teams/team.ts';
+import { type ExportedSpan, exportedSpan } from '../domain/traces/exported-span.ts';
+import type { SpanExport } from '../domain/traces/span-export.ts';
+import type { CallRecorder } from '../gateway/gateway.ts';
+import type { SealedTexts } from '../runtime/credentials/sealed-texts.ts';
+import type { OtlpExportSettings } from '../runtime/settings/otlp-export.ts';
+import { createSampledWarnings, type Log } from '../runtime/telemetry/log.ts';
+import { createSpanExporter } from '../runtime/telemetry/span-exporter.ts';
+import { exportFormat } from './span-export.ts';
+
+/** How long the callbacks of a team are kept in memory, in ms: as long as rows of keys. */
+const FRESH_MS = 4_000;
+/** Most teams in memory. */
+const MOST_TEAMS = 10_000;
+/** Most destinations with an open queue; the least recently used one is closed. */
+const MOST_DESTINATIONS = 64;
+/** Most waiting spans of one destination, and their bytes. */
+const QUEUE = { spans: 1_024, bytes: 2 << 20 } as const;
+/** Most calls that wait for the callbacks of their team. */
+const MOST_WAITING = 4_096;
+const DRAIN_MS = 1_500;
+
+/** Callbacks of a team, and when they were read. */
+interface KnownTeam {
+  readonly readAt: number;
+  readonly isDisabled: boolean;
+  readonly callbacks: readonly TeamCallback[];
+}
+
+/** Exports calls to the collector of the operator, and those of teams to their own destinations, too. */
+export interface TeamLogging extends CallRecorder {
+  /** Reads the callbacks of a team again. */
+  forget(teamId: string): void;
+  /** Sends the queues, that of the operator's collector, too, for at most `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+}
+
+/** Collector of a callback. */
+function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'url' | 'headers'> | null {
+  const at = (base: string | undefined, otherwise: string, path: string): string =>
+    `${(base === undefined || base === '' ? otherwise : base).replace(/\/+$/, '')}${path}`;
+  if (name === 'langsmith') {
+    const { langsmith_api_key: key, langsmith_project: project, langsmith_base_url: base } = vars;
+    if (key === undefined) return null;
+    return {
+      url: at(base, 'https://api.smith.langchain.com', '/otel/v1/traces'),
+      headers: {
+        'x-api-key': new Secret(key),
+        ...(project === undefined ? {} : { 'langsmith-project': new Secret(project) }),
+      },
+    };
+  }
+  const { langfuse_public_key: user, langfuse_secret_key: password, langfuse_host: base } = vars;
+  if (user === undefined || password === undefined) return null;
+  return {
+    url: at(base, 'https://cloud.langfuse.com', '/api/public/otel/v1/traces'),
+    headers: { authorization: new Secret(`Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`) },
+  };
+}
+
+/** Records a call and exports its spans; neither waits for the other. */
+export const recordAndExport = (records: CallRecorder, exports: CallRecorder): CallRecorder => ({
+  record(call) {
+    records.record(call);
+    exports.record(call);
+  },
+});
+
+export function createTeamLogging(options: {
+  readonly teams: Pick<TeamStore, 'find'>;
+  readonly secrets: Pick<SealedTexts, 'open'>;
+  /** Collector of the operator; null for none. */
+  readonly shared: SpanExport | null;
+  readonly http: Pick<HttpClient, 'post'>;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+}): TeamLogging {
+  const { teams, secrets, shared, clock, log } = options;
+  const warn = createSampledWarnings(log, { sample: 1, windowMs: 60_000 });
+  const known = new Map<string, KnownTeam>();
+  const reading = new Map<string, Promise<KnownTeam | null>>();
+  const destinations = new Map<string, SpanExport>();
+  /** Team administrators choose the address: private ones are refused unless the operator allows them. */
+  const http: Pick<HttpClient, 'post'> = {
+    post: (url, headers, body, about) => options.http.post(url, headers, body, { ...about, chosenByCaller: true }),
+  };
+  let changes = 0;
+  let waiting = 0;
+
+  /** The row as it is now. Null when it cannot be read: then nothing is exported, as logging may be disabled. */
+  async function read(teamId: string): Promise<KnownTeam | null> {
+    const changesBefore = changes;
+    try {
+      const metadata = (await teams.find(teamId))?.metadata ?? {};
+      const callbacks = teamCallbacks(metadata).map((one) =>
+        withSecrets(one, (text) => secrets.open(text, teamId) ?? ''),
+      );
+      const team = { readAt: clock.now().getTime(), isDisabled: isLoggingDisabled(metadata), callbacks };
+      // A row that was read before a change is not kept.
+      if (changes !== changesBefore) return team;
+      known.delete(teamId);
+      known.set(teamId, team);
+      const [oldest] = known.keys();
+      if (known.size > MOST_TEAMS && oldest !== undefined) known.delete(oldest);
+      return team;
+    } catch (error) {
+      warn(
+        'unread',
+        () => ({ err: error, teamId }),
+        'callbacks of a team could not be read: its calls are not exported',
+      );
+      return null;
+    }
+  }
+
+  function readOnce(teamId: string): Promise<KnownTeam | null> {
+    const started = reading.get(teamId) ?? read(teamId).finally(() => reading.delete(teamId));
+    reading.set(teamId, started);
+    return started;
+  }
+
+  function destinationOf(callback: TeamCallback): SpanExport | null {
+    const collector = collectorOf(callback);
+    if (collector === null) return null;
+    const id = JSON.stringify([callback.name, callback.vars]);
+    const open =
+      destinations.get(id) ??
+      createSpanExporter({
+        settings: { ...collector, encoding: 'protobuf', gzip: true, timeoutMs: 10_000 },
+        http,
+        format: exportFormat('protobuf'),
+        log,
+        queue: QUEUE,
+      });
+    destinations.delete(id);
+    destinations.set(id, open);
+    const [oldest] = destinations;
+    if (destinations.size > MOST_DESTINATIONS && oldest !== undefined) {
+      destinations.delete(oldest[0]);
+      void oldest[1].drain(DRAIN_MS);
+    }
+    return open;
+  }
+
+  function send(team: KnownTeam, { span, below }: CallRecord, teamId: string): void {
+    if (team.isDisabled) return;
+    const own = team.callbacks
+      .filter((one) => receives(one, span.status === 'error'))
+      .flatMap((one) => destinationOf(one) ?? []);
+    const targets = shared === null ? own : [shared, ...own];
+    if (targets.length === 0) return;
+    const spans: readonly ExportedSpan[] = [span, ...(below ?? [])].map((one) => exportedSpan(one, teamId));
+    for (const target of targets) for (const one of spans) target.push(one);
+  }
+
+  async function sendLater(call: CallRecord, teamId: string): Promise<void> {
+    if (waiting >= MOST_WAITING)
+      return warn('waiting', () => ({ waiting }), 'calls of teams are not exported: too many wait');
+    waiting += 1;
+    const team = await readOnce(teamId);
+    waiting -= 1;
+    if (team !== null) send(team, call, teamId);
+  }
+
+  return {
+    record(call) {
+      const teamId = idOrNull(call.spend.teamId);
+      if (teamId === null) {
+        if (shared === null) return;
+        for (const one of [call.span, ...(call.below ?? [])]) shared.push(exportedSpan(one, null));
+        return;
+      }
+      const team = known.get(teamId);
+      if (team !== undefined && clock.now().getTime() - team.readAt < FRESH_MS) send(team, call, teamId);
+      else void sendLater(call, teamId);
+    },
+    forget(teamId) {
+      changes += 1;
+      known.delete(teamId);
+      reading.delete(teamId);
+    },
+    async drain(withinMs) {
+      await Promise.all(reading.values());
+      const open = [...destinations.values(), ...(shared === null ? [] : [shared])];
+      await Promise.all(open.map((one) => one.drain(withinMs)));
+    },
+  };
+}

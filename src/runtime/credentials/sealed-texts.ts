@@ -1,0 +1,33 @@
+import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
+
+/** Marks an encrypted text. */
+const MARK = 'sealed:';
+
+/** Encrypts texts inside of stored rows. `about` is the id of the row, which is authenticated. */
+export interface SealedTexts {
+  seal(text: string, about: string): string;
+  /** The text; a text that is not encrypted as it is. Null when no known key decrypts it. */
+  open(text: string, about: string): string | null;
+  /** The text encrypted with the current key; null for one that needs no change. */
+  renewed(text: string, about: string): string | null;
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text.slice(MARK.length), 'base64');
+const marked = (bytes: Buffer): string => `${MARK}${bytes.toString('base64')}`;
+
+/** Texts of one use, encrypted with a key derived from the salt key. */
+export function createSealedTexts(secrets: Secrets, use: string): SealedTexts {
+  const cipher: Cipher = cipherFor(secrets, use);
+  return {
+    seal: (text, about) => marked(cipher.seal(Buffer.from(text), about)),
+    open: (text, about) =>
+      text.startsWith(MARK) ? (cipher.open(bytesOf(text), about)?.toString('utf8') ?? null) : text,
+    renewed(text, about) {
+      const fresh = text.startsWith(MARK) ? cipher.renewed(bytesOf(text), about) : null;
+      return fresh === null ? null : marked(fresh);
+    },
+  };
+}
+
+/** Secrets of the callbacks of teams. */
+export const callbackSecrets = (salt: Secrets): SealedTexts => createSealedTexts(salt, 'callbacks of teams');

@@ -1,0 +1,205 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { envelope, type Json, NO_KEY, chat, tenancyClient } from '../../support/tenancy-client.ts';
+
+/** A request that a collector received. */
+interface Received {
+  readonly url: string;
+  readonly authorization: string;
+  readonly key: string;
+  readonly project: string;
+  readonly text: string;
+}
+
+const received: Received[] = [];
+let collector: Server;
+let address = '';
+beforeAll(async () => {
+  collector = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { headers } = request;
+      received.push({
+        url: String(request.url),
+        authorization: String(headers['authorization']),
+        key: String(headers['x-api-key']),
+        project: String(headers['langsmith-project']),
+        text: gunzipSync(Buffer.concat(chunks)).toString('latin1'),
+      });
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const at = collector.address();
+  address = `http://127.0.0.1:${typeof at === 'object' && at !== null ? at.port : 0}`;
+});
+afterAll(() => void collector.close());
+
+const { send, post, get, user, key } = tenancyClient({
+  config: { general_settings: { demo_model: true }, litellm_settings: { user_url_allowed_hosts: ['127.0.0.1'] } },
+});
+
+const VARS = { langfuse_public_key: 'pk-1', langfuse_secret_key: 'sk-langfuse-1' };
+const langfuse = (more: object = {}) => ({
+  callback_name: 'langfuse',
+  callback_type: 'success',
+  callback_vars: { ...VARS, ...more },
+});
+async function team(id: string): Promise<void> {
+  expect((await post('/team/new', { team_id: id })).status).toBe(200);
+}
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+
+describe('callbacks of a team', () => {
+  it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200', async () => {
+    await team('log-1');
+    const { status, body } = await post('/team/log-1/callback', langfuse({ langfuse_host: 'http://langfuse.test' }));
+    const { team_id: id, metadata } = body['data'] as Json;
+    const callback_vars = {
+      langfuse_public_key: 'REDACTED',
+      langfuse_secret_key: 'REDACTED',
+      langfuse_host: 'http://langfuse.test',
+    };
+    expect([status, body['status'], id, metadata]).toEqual([
+      200,
+      'success',
+      'log-1',
+      { logging: [{ callback_name: 'langfuse', callback_type: 'success', callback_vars }] },
+    ]);
+    expect(await get('/team/log-1/callback')).toEqual({
+      status: 200,
+      body: {
+        status: 'success',
+        data: { team_id: 'log-1', success_callbacks: ['langfuse'], failure_callbacks: [], callback_vars },
+      },
+    });
+    const data = { team_id: 'log-1', success_callbacks: [], failure_callbacks: [] };
+    expect(await send('POST', '/team/log-1/disable_logging')).toEqual({
+      status: 200,
+      body: { status: 'success', message: 'Logging disabled for team log-1', data },
+    });
+    expect(await get('/team/log-1/callback')).toEqual({
+      status: 200,
+      body: { status: 'success', data: { ...data, callback_vars: {} } },
+    });
+  });
+
+  it.each([
+    [
+      'an unknown kind',
+      { callback_name: 'datadog' },
+      'Callback datadog is not supported for teams. Supported: langfuse, langfuse_otel, langsmith.',
+    ],
+    ['a missing variable', { callback_name: 'langsmith' }, 'langsmith needs the variable langsmith_api_key.'],
+    [
+      'an unknown variable',
+      langfuse({ gcs_path: 'x' }),
+      'gcs_path is no variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
+    ],
+    [
+      'an address that is none',
+      langfuse({ langfuse_host: 'http://u:p@x' }),
+      'langfuse_host must be an http(s) address without a user, a query or a fragment.',
+    ],
+  ])('teamLogging.addCallback 400: %s', async (_what, body, message) => {
+    await post('/team/new', { team_id: 'log-400' });
+    expect(await post('/team/log-400/callback', body)).toEqual(envelope(400, message));
+  });
+
+  it('teamLogging.addCallback 400: a callback that the team has', async () => {
+    await team('log-twice');
+    expect((await post('/team/log-twice/callback', langfuse())).status).toBe(200);
+    expect(await post('/team/log-twice/callback', langfuse())).toEqual(
+      envelope(400, 'callback_name = langfuse already exists for team_id = log-twice.'),
+    );
+  });
+
+  it('teamLogging.addCallback 422: a type that does not exist', async () => {
+    const { status, body } = await post('/team/log-1/callback', { ...langfuse(), callback_type: 'never' });
+    expect([status, body]).toEqual([
+      422,
+      {
+        detail: [
+          {
+            type: 'enum',
+            loc: ['body', 'callback_type'],
+            msg: "Input should be 'success', 'failure' or 'success_and_failure'",
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('teamLogging.addCallback 404, teamLogging.get 404, teamLogging.disable 404: an unknown team', async () => {
+    const unknown = envelope(404, 'Team not found, passed team_id=none');
+    expect(await post('/team/none/callback', langfuse())).toEqual(unknown);
+    expect(await get('/team/none/callback')).toEqual(unknown);
+    expect(await send('POST', '/team/none/disable_logging')).toEqual(unknown);
+  });
+
+  it('teamLogging.addCallback 401, teamLogging.get 401, teamLogging.disable 401: without a key', async () => {
+    expect(await post('/team/log-1/callback', langfuse(), '')).toEqual(NO_KEY);
+    expect(await get('/team/log-1/callback', '')).toEqual(NO_KEY);
+    expect(await send('POST', '/team/log-1/disable_logging', undefined, '')).toEqual(NO_KEY);
+  });
+
+  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: only administrators of the team', async () => {
+    const [boss, member] = [await user({ user_id: 'boss' }), await user({ user_id: 'member' })];
+    await post('/team/new', {
+      team_id: 'log-access',
+      members_with_roles: [
+        { role: 'admin', user_id: 'boss' },
+        { role: 'user', user_id: 'member' },
+      ],
+    });
+    expect((await post('/team/log-access/callback', langfuse(), boss)).status).toBe(200);
+    expect((await get('/team/log-access/callback', boss)).status).toBe(200);
+    for (const [method, path, body] of [
+      ['POST', 'callback', langfuse()],
+      ['GET', 'callback', undefined],
+      ['POST', 'disable_logging', undefined],
+    ] as const) {
+      const answer = await send(method, `/team/log-access/${path}`, body, member);
+      expect([path, answer.status]).toEqual([path, 401]);
+    }
+    const viewer = await user({ user_id: 'log-viewer', user_role: 'proxy_admin_viewer' });
+    expect((await get('/team/log-access/callback', viewer)).status).toBe(200);
+    expect((await post('/team/log-access/callback', langfuse(), viewer)).status).toBe(403);
+    expect((await send('POST', '/team/log-access/disable_logging', undefined, viewer)).status).toBe(403);
+    expect((await send('POST', '/team/log-access/disable_logging', undefined, boss)).status).toBe(200);
+  });
+
+  it('receive the calls of their team until logging is disabled', async () => {
+    await team('log-live');
+    await team('log-other');
+    const [own, other] = [await key({ team_id: 'log-live' }), await key({ team_id: 'log-other' })];
+    await post('/team/log-live/callback', langfuse({ langfuse_host: `${address}/` }));
+    const langsmith = { langsmith_api_key: 'ls-1', langsmith_project: 'p1', langsmith_base_url: address };
+    await post('/team/log-live/callback', { callback_name: 'langsmith', callback_vars: langsmith });
+    expect((await post('/v1/chat/completions', chat(), other)).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
+    await expect.poll(() => received.length, PATIENCE).toBe(2);
+    expect(received.map(({ url }) => url).toSorted()).toEqual(['/api/public/otel/v1/traces', '/otel/v1/traces']);
+    const basic = `Basic ${Buffer.from('pk-1:sk-langfuse-1').toString('base64')}`;
+    for (const { url, authorization, key: secret, project, text } of received) {
+      const isLangfuse = url.startsWith('/api');
+      expect([authorization, secret, project]).toEqual(
+        isLangfuse ? [basic, 'undefined', 'undefined'] : ['undefined', 'ls-1', 'p1'],
+      );
+      expect([text.includes('log-live'), text.includes('log-other')]).toEqual([true, false]);
+    }
+    received.length = 0;
+    expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
+    await team('log-marker');
+    // The same destination: what was exported before would arrive with it.
+    await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
+    expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-marker' }))).status).toBe(200);
+    await expect.poll(() => received.length, PATIENCE).toBe(1);
+    expect([received[0]?.text.includes('log-marker'), received[0]?.text.includes('log-live')]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { isLoggingDisabled, renewedCallbacks, teamCallbacks } from '../../../src/domain/teams/logging.ts';
+import { callbackSecrets } from '../../../src/runtime/credentials/sealed-texts.ts';
+
+const [before, after] = [new Secret('salt-1'), new Secret('salt-2')];
+const old = callbackSecrets({ current: before, former: [] });
+const fresh = callbackSecrets({ current: after, former: [before] });
+
+it('secrets of callbacks are encrypted anew after a change of the salt key', () => {
+  const metadata = {
+    note: 'n',
+    logging: [
+      {
+        callback_name: 'langfuse',
+        callback_vars: { langfuse_secret_key: old.seal('sk-1', 't1'), langfuse_host: 'http://x' },
+      },
+      'no callback',
+    ],
+  };
+  const renewed = renewedCallbacks(metadata, (text) => fresh.renewed(text, 't1')) ?? {};
+  const [callback] = teamCallbacks(renewed);
+  const sealed = callback?.vars['langfuse_secret_key'] ?? '';
+  expect({ ...renewed, logging: null }).toEqual({ note: 'n', logging: null });
+  expect(callback).toEqual({
+    name: 'langfuse',
+    type: 'success_and_failure',
+    vars: { langfuse_secret_key: sealed, langfuse_host: 'http://x' },
+  });
+  expect(callbackSecrets({ current: after, former: [] }).open(sealed, 't1')).toBe('sk-1');
+  expect(renewedCallbacks(renewed, (text) => fresh.renewed(text, 't1'))).toBeNull();
+});
+
+it('a sealed text opens for its own row alone, and a plain text is as it is', () => {
+  const sealed = old.seal('sk-1', 't1');
+  expect(sealed).not.toContain('sk-1');
+  expect([old.open(sealed, 't1'), old.open(sealed, 't2'), old.open('plain', 't1')]).toEqual(['sk-1', null, 'plain']);
+});
+
+it('logging is disabled where both lists of callbacks are empty', () => {
+  const lists = (success: unknown, failure: unknown) => ({
+    callback_settings: { success_callback: success, failure_callback: failure },
+  });
+  expect([lists([], []), lists(['langfuse'], []), lists([], undefined), {}].map(isLoggingDisabled)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
