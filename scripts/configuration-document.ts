@@ -35,7 +35,8 @@ Providers, their addresses and the variables of their keys are in [providers.md]
 from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
 
 \`environment_variables\` sets variables of the process; they replace those that it has, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
-\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are left out with a warning.
+\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are left out with a warning. Variables that \`/config/update\` stores are below both, encrypted, and read
+by references of models and guardrails in every process. What a start needs comes from the file or the process.
 
 \`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
 replaced.

@@ -69,7 +69,10 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const shared = composeChanges(context, { stores: opened.stores, bus: createBus() });
   const { stores: announcing, changes, feeds } = shared;
   const { bus } = feeds;
-  const { stores, configuration, addressOf, admit } = await composeSettings(context, { stores: announcing, bus });
+  const { stores, configuration, readVariables, addressOf, admit } = await composeSettings(context, {
+    stores: announcing,
+    bus,
+  });
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);
@@ -113,10 +116,12 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   await platform.passThrough.refresh();
   const reloads = composeReload(context, {
     configuration,
+    readVariables,
     deployments,
     passThrough: platform.passThrough,
     guardrails,
   });
+  await reloads.prepare();
   const tasks = createBackgroundTasks(context, platform, {
     alone: stores.processMessages === null,
     authorship: opened.stores.authorship,

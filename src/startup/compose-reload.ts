@@ -16,15 +16,18 @@ const MS_PER_SECOND = 1_000;
 
 interface ReloadParts {
   readonly configuration: RunningConfiguration;
-  readonly deployments: Pick<DeploymentRegistry, 'configure'>;
+  readonly readVariables: () => boolean;
+  readonly deployments: Pick<DeploymentRegistry, 'configure' | 'rebuild'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'configure'>;
-  readonly guardrails: Pick<Guardrails, 'configure'>;
+  readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
 }
 
 /** Reads the configuration again on request, and after a change of one of its files. */
 export interface Reloads {
   /** Applies the new configuration, or keeps the running one and logs the reason. Never throws. */
   reload(): Promise<void>;
+  /** Reads the file with stored variables, where there are some. */
+  prepare(): Promise<void>;
   start(): void;
 }
 
@@ -73,10 +76,22 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     return running;
   }
 
+  const reread = (): Promise<void> => (settings.config.file === null ? Promise.resolve() : reload());
+
+  /** Stored variables, of this process and of others, are in force at once; those that the file refers to after it was read again. */
+  const stopListening = configuration.onChange(() => {
+    if (!parts.readVariables()) return;
+    parts.deployments.rebuild();
+    parts.guardrails.resolve();
+    void reread();
+  });
+
+  shutdown.add('stored variables', stopListening);
   shutdown.add('reader of the configuration', () => settings.configReader.stop());
   shutdown.add('watch of the configuration', () => watch.stop());
   return {
-    reload: () => (settings.config.file === null ? Promise.resolve() : reload()),
+    reload: reread,
+    prepare: () => (Object.keys(settings.environment.stored()).length === 0 ? Promise.resolve() : reread()),
     start() {
       if (settings.config.file !== null && settings.configWatchSeconds > 0) watch.start();
     },

@@ -8,6 +8,8 @@ import { createSealedSettings } from '../runtime/stored-settings/sealed-settings
 import type { StartContext } from './context.ts';
 import { renewSecrets } from './renew-secrets.ts';
 
+const VARIABLES = 'environment_variables';
+
 /** Names the address that a request comes from. */
 type AddressOf = ReturnType<typeof createClientAddresses>;
 
@@ -16,6 +18,8 @@ export interface ComposedSettings {
   readonly stores: Stores;
   readonly configuration: RunningConfiguration;
   readonly addressOf: AddressOf;
+  /** Takes over stored variables. Returns whether one that is read has changed. */
+  readonly readVariables: () => boolean;
   /** Throws Forbidden for a request from an address that may not call. */
   readonly admit: (request: Pick<Incoming, 'headers' | 'socket'>) => void;
 }
@@ -32,13 +36,16 @@ export async function composeSettings(
     store: stores.settings,
     storesModels: settings.storesModels,
   });
+  const readVariables = (): boolean => settings.environment.store(configuration.stored().get(VARIABLES) ?? {});
   await configuration.refresh();
+  readVariables();
   configuration.onChange((changed) => bus.publish('settingsChange', { at: systemClock.now(), changed }));
   const addressOf = createClientAddresses(settings.trustedProxies);
   return {
     stores,
     configuration,
     addressOf,
+    readVariables,
     admit: ({ headers, socket }) =>
       configuration.allowedAddresses.assertAllowed(
         addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),

@@ -15,6 +15,7 @@ export const NO_STORED_MODELS = {
     accessGroupsOf: () => [],
     isTeamModel: () => false,
     configure: refuse,
+    rebuild: refuse,
     refresh: refuse,
     reload: refuse,
   },

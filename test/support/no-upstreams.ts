@@ -45,6 +45,7 @@ export const NO_GUARDRAILS: Guardrails = {
   remove: needsUpstream,
   checkWith: needsUpstream,
   configure: needsUpstream,
+  resolve: needsUpstream,
   refresh: async () => {},
 };
 

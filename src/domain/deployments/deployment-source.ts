@@ -39,6 +39,8 @@ export interface DeploymentRegistry extends DeploymentSource {
   isTeamModel(teamId: string, model: string): boolean;
   /** Replaces the deployments and credentials of the configuration. */
   configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
+  /** Resolves the references of stored rows again, after a change of variables. */
+  rebuild(): void;
   /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
   refresh(): Promise<boolean>;
   /** Reads stored rows after a change by this process. Throws Unavailable. */

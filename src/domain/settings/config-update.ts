@@ -1,4 +1,5 @@
 import { InvalidInput } from '../errors.ts';
+import { REDACTED } from './redaction.ts';
 import { type Content, withoutNulls } from './stored-section.ts';
 
 /** Sections that one request changes, in the order in which they are checked. */
@@ -42,8 +43,16 @@ export function assertRouterSettings(content: Content): void {
  */
 export const updatedSection = (section: string, sent: Content, stored: Content): Content =>
   section === 'environment_variables'
-    ? withoutNulls({ ...stored, ...sent })
+    ? withoutNulls({ ...stored, ...variablesIn(sent) })
     : { ...stored, ...changesOf(section, withoutNulls(sent), stored) };
+
+/** Variables are texts. A redacted one keeps the stored one. */
+const variablesIn = (sent: Content): Content =>
+  Object.fromEntries(
+    Object.entries(sent)
+      .filter(([, value]) => value !== REDACTED)
+      .map(([name, value]) => [name, typeof value === 'number' || typeof value === 'boolean' ? `${value}` : value]),
+  );
 
 function changesOf(section: string, content: Content, stored: Content): Content {
   if (section === 'general_settings' && content['alert_to_webhook_url'] !== undefined)

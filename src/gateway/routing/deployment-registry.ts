@@ -175,6 +175,9 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       declared = named;
       built = build();
     },
+    rebuild() {
+      built = build();
+    },
     refresh,
     async reload() {
       await refresh();

@@ -89,6 +89,14 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     definitions = running();
   }
 
+  function resolve(): void {
+    const again = (one: Held): Held =>
+      one.run.kind === UNREADABLE_KIND ? one : { ...one, run: { ...one.run, params: readParams(one.shown.params) } };
+    ofFile = ofFile.map(again);
+    stored = stored.map(again);
+    definitions = running();
+  }
+
   /** Throws InvalidInput for settings that its kind cannot run with. */
   function assertRuns(opened: OpenGuardrail): void {
     const fault = faultOf({ ...opened, params: readParams(opened.params), isFromConfig: false });
@@ -139,6 +147,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
       faultOf = check;
     },
     configure,
+    resolve,
     refresh,
   };
 }

@@ -6,7 +6,8 @@ const SECTION = 'environment_variables';
 /** Variables of the machine and of the runtime, which a file does not set. */
 const RESERVED =
   /^(PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|PYTHON(PATH|STARTUP|HOME)|NODE_(OPTIONS|PATH)|HOME|USER|SHELL|LOGNAME|NO_PROXY)$/i;
-const NAME = /^[^=\0]+$/;
+/** Name of a variable. */
+export const NAME_OF_VARIABLE = /^[^=\0]+$/;
 
 /** Variables that a configuration file sets in the environment of the process. */
 export interface FileVariables {
@@ -38,7 +39,7 @@ export function readFileVariables(
     const path = [SECTION, name];
     if (value === null) continue;
     if (typeof value === 'object') faults.push(at(path, 'is not a text, a number, true or false'));
-    else if (!NAME.test(name) || String(value).includes('\0'))
+    else if (!NAME_OF_VARIABLE.test(name) || String(value).includes('\0'))
       faults.push(at(path, 'is not the name and the text of a variable'));
     else if (RESERVED.test(name)) warnings.push(at(path, 'is not set: this variable belongs to the machine'));
     else {

@@ -64,10 +64,10 @@ export interface ConfigReader {
 }
 
 /**
- * A reader of the configuration, on a thread: requests are served meanwhile. The thread stays for a minute, because its
+ * A reader of the configuration, on a thread: requests are served meanwhile. `env` is read for each reading. The thread stays for a minute, because its
  * start takes longer than its work.
  */
-export function createConfigReader(argv: readonly string[], env: NodeJS.ProcessEnv): ConfigReader {
+export function createConfigReader(argv: readonly string[], env: () => NodeJS.ProcessEnv): ConfigReader {
   let idle: { readonly worker: Worker; readonly end: NodeJS.Timeout } | null = null;
 
   function takeWorker(): Worker {
@@ -96,7 +96,7 @@ export function createConfigReader(argv: readonly string[], env: NodeJS.ProcessE
     async read() {
       const worker = takeWorker();
       try {
-        const read = await readOn(worker, { argv, env: { ...env }, mark: randomUUID() });
+        const read = await readOn(worker, { argv, env: { ...env() }, mark: randomUUID() });
         keep(worker);
         return read;
       } catch (error) {

@@ -15,12 +15,10 @@ import { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
 import type { Secrets } from '../credentials/encryption.ts';
-import { trustsEveryone } from '../network/client-network.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import { type BillingSettings, billingOf } from './billing.ts';
 import { type CallerSettings, callersOf } from './callers.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
-import { checkMasterKey, isLoopback, openAdminKey } from './admin-key.ts';
 import { readArguments } from './command-line.ts';
 import { ConfigError, type ConfigFault, faultText, inOrder } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
@@ -41,6 +39,9 @@ import { type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
 import type { SettingValues } from './table.ts';
 import { type TokenSettings, tokensOf } from './tokens.ts';
+import { createEnvironment, type Environment } from './environment.ts';
+import { warnIfUnwise } from './unwise-settings.ts';
+import { checkMasterKey, openAdminKey } from './admin-key.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
 import { readValues } from './values.ts';
@@ -174,6 +175,8 @@ export interface Settings {
   readonly config: DeclaredConfig;
   /** Models, access groups, fallbacks and settings may be stored in the database at run time. */
   readonly storesModels: boolean;
+  /** Variables of references, also stored ones. */
+  readonly environment: Environment;
   /** Variables that the configuration file sets in the environment of the process, by name. They may be secrets. */
   readonly variables: Readonly<Record<string, string>>;
   /** Texts to log at start. */
@@ -220,6 +223,7 @@ export function readSettings(
   if (guardrails.some(({ defaultOn }) => defaultOn))
     warn('Guardrails that run on every call do not check files, batches, realtime sessions, moderations and MCP.');
   for (const warning of configWarnings(document)) tell(warning);
+  const environment = createEnvironment(env);
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);
   const tokens = tokensOf(read, warn);
@@ -231,13 +235,14 @@ export function readSettings(
     ...adminKey,
     saltSecrets: { current: values.saltKey ?? adminKey.masterKey, former },
     adminSecrets: { current: adminKey.masterKey, former },
-    deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
-    configReader: createConfigReader(argv, processEnv),
+    deploymentReader: createDeploymentReader({ env: environment.variables, dropParams: values.dropParams }),
+    configReader: createConfigReader(argv, () => ({ ...processEnv, ...environment.stored() })),
+    environment,
     config: declaredConfigOf(document, file, env),
     deployments,
     credentials,
     providerAccounts,
-    guardrails: { definitions: guardrails, readParams: paramReader(env) },
+    guardrails: { definitions: guardrails, readParams: paramReader(environment.variables) },
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     tokens,
@@ -260,6 +265,7 @@ function settingsOf(
   | 'saltSecrets'
   | 'adminSecrets'
   | 'configReader'
+  | 'environment'
   | 'config'
   | 'deployments'
   | 'credentials'
@@ -337,11 +343,4 @@ function settingsOf(
     configWatchSeconds: values.configWatchSeconds,
     storesModels: values.storeModelInDb,
   };
-}
-
-function warnIfUnwise(values: SettingValues, warn: (text: string) => void): void {
-  if (values.trustedProxies.some(trustsEveryone))
-    warn('Every address is trusted as a proxy: clients can forge the address that free calls are counted by.');
-  if (values.stripeSecretKey !== null && values.publicUrl === null && !isLoopback(values.host))
-    warn('Access is sold, but PROXY_BASE_URL is not set: buyers are redirected to the address listened on.');
 }

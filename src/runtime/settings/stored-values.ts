@@ -1,5 +1,6 @@
 import { type ValueFault, valueFaults } from '../../domain/settings/value-faults.ts';
 import type { Setting } from './setting.ts';
+import { storedVariableFaults } from './stored-variables.ts';
 import { SETTINGS } from './table.ts';
 
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
@@ -7,6 +8,7 @@ const ROWS: readonly Setting[] = Object.values(SETTINGS);
 /** Faults of a value that would be stored: by the kind of the setting, and by the rules of the configuration file. */
 export function storedValueFaults(section: string, name: string, value: unknown): readonly ValueFault[] {
   if (value === null) return [];
+  if (section === 'environment_variables') return storedVariableFaults(name, value);
   const faults = valueFaults(section, name, value);
   return faults.length > 0 ? faults : ROWS.flatMap((row) => rowFaults(row, `${section}.${name}`, value));
 }

@@ -7,7 +7,7 @@ import { createConfigReader } from '../../../src/runtime/settings/reload.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lensgate-reader-'));
 const file = join(folder, 'config.yaml');
-const reader = createConfigReader(['--config', file], { LENSGATE_DATA_DIR: folder });
+const reader = createConfigReader(['--config', file], () => ({ LENSGATE_DATA_DIR: folder }));
 afterAll(() => {
   reader.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,30 @@
+/** Variables that references read: those of the file, else of the process, else stored ones. */
+export interface Environment {
+  /** All of them by name. A live object: stored ones come and go. */
+  readonly variables: Readonly<NodeJS.ProcessEnv>;
+  /** Stored variables that neither the file nor the process sets. They may be secrets. */
+  stored(): Readonly<Record<string, string>>;
+  /** Replaces the stored variables. Returns whether one changed that is read. */
+  store(values: Readonly<Record<string, unknown>>): boolean;
+}
+
+/** `own`: variables of the process and the file. As everywhere, an empty one is not set. */
+export function createEnvironment(own: NodeJS.ProcessEnv): Environment {
+  const variables = { ...own };
+  let stored: Readonly<Record<string, string>> = {};
+  return {
+    variables,
+    stored: () => stored,
+    store(values) {
+      const next: Record<string, string> = {};
+      for (const [name, value] of Object.entries(values))
+        if (typeof value === 'string' && value !== '' && (own[name] ?? '') === '') next[name] = value;
+      const gone = Object.keys(stored).filter((name) => next[name] === undefined);
+      const fresh = Object.keys(next).filter((name) => next[name] !== stored[name]);
+      for (const name of gone) variables[name] = own[name];
+      for (const name of fresh) variables[name] = next[name];
+      stored = next;
+      return gone.length + fresh.length > 0;
+    },
+  };
+}
