@@ -8,7 +8,7 @@ const DEADLINE_MS = 180_000;
 /** The runner's default leaves one core unused, which on two cores is half of the machine. */
 const WORKERS = Math.max(2, availableParallelism() - 1);
 
-// Processes and a browser beside other tests get too little CPU for their short waits: they run after them, one file at a time.
+// Tests of processes run after those of one process, and the browser at the end, one file at a time.
 const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => ({
   // The runner would add `development`, by which graphql resolves to a second copy of itself.
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
@@ -20,7 +20,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     hookTimeout: DEADLINE_MS,
     expect: { poll: PATIENCE },
     sequence: { groupOrder: order },
-    maxWorkers: order === 0 ? WORKERS : 1,
+    maxWorkers: name === 'browser' ? 1 : WORKERS,
     // Modules are loaded once per worker: a suite of this many files spends most of its time on imports otherwise. The house
     // tests read what modules register, and need their own.
     isolate: name === 'house',
