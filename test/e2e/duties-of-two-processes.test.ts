@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TypedDocumentString } from '../graph/generated/graphql.ts';
 import { overYoga, type Subscriber } from '../graph/subscribers.ts';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const ADMIN = 'sk-the-admin-of-two-processes-5';
 const KIND = 'duty:budget-windows';
 /** Three periods of five seconds, with room for a loaded machine. */
@@ -23,22 +22,15 @@ async function jobsOf(app: TestApp, kind: string): Promise<readonly ShownJob[]> 
   return ((await answer.json()) as { data: { jobs: readonly ShownJob[] } }).data.jobs;
 }
 
-describe.skipIf(engine === undefined || engine.missing !== null)('duties of two processes', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('duties of two processes', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
-    here = await startApp({ env });
-    there = await startApp({ env });
+    two = await startTwoApps(ADMIN);
+    ({ here, there } = two);
   });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   it('run once in each period, and either process shows them', async () => {
     const completed = await vi.waitFor(async () => {

@@ -1,22 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BudgetAlertsDocument, SpendUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
 import { overYoga } from '../graph/subscribers.ts';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { withinASecond } from '../support/prompt-reads.ts';
-import { startApp, type TestApp } from '../support/start-app.ts';
+import type { TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const ADMIN = 'sk-the-admin-of-two-processes-4';
 const SOON = { timeout: 60_000, interval: 100 };
 
-describe.skipIf(engine === undefined || engine.missing !== null)('live feeds of two processes', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('live feeds of two processes', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
     const away = { model: 'openai/gpt-4o', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
     const config = {
       model_list: [
@@ -24,14 +20,10 @@ describe.skipIf(engine === undefined || engine.missing !== null)('live feeds of 
         { model_name: 'away', litellm_params: away },
       ],
     };
-    here = await startApp({ env, config });
-    there = await startApp({ env, config });
+    two = await startTwoApps(ADMIN, { config });
+    ({ here, there } = two);
   });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   const chat = (key = ADMIN, model = 'demo') =>
     here.call(

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStores } from '../../src/persistence/database/orm.ts';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 import { PATIENCE } from '../support/patience.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const DAY_MS = 86_400_000;
 const model = { model_name: 'works', litellm_params: { model: 'demo' }, model_info: { id: 'works-1' } };
 const config = (general: object = {}) => ({
@@ -20,25 +19,15 @@ const idsAt = async (app: TestApp): Promise<readonly string[]> =>
     (one) => one.health_check_id,
   );
 
-describe.skipIf(engine === undefined || engine.missing !== null)('health checks of two processes', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('health checks of two processes', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = {
-      DATABASE_URL: String(scratch.options.databaseUrl),
-      LITELLM_MASTER_KEY: 'sk-the-admin-of-two-processes-2',
-    };
-    here = await startApp({ env, config: config() });
-    there = await startApp({ env, config: config() });
+    two = await startTwoApps('sk-the-admin-of-two-processes-2', { config: config() });
+    ({ here, there } = two);
   });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   it('are read by both, and the latest of either is the latest', async () => {
     await here.call('GET', '/health');

@@ -1,31 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TraceUpdatesDocument } from '../graph/generated/graphql.ts';
 import { TRANSPORTS } from '../graph/subscribers.ts';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
-import { startApp, type TestApp } from '../support/start-app.ts';
+import type { TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const ADMIN = 'sk-the-admin-of-two-processes-1';
 /** Far below what a stale key lived before: 60 seconds, and one call more. */
 const SOON = { timeout: 60_000, interval: 50 };
 
-describe.skipIf(engine === undefined || engine.missing !== null)('a key that two processes know', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('a key that two processes know', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
-    here = await startApp({ env });
-    there = await startApp({ env });
+    two = await startTwoApps(ADMIN);
+    ({ here, there } = two);
   });
   afterEach(() => vi.restoreAllMocks());
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   async function newKey(): Promise<string> {
     const made = await here.call('POST', '/key/generate', {});

@@ -1,30 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
-import { startApp, type TestApp } from '../support/start-app.ts';
+import type { TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const SOON = { timeout: 60_000, interval: 100 };
 
-describe.skipIf(engine === undefined || engine.missing !== null)('a stored model of two processes', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = {
-      DATABASE_URL: String(scratch.options.databaseUrl),
-      LITELLM_MASTER_KEY: 'sk-the-admin-of-two-processes-2',
-      STORE_MODEL_IN_DB: 'True',
-    };
-    here = await startApp({ env, config: {} });
-    there = await startApp({ env, config: {} });
+    two = await startTwoApps('sk-the-admin-of-two-processes-2', { env: { STORE_MODEL_IN_DB: 'True' }, config: {} });
+    ({ here, there } = two);
   });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   const statusAt = async (app: TestApp, model: string): Promise<number> =>
     (await app.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })).status;

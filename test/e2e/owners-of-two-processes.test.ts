@@ -1,29 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
-import { startApp, type TestApp } from '../support/start-app.ts';
+import type { TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const ADMIN = 'sk-the-admin-of-owners-of-two-processes';
 /** The issue asks for one second; a machine that runs other tests gets more. */
 const SOON = { timeout: 60_000, interval: 20 };
 
-describe.skipIf(engine === undefined || engine.missing !== null)('an owner of keys that two processes know', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('an owner of keys that two processes know', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   let names = 0;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
-    here = await startApp({ env });
-    there = await startApp({ env });
+    two = await startTwoApps(ADMIN);
+    ({ here, there } = two);
   });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   const manage = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
     const answer = await here.call('POST', path, body);

@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
-import { startApp, type TestApp } from '../support/start-app.ts';
+import type { TestApp } from '../support/start-app.ts';
+import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
-const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const ADMIN = 'sk-the-admin-of-two-processes-3';
 
-describe.skipIf(engine === undefined || engine.missing !== null)('failed sign-ins of two processes', () => {
-  let scratch: ScratchDatabase;
+describe.skipIf(LACKS_POSTGRESQL)('failed sign-ins of two processes', () => {
+  let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
-    if (engine === undefined) throw new Error('There is no such engine.');
-    scratch = await engine.create();
-    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
-    here = await startApp({ env });
-    there = await startApp({ env });
+    two = await startTwoApps(ADMIN);
+    ({ here, there } = two);
   });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
-    await scratch.remove();
-  });
+  afterAll(() => two.stop());
 
   const signIn = async (app: TestApp, username: string, password: string) =>
     (await app.call('POST', '/v2/login', { username, password }, { authorization: '' })).status;
