@@ -22,11 +22,15 @@ import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 export const listTeamRows = operation({
   name: 'listTeamRows',
   access: teamReader,
-  run: async (
+  async run(
     scope: Scope<TeamPlatform>,
     { asked, page }: Asked<Pick<TeamFilter, 'organizationId' | 'aliasPart' | 'blocked'>, TeamSort>,
-  ): Promise<FoundPage<Team>> =>
-    pageOf(scope.platform.stores.teams, { ...ALL_TEAMS, ...asked, ids: await visibleTeamIds(scope) }, page),
+  ): Promise<FoundPage<Team>> {
+    const filter = { ...ALL_TEAMS, ...asked, ids: await visibleTeamIds(scope) };
+    const found = await pageOf(scope.platform.stores.teams, filter, page);
+    for (const team of found.nodes) scope.loaders.owners.teamById.prime(team.id, team);
+    return found;
+  },
 });
 
 /** A user of a list. */

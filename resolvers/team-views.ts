@@ -38,7 +38,40 @@ export interface TeamView {
   readonly spend: Usd;
 }
 
+/** A team of a page. */
+export interface CountedTeam extends Pick<TeamView, 'team' | 'spend'> {
+  readonly members: readonly Pick<MemberView, 'member' | 'user'>[];
+  readonly keyCount: number;
+}
+
 export const unknownTeam = (id: string): NotFound => new NotFound('team', id, `Team not found, passed team_id=${id}`);
+
+/** Teams with their members and the number of their keys: four statements for any number of teams, members and keys. */
+export async function countedTeams(
+  scope: Scope<TeamPlatform>,
+  teams: readonly Team[],
+): Promise<readonly CountedTeam[]> {
+  if (teams.length === 0) return [];
+  const { stores } = scope.platform;
+  const ids = teams.map(({ id }) => id);
+  const [members, keyCounts, totals] = await Promise.all([
+    stores.teamMembers.all({ teamIds: ids, userIds: null }),
+    stores.keys.countOwned('teamId', ids),
+    stores.spend.totalsOfOwners('team', ids),
+  ]);
+  const users = await stores.users.findMany([...new Set(members.map(({ userId }) => userId))]);
+  const userById = new Map(users.map((user) => [user.id, user]));
+  const membersByTeam = Map.groupBy(members, ({ teamId }) => teamId);
+  return teams.map((team) => ({
+    team,
+    members: (membersByTeam.get(team.id) ?? []).map((member) => ({
+      member,
+      user: userById.get(member.userId) ?? null,
+    })),
+    keyCount: keyCounts.get(team.id) ?? 0,
+    spend: windowSpendOf(team, totals),
+  }));
+}
 
 /** Teams with their members, budgets and keys: ten statements for any number of teams. */
 export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team[]): Promise<readonly TeamView[]> {
@@ -63,23 +96,20 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
     budgetById.get(budgetId ?? teamById.get(teamId)?.memberBudgetId ?? '') ?? null;
   const counted = members.map((one) => ({ id: memberId(one.teamId, one.userId), budget: budgetOf(one) }));
   const spentBy = await countedSpends(stores, 'member', { all: counted, now: scope.platform.clock.now() });
-  return teams.map((team) => {
-    const keys = infos.filter(({ row }) => row.teamId === team.id);
-    return {
-      team,
-      members: members
-        .filter(({ teamId }) => teamId === team.id)
-        .map((member) => ({
-          member,
-          user: userById.get(member.userId) ?? null,
-          budget: budgetOf(member),
-          ...spentBy(memberId(member.teamId, member.userId)),
-        })),
-      memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
-      keys,
-      spend: windowSpendOf(team, totals),
-    };
-  });
+  const membersByTeam = Map.groupBy(members, ({ teamId }) => teamId);
+  const keysByTeam = Map.groupBy(infos, ({ row }) => row.teamId);
+  return teams.map((team) => ({
+    team,
+    members: (membersByTeam.get(team.id) ?? []).map((member) => ({
+      member,
+      user: userById.get(member.userId) ?? null,
+      budget: budgetOf(member),
+      ...spentBy(memberId(member.teamId, member.userId)),
+    })),
+    memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
+    keys: keysByTeam.get(team.id) ?? [],
+    spend: windowSpendOf(team, totals),
+  }));
 }
 
 /** One team with what belongs to it. */

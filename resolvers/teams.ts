@@ -25,6 +25,8 @@ import type { Scope } from './operation/scope.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import {
   administers,
+  type CountedTeam,
+  countedTeams,
   managedTeam,
   readableTeam,
   type TeamView,
@@ -122,8 +124,8 @@ export interface TeamQuery {
   readonly from: number | { readonly createdAt: Date; readonly id: string };
 }
 
-export interface TeamList {
-  readonly teams: readonly TeamView[];
+export interface TeamList<View = TeamView> {
+  readonly teams: readonly View[];
   readonly totalCount: number;
   readonly hasMore: boolean;
 }
@@ -140,20 +142,39 @@ function listedUser(scope: Scope<TeamPlatform>, asked: string | null): string | 
   );
 }
 
-/** Lists teams: administrators all, others those of their user. Throws Forbidden. */
+/** The rows of a list of teams: administrators see all, others those of their user. Throws Forbidden. */
+async function foundTeams(
+  scope: Scope<TeamPlatform>,
+  { filter: asked, userId, limit, ...page }: TeamQuery,
+): Promise<TeamList<Team>> {
+  const { stores } = scope.platform;
+  const user = listedUser(scope, idOrNull(userId));
+  const filter = user === null ? asked : { ...asked, ids: await teamsOf(scope, user, asked.ids) };
+  const most = limit ?? Number.MAX_SAFE_INTEGER - 1;
+  const [found, totalCount] = await Promise.all([
+    stores.teams.list({ ...page, filter, limit: most + 1 }),
+    stores.teams.count(filter),
+  ]);
+  return { teams: found.slice(0, most), totalCount, hasMore: found.length > most };
+}
+
+/** Lists teams with their members and keys: administrators all, others those of their user. Throws Forbidden. */
 export const listTeams = operation({
   name: 'listTeams',
   access: teamReader,
-  async run(scope: Scope<TeamPlatform>, { filter: asked, userId, limit, ...page }: TeamQuery): Promise<TeamList> {
-    const { stores } = scope.platform;
-    const user = listedUser(scope, idOrNull(userId));
-    const filter = user === null ? asked : { ...asked, ids: await teamsOf(scope, user, asked.ids) };
-    const most = limit ?? Number.MAX_SAFE_INTEGER - 1;
-    const [found, totalCount] = await Promise.all([
-      stores.teams.list({ ...page, filter, limit: most + 1 }),
-      stores.teams.count(filter),
-    ]);
-    return { teams: await teamViews(scope, found.slice(0, most)), totalCount, hasMore: found.length > most };
+  async run(scope: Scope<TeamPlatform>, query: TeamQuery): Promise<TeamList> {
+    const found = await foundTeams(scope, query);
+    return { ...found, teams: await teamViews(scope, found.teams) };
+  },
+});
+
+/** As `listTeams`, with the number of keys in place of the keys. */
+export const listCountedTeams = operation({
+  name: 'listCountedTeams',
+  access: teamReader,
+  async run(scope: Scope<TeamPlatform>, query: TeamQuery): Promise<TeamList<CountedTeam>> {
+    const found = await foundTeams(scope, query);
+    return { ...found, teams: await countedTeams(scope, found.teams) };
   },
 });
 

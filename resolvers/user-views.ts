@@ -1,4 +1,5 @@
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import type { TeamMember } from '../src/domain/teams/member.ts';
 import type { User } from '../src/domain/users/user.ts';
 import { type KeyInfo, keyInfos } from './key-lookup.ts';
 import type { UserPlatform } from './operation/platform.ts';
@@ -19,6 +20,38 @@ export const windowSpendOf = ({ id, spentBefore }: Pick<User, 'id' | 'spentBefor
 
 type OwnerTotals = ReadonlyMap<string, Usd>;
 
+/** A user of a list. */
+export interface CountedUser extends Omit<UserView, 'keys'> {
+  readonly keyCount: number;
+}
+
+const byUser = (members: readonly TeamMember[]): ((id: string) => readonly string[]) => {
+  const found = Map.groupBy(members, ({ userId }) => userId);
+  return (id) => (found.get(id) ?? []).map(({ teamId }) => teamId);
+};
+
+/** Users with their teams and the number of their keys: three statements for any number of users and keys. */
+export async function countedUsers(
+  scope: Scope<UserPlatform>,
+  users: readonly User[],
+): Promise<readonly CountedUser[]> {
+  if (users.length === 0) return [];
+  const { stores } = scope.platform;
+  const ids = users.map(({ id }) => id);
+  const [members, keyCounts, totals] = await Promise.all([
+    stores.teamMembers.all({ teamIds: null, userIds: ids }),
+    stores.keys.countOwned('userId', ids),
+    stores.spend.totalsOfOwners('user', ids),
+  ]);
+  const teamIdsOf = byUser(members);
+  return users.map((user) => ({
+    user,
+    teamIds: teamIdsOf(user.id),
+    keyCount: keyCounts.get(user.id) ?? 0,
+    spend: windowSpendOf(user, totals),
+  }));
+}
+
 /** Users with their teams and keys: five statements for any number of users. */
 export async function userViews(scope: Scope<UserPlatform>, users: readonly User[]): Promise<readonly UserView[]> {
   if (users.length === 0) return [];
@@ -29,10 +62,12 @@ export async function userViews(scope: Scope<UserPlatform>, users: readonly User
     stores.keys.findOwned('userId', ids),
     stores.spend.totalsOfOwners('user', ids),
   ]);
-  const infos = await keyInfos(scope, rows);
-  return users.map((user) => {
-    const keys = infos.filter(({ row }) => row.userId === user.id);
-    const teamIds = members.filter(({ userId }) => userId === user.id).map(({ teamId }) => teamId);
-    return { user, teamIds, keys, spend: windowSpendOf(user, totals) };
-  });
+  const keysByUser = Map.groupBy(await keyInfos(scope, rows), ({ row }) => row.userId);
+  const teamIdsOf = byUser(members);
+  return users.map((user) => ({
+    user,
+    teamIds: teamIdsOf(user.id),
+    keys: keysByUser.get(user.id) ?? [],
+    spend: windowSpendOf(user, totals),
+  }));
 }

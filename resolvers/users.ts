@@ -20,7 +20,7 @@ import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { type UserView, userViews } from './user-views.ts';
+import { type CountedUser, countedUsers, type UserView, userViews } from './user-views.ts';
 
 /** Most users of one page. */
 export const USER_PAGE_SIZE = 100;
@@ -123,14 +123,14 @@ export interface UserQuery {
 }
 
 export interface UserList {
-  readonly users: readonly UserView[];
+  readonly users: readonly CountedUser[];
   /** Number of users that match, on all pages. */
   readonly totalCount: number;
   /** Whether users follow this page. */
   readonly hasMore: boolean;
 }
 
-/** Lists users with their keys and teams. */
+/** Lists users with their teams and the number of their keys. */
 export const listUsers = operation({
   name: 'listUsers',
   access: tenantViewer,
@@ -141,7 +141,7 @@ export const listUsers = operation({
       stores.users.list({ ...page, filter, limit: page.limit + 1 }),
       stores.users.count(filter),
     ]);
-    const users = await userViews(scope, found.slice(0, page.limit));
+    const users = await countedUsers(scope, found.slice(0, page.limit));
     return { users, totalCount, hasMore: found.length > page.limit };
   },
 });

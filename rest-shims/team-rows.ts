@@ -1,4 +1,4 @@
-import type { MemberView, TeamView } from '../resolvers/team-views.ts';
+import type { CountedTeam, MemberView, TeamView } from '../resolvers/team-views.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { renderStored } from './key-rows.ts';
@@ -44,14 +44,14 @@ function aliasTable({ id, modelAliases, createdBy, updatedBy }: Team) {
   return { id, model_aliases: modelAliases, created_by: createdBy, updated_by: updatedBy, team: null };
 }
 
-const renderRole = ({ member, user }: MemberView) => ({
+const renderRole = ({ member, user }: Pick<MemberView, 'member' | 'user'>) => ({
   user_id: member.userId,
   user_email: user?.email ?? null,
   role: member.role,
 });
 
 /** A team with its members. */
-export const renderTeam = ({ team, members, spend }: TeamView) => ({
+export const renderTeam = ({ team, members, spend }: Omit<CountedTeam, 'keyCount'>) => ({
   ...teamColumns(team),
   members_with_roles: members.map(renderRole),
   spend: usdNumber(spend),
@@ -105,10 +105,10 @@ export const renderListedTeam = (view: TeamView) => ({
 });
 
 /** A team in `/v2/team/list`. */
-export const renderCountedTeam = (view: TeamView) => ({
+export const renderCountedTeam = (view: CountedTeam) => ({
   ...renderTeam(view),
   members_count: view.members.length,
-  keys_count: view.keys.length,
+  keys_count: view.keyCount,
   access_group_models: null,
   access_group_mcp_server_ids: null,
   access_group_agent_ids: null,

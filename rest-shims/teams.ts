@@ -5,6 +5,7 @@ import {
   deleteTeams,
   getTeam,
   listAvailableTeams,
+  listCountedTeams,
   listTeams,
   updateTeam,
 } from '../resolvers/teams.ts';
@@ -247,7 +248,7 @@ export const teamRoutes: readonly RouteRow[] = namingIgnored([
     paths: ['/v2/team/list'],
     answers: [200, 401, 422],
     parse: ({ search }) => parsePage(search),
-    run: listTeams,
+    run: listCountedTeams,
     render: ({ teams, totalCount }, { search }) => {
       const { page, page_size: size } = readPage(search);
       return json({

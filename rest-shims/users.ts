@@ -228,7 +228,7 @@ export const userRoutes: readonly RouteRow[] = namingIgnored([
     render: ({ users, totalCount }, { search }) => {
       const { page, page_size: size } = readList(search);
       return json({
-        users: users.map((view) => ({ ...renderUserRow(view), key_count: view.keys.length })),
+        users: users.map((view) => ({ ...renderUserRow(view), key_count: view.keyCount })),
         total: totalCount,
         page: Number(page),
         page_size: Number(size),

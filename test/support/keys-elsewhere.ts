@@ -9,4 +9,5 @@ export const KEYS_ELSEWHERE = {
   change: elsewhere,
   dueForReset: elsewhere,
   findOwned: async () => [],
+  countOwned: async () => new Map<string, number>(),
 };

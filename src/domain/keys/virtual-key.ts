@@ -129,6 +129,8 @@ export interface KeyStore {
   findAliases(aliases: readonly string[]): Promise<readonly VirtualKey[]>;
   /** The keys of users or of teams that are not deleted, the oldest first. */
   findOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<readonly VirtualKey[]>;
+  /** Numbers of the keys of users or of teams that are not deleted, by the owner; an owner without keys is absent. */
+  countOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Hashes of the keys with a budget window that has ended, the oldest first. */
   dueForReset(now: Date, limit: number): Promise<readonly string[]>;
   list(page: KeyPage): Promise<readonly VirtualKey[]>;

@@ -1,15 +1,17 @@
 import { type FilterQuery, OptimisticLockError, raw, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
+import { sql } from 'kysely';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
-import type { ChangedKey, KeyFilter, KeyPage, KeySort, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import type { ChangedKey, KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { nextReset } from '../../domain/keys/budget-windows.ts';
 import { ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
 import { storable } from '../../domain/storable.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, SqlFlavour } from '../database/database.ts';
 import type { RecordChange } from '../audit-log/recorder.ts';
 import { RetiredSecretEntity } from './entities/retired-secret.ts';
-import { VirtualKeyEntity } from './entities/virtual-key.ts';
+import { KEY_RANKS, VirtualKeyEntity } from './entities/virtual-key.ts';
+import { textsIn } from '../database/rows.ts';
 import { entityTransaction } from '../database/transaction.ts';
 
 /** Attempts of a change that conflicts with concurrent changes. */
@@ -92,8 +94,8 @@ function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
 }
 
 /** An alias that contains a text, in any case of letters. */
-const aliasWhere = (part: string): KeyWhere => ({
-  [raw("replace(lower(alias), ?, '') <> lower(alias)", [storable(part.toLowerCase())])]: [],
+const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
+  [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), ?) > 0`, [storable(part.toLowerCase())])]: [],
 });
 
 function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
@@ -105,7 +107,7 @@ function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['vis
 
 function whereOf(
   { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo }: KeyFilter,
-  now: Date,
+  { now, flavour }: { readonly now: Date; readonly flavour: SqlFlavour },
 ): KeyWhere {
   const own = visibleTo === null ? [] : [visibleWhere(visibleTo)];
   return {
@@ -115,7 +117,7 @@ function whereOf(
       ...(hash === null ? [] : [{ hash: storable(hash) }]),
       ...(alias === null ? [] : [{ alias: storable(alias) }]),
       ...(hasAlias === true ? [{ alias: { $ne: null } }] : []),
-      ...(typeof aliasPart === 'string' ? [aliasWhere(aliasPart)] : []),
+      ...(typeof aliasPart === 'string' ? [aliasWhere(aliasPart, flavour)] : []),
       ...(teamId === null ? [] : [{ teamId: storable(teamId) }]),
       ...(userId === null ? [] : [{ userId: storable(userId) }]),
       ...(blocked === null ? [] : [{ blocked }]),
@@ -123,18 +125,8 @@ function whereOf(
   };
 }
 
-/** Ranks of keys as SQL. A key without a rank comes first in ascending order, on both engines. */
-const RANKS: Readonly<Record<KeySort, string>> = {
-  created_at: 'created_at',
-  updated_at: 'updated_at',
-  token: 'hash',
-  key_alias: "coalesce(alias, '')",
-  max_budget: 'coalesce(cast(max_budget as numeric), -1)',
-  spend: 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)',
-};
-
 /** Virtual keys as managed entities: one fork of the entity manager per call. */
-export function createKeyStore({ orm, inFlight, audit }: Database): KeyStore {
+export function createKeyStore({ orm, flavour, inFlight, audit }: Database): KeyStore {
   async function assertNeverUsed(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
@@ -238,8 +230,18 @@ export function createKeyStore({ orm, inFlight, audit }: Database): KeyStore {
         const orderBy = { createdAt: 'asc', hash: 'asc' } as const;
         return (await orm.em.fork().find(VirtualKeyEntity, where, { orderBy })).map(keyOf);
       }),
-    list: (page) => inFlight.run(() => listed(orm.em.fork(), page)),
-    count: (filter, now) => inFlight.run(() => orm.em.fork().count(VirtualKeyEntity, whereOf(filter, now))),
+    countOwned: (owner, ids) =>
+      inFlight.run(async () => {
+        const id = sql.ref(owner === 'userId' ? 'user_id' : 'team_id');
+        const { rows } = await sql<{ id: string; count: number | string }>`
+          select ${id} as id, count(*) as count from virtual_key
+          where ${id} in ${textsIn(flavour, ids.map(storable))} and deleted_at is null group by ${id}
+        `.execute(orm.em.fork().getKysely({ type: 'read' }));
+        return new Map(rows.map(({ id: named, count }) => [named, Number(count)]));
+      }),
+    list: (page) => inFlight.run(() => listed(orm.em.fork(), page, flavour)),
+    count: (filter, now) =>
+      inFlight.run(() => orm.em.fork().count(VirtualKeyEntity, whereOf(filter, { now, flavour }))),
     change(hash, change) {
       const record = audit.forNoun('key');
       return inFlight.write(async () => {
@@ -253,11 +255,15 @@ export function createKeyStore({ orm, inFlight, audit }: Database): KeyStore {
   };
 }
 
-async function listed(em: EntityManager, page: KeyPage): Promise<readonly VirtualKey[]> {
+/**
+ * One page in two statements: hashes from an index, then the rows of the page alone, so that the rows before the page are not
+ * read.
+ */
+async function listed(em: EntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
   const { filter, now, sort, descending, limit, from } = page;
   const direction = descending ? 'desc' : 'asc';
   const beyond = descending ? '$lt' : '$gt';
-  const conditions = [whereOf(filter, now)];
+  const conditions = [whereOf(filter, { now, flavour })];
   if (typeof from !== 'number')
     conditions.push({
       $or: [
@@ -265,14 +271,19 @@ async function listed(em: EntityManager, page: KeyPage): Promise<readonly Virtua
         { createdAt: from.createdAt, hash: { [beyond]: storable(from.hash) } },
       ],
     });
-  const entities = await em.find(
+  const places = await em.find(
     VirtualKeyEntity,
     { $and: conditions },
     {
-      orderBy: [{ [raw(RANKS[sort])]: direction }, { hash: direction }],
+      fields: ['hash'],
+      orderBy: [{ [raw(KEY_RANKS[sort])]: direction }, { hash: direction }],
       limit,
       ...(typeof from === 'number' ? { offset: from } : {}),
+      disableIdentityMap: true,
     },
   );
-  return entities.map(keyOf);
+  const hashes = places.map(({ hash }) => hash);
+  const entities = hashes.length === 0 ? [] : await em.find(VirtualKeyEntity, { hash: { $in: hashes } });
+  const keys = new Map(entities.map((entity) => [entity.hash, keyOf(entity)]));
+  return hashes.flatMap((hash) => keys.get(hash) ?? []);
 }

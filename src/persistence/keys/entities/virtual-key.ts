@@ -1,7 +1,28 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Role } from '../../../domain/role.ts';
+import type { KeySort } from '../../../domain/keys/virtual-key.ts';
 import type { KeySettings } from '../../../domain/keys/key-settings.ts';
 import { UsdTextType } from '../../column-types/usd-text.ts';
+
+const LIVE = `"deleted_at" is null`;
+
+/** Ranks of keys as SQL. A key without a rank comes first in ascending order, on both engines. */
+export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  // An expression, because SQLite would read every row in the order of the primary key.
+  token: "hash || ''",
+  key_alias: "coalesce(alias, '')",
+  max_budget: 'coalesce(cast(max_budget as numeric), -1)',
+  spend: 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)',
+};
+
+/** The column of the rank is in the index, too, because PostgreSQL reads the row for it otherwise. */
+const rankIndex = (column: string, rank: string) => {
+  const name = `virtual_key_${column}_list_index`;
+  const further = column === 'hash' ? '' : `, "${column}"`;
+  return { name, expression: `create index "${name}" on "virtual_key" ((${rank}), "hash"${further}) where ${LIVE}` };
+};
 
 /** A virtual key changes over time (blocked, renamed, rotated, deleted): a managed entity. */
 const VirtualKeySchema = defineEntity({
@@ -16,8 +37,8 @@ const VirtualKeySchema = defineEntity({
     name: p.text(),
     alias: p.text().nullable(),
     role: p.text().$type<Role>(),
-    teamId: p.text().nullable().index(),
-    userId: p.text().nullable().index(),
+    teamId: p.text().nullable(),
+    userId: p.text().nullable(),
     /** Project and organization of the settings, as columns for sums over keys. */
     projectId: p.text().nullable().index(),
     organizationId: p.text().nullable().index(),
@@ -48,7 +69,28 @@ const VirtualKeySchema = defineEntity({
     revision: p.integer().version(),
   },
   uniques: [{ properties: ['alias'], where: `"deleted_at" is null` }],
-  indexes: [{ properties: ['createdAt', 'hash'] }, { properties: ['nextResetAt'] }],
+  indexes: [
+    { properties: ['nextResetAt'] },
+    // For the keys of owners, their number and their spend.
+    { properties: ['teamId', 'deletedAt', 'hash'] },
+    { properties: ['userId', 'deletedAt', 'hash'] },
+    // For lists and their counts: every column of a filter without an index of its own, so that no row is read for a count.
+    {
+      name: 'virtual_key_list_index',
+      properties: ['createdAt', 'hash', 'deletedAt', 'blocked', 'expiresAt', 'alias'],
+      where: LIVE,
+    },
+    {
+      name: 'virtual_key_deleted_list_index',
+      properties: ['createdAt', 'hash'],
+      where: `"deleted_at" is not null`,
+    },
+    // For the other orders of a list.
+    { name: 'virtual_key_update_list_index', properties: ['updatedAt', 'hash'], where: LIVE },
+    rankIndex('hash', KEY_RANKS.token),
+    rankIndex('alias', KEY_RANKS.key_alias),
+    rankIndex('max_budget', KEY_RANKS.max_budget),
+  ],
 });
 
 export class VirtualKeyEntity extends VirtualKeySchema.class {}

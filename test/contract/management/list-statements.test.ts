@@ -1,0 +1,93 @@
+import { DefaultConnectionProvider } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tenancyClient } from '../../support/tenancy-client.ts';
+
+const { get, post } = tenancyClient({
+  config: { general_settings: { disable_auto_add_proxy_admin_to_teams: true } },
+});
+
+/** Statements of all stores; each takes a connection. */
+let statements = 0;
+const { provideConnection } = DefaultConnectionProvider.prototype;
+beforeAll(() => {
+  DefaultConnectionProvider.prototype.provideConnection = function provide(consumer) {
+    statements += 1;
+    return provideConnection.call(this, consumer) as ReturnType<typeof consumer>;
+  };
+});
+afterAll(() => {
+  DefaultConnectionProvider.prototype.provideConnection = provideConnection;
+});
+
+const ROUNDS = 4;
+
+/** Rows of each noun. The budgets have a window that begins anew each second, in which the spend of their rows is counted. */
+async function addRows(first: number, count: number): Promise<void> {
+  for (let number = first; number < first + count; number += 1) {
+    const [user, team, budget] = [`user-${number}`, `team-${number}`, `budget-${number}`];
+    const member = { role: 'user', user_id: user, max_budget_in_team: 5 };
+    const made = [
+      ['/budget/new', { budget_id: budget, max_budget: 5, budget_duration: '1s' }],
+      ['/user/new', { user_id: user, user_email: `${user}@example.com`, auto_create_key: false }],
+      ['/team/new', { team_id: team, team_member_budget: 5, team_member_budget_duration: '1s' }],
+      ['/team/member_add', { team_id: team, member }],
+      ['/key/generate', { user_id: user, team_id: team, budget_id: budget, key_alias: `alias-${number}` }],
+    ] as const;
+    for (const [path, body] of made)
+      // oxlint-disable-next-line no-await-in-loop -- each names the one before
+      expect([path, (await post(path, body)).status]).toEqual([path, 200]);
+  }
+}
+
+interface Counted {
+  readonly rows: number;
+  readonly statements: number;
+}
+
+async function counted(path: string, rowsOf: (body: never) => readonly unknown[]): Promise<Counted> {
+  const before = statements;
+  const { status, body } = await get(path);
+  const used = statements - before;
+  expect(status).toBe(200);
+  return { rows: rowsOf(body as never).length, statements: used };
+}
+
+const graph = (list: string, fields: string): string =>
+  `/graphql?query=${encodeURIComponent(`{ ${list}(first: 100) { totalCount edges { node { ${fields} } } } }`)}`;
+const edgesOf =
+  (list: string) =>
+  ({ data }: { readonly data: Readonly<Record<string, { readonly edges: readonly unknown[] }>> }) =>
+    data[list]?.edges ?? [];
+
+type Rows = readonly unknown[];
+
+const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body: never) => Rows])[] = [
+  ['/key/list?return_full_object=true&size=100', 7, ({ keys }: { keys: Rows }) => keys],
+  ['/user/list?page_size=100', 5, ({ users }: { users: Rows }) => users],
+  ['/v2/team/list?page_size=100', 6, ({ teams }: { teams: Rows }) => teams],
+  ['/team/list', 14, (teams: Rows) => teams],
+  [graph('virtualKeys', 'hash alias'), 7, edgesOf('virtualKeys')],
+  [graph('users', 'id email'), 2, edgesOf('users')],
+  [graph('teams', 'id alias'), 2, edgesOf('teams')],
+];
+
+/** The fewest statements of some requests: background tasks add their own to others. */
+async function fewest(path: string, rowsOf: (body: never) => Rows): Promise<Counted> {
+  const all: Counted[] = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    // oxlint-disable-next-line no-await-in-loop -- one after another, so that each is counted alone
+    all.push(await counted(path, rowsOf));
+  return all.reduce((one, other) => (other.statements < one.statements ? other : one));
+}
+
+describe.each([
+  [2, 0],
+  [22, 2],
+])('a list of %d rows', (all, before) => {
+  beforeAll(() => addRows(before, all - before), 60_000);
+
+  it.each(LISTS)('%s runs %d statements', async (path, most, rowsOf) => {
+    // The windows of the last budgets begin anew while this waits.
+    await expect.poll(() => fewest(path, rowsOf), { timeout: 20_000 }).toEqual({ rows: all, statements: most });
+  });
+});
