@@ -332,23 +332,6 @@ export function keyStoreSuite(engine: Engine): void {
       });
     });
 
-    it('counts the keys of owners, without deleted ones', async () => {
-      const of = (letter: string, teamId: string | null, userId: string | null): VirtualKey =>
-        aKey({ hash: letter.repeat(64), alias: letter, teamId, userId });
-      for (const key of [of('a', 't', 'u'), of('b', 't', null), of('c', 't', 'u'), of('d', null, 'v')])
-        // oxlint-disable-next-line no-await-in-loop -- four rows
-        await keys.add(key);
-      await keys.change('c'.repeat(64), (key) => deleted(key, { now: new Date(START_MS), by: 'b' }));
-      expect(await keys.countOwned('teamId', ['t', 'x'])).toEqual(new Map([['t', 2]]));
-      expect(await keys.countOwned('userId', ['u', 'v'])).toEqual(
-        new Map([
-          ['u', 1],
-          ['v', 1],
-        ]),
-      );
-      expect(await keys.countOwned('userId', [])).toEqual(new Map());
-    });
-
     it('serves many callers at once', async () => {
       const many = Array.from({ length: 40 }, (_, position) =>
         aKey({ hash: position.toString(16).padStart(64, '0'), alias: `key ${position}` }),

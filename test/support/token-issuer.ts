@@ -32,7 +32,14 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
   for (const alg of kinds)
     // oxlint-disable-next-line no-await-in-loop -- the keys have an order
     await addKey(alg);
-  const state = { reads: 0, status: 200, held: null as Promise<void> | null };
+  const state = {
+    reads: 0,
+    status: 200,
+    /** The answers wait for it. */
+    held: null as Promise<void> | null,
+    /** Answered in place of the key set. */
+    text: null as string | null,
+  };
   const server = createServer((request, response) => {
     if (request.url === '/.well-known/openid-configuration') {
       response.end(JSON.stringify({ issuer: ISSUER, jwks_uri: `${addressOf()}/keys` }));
@@ -42,7 +49,7 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
     const status = state.status;
     void (state.held ?? Promise.resolve()).then(() => {
       response.statusCode = status;
-      response.end(status === 200 ? JSON.stringify({ keys }) : 'no');
+      response.end(status === 200 ? (state.text ?? JSON.stringify({ keys })) : 'no');
     });
   });
   const addressOf = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -51,6 +58,10 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
   return {
     state,
     addKey,
+    /** Removes a key from the key set; tokens can still be signed with it. */
+    removeKey(kid: string): void {
+      keys.splice(0, keys.length, ...keys.filter((key) => !('kid' in key && key.kid === kid)));
+    },
     url: `${addressOf()}/keys`,
     discoveryUrl: `${addressOf()}/.well-known/openid-configuration`,
     publicKeyOf: (kid: string) => exportJWK(pairs.get(kid)?.publicKey ?? new Uint8Array(1)),

@@ -83,9 +83,9 @@ function assertAllowed(claims: Claims, email: string | null, rules: TokenRules):
     throw new Forbidden('The email of the token is not of the allowed domain.');
 }
 
-/** Whether the issuer says that it has not verified the email: anyone may claim such an email. */
+/** Whether the issuer says anything but that it has verified the email: anyone may claim an email that is not verified. */
 const isUnverified = ({ email_verified: isVerified }: Claims): boolean =>
-  isVerified === false || isVerified === 'false';
+  isVerified !== undefined && isVerified !== true && String(isVerified).toLowerCase() !== 'true';
 
 function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[] {
   if (role === 'proxy_admin') return rules.adminRoutes;

@@ -112,7 +112,7 @@ const joined = (
   userOf: (identity: TokenIdentity) => User | null,
 ): readonly Bearer[] => [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
 
-/** Creates the user of a token. Returns the stored one where another request created it first. */
+/** Creates the user of a token. Returns the stored one where another request created it, or one with its email, first. */
 async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
   const { stores, clock } = options;
   const user = newUser({ email }, { id, now: clock.now(), by: id });
@@ -120,8 +120,10 @@ async function createdUser(id: string, { email }: TokenIdentity, options: TokenK
     await stores.users.add(user);
     return user;
   } catch (error) {
-    const other = error instanceof Conflict ? await stores.users.find(id) : null;
-    if (other === null) throw error;
+    if (!(error instanceof Conflict)) throw error;
+    const emails = [emailKeyOf(email)].filter((one) => one !== null);
+    const other = (await stores.users.find(id)) ?? (await stores.users.all({ ...ALL_USERS, emails }))[0];
+    if (other === undefined) throw error;
     return other;
   }
 }

@@ -124,8 +124,10 @@ describe('the identity of a token', () => {
   it('has no email that the issuer has not verified: it would be the user with that email', () => {
     const emailOf = (claims: Record<string, unknown>) =>
       identify({ mail: 'A@b.org', ...claims }, { userEmailField: 'mail' }).email;
-    expect([false, 'false'].map((email_verified) => emailOf({ email_verified }))).toEqual([null, null]);
-    expect([{}, { email_verified: true }].map(emailOf)).toEqual(['a@b.org', 'a@b.org']);
+    const unverified = [false, 'false', 'False', 0, null, 'no', {}, []];
+    expect(unverified.map((email_verified) => emailOf({ email_verified }))).toEqual(unverified.map(() => null));
+    const verified = [{}, { email_verified: true }, { email_verified: 'true' }];
+    expect(verified.map(emailOf)).toEqual(verified.map(() => 'a@b.org'));
   });
 
   it('is a team with the role `team`', () => {

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { type Issuer, startIssuer, tokenEnvironment } from '../../support/token-issuer.ts';
+import { envelope, type Json } from '../../support/tenancy-client.ts';
+
+const RULES = {
+  user_id_jwt_field: 'sub',
+  user_email_jwt_field: 'email',
+  team_ids_jwt_field: 'groups',
+  end_user_id_jwt_field: '__proto__.customer',
+  roles_jwt_field: 'roles',
+  jwt_litellm_role_map: [{ jwt_role: 'operator', litellm_role: 'proxy_admin' }],
+  user_id_upsert: true,
+};
+const ES = { alg: 'ES256' } as const;
+
+let issuer: Issuer;
+let app: TestApp;
+beforeAll(async () => {
+  issuer = await startIssuer(['ES256']);
+  app = await startApp({
+    config: { general_settings: { enable_jwt_auth: true, litellm_jwtauth: RULES } },
+    env: tokenEnvironment(issuer),
+  });
+  await app.call('POST', '/team/new', { team_id: 'red', models: ['demo'] });
+  await app.call('POST', '/team/new', { team_id: 'shut' });
+  await app.call('POST', '/team/block', { team_id: 'shut' });
+});
+afterAll(async () => {
+  await app.stop();
+  await issuer.stop();
+});
+
+async function send(bearer: string, path = '/v1/models', of = app, body?: unknown) {
+  const method = body === undefined ? 'GET' : 'POST';
+  const answer = await of.call(method, path, body, { authorization: `Bearer ${bearer}` });
+  return { status: answer.status, body: (await answer.json()) as Json };
+}
+
+const token = (claims: Record<string, unknown>): Promise<string> => issuer.token(claims, ES);
+const malformed = (reason: string) =>
+  envelope(401, `Authentication Error, Validation fails: ${reason}.`, 'auth_error', 'None');
+
+describe('claims of wrong types', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['a user that is a list', { sub: 'anna', email: ['a@b.org'] }],
+    ['teams as one text', { sub: 'anna', groups: 'red' }],
+    ['teams of every type', { sub: 'anna', groups: [null, 1, {}, ['red'], 'x'.repeat(300), 'red'] }],
+    ['a user that is a number', { sub: 7, groups: ['red'] }],
+    ['a scope that is an object', { sub: 'anna', scope: { litellm_proxy_admin: true } }],
+    ['a customer in `__proto__`', { sub: 'anna', ['__proto__']: { customer: 'c' } }],
+    ['a customer that only a prototype has', { sub: 'anna' }],
+  ])('200: %s', async (_case, claims) => {
+    expect((await send(await token(claims))).status).toBe(200);
+  });
+
+  it('404: a text with several teams is one id', async () => {
+    expect(await send(await token({ sub: 'anna', groups: 'red,shut' }))).toEqual(
+      envelope(404, "Team doesn't exist in db. Team=red,shut.", 'not_found_error', null),
+    );
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['an object', { sub: { id: 'anna' } }],
+    ['blank', { sub: '   ' }],
+    ['a flag', { sub: true }],
+    ['of 300 characters', { sub: 'x'.repeat(300) }],
+  ])('401: a user that is %s', async (_case, claims) => {
+    expect(await send(await token(claims))).toEqual(malformed("the token has no claim 'sub'"));
+  });
+});
+
+describe('rights that a token claims', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['the name of a role that is not mapped', { roles: ['proxy_admin'] }],
+    ['a mapped role in a list of lists', { roles: [['operator']] }],
+    ['a mapped role as a member', { roles: { operator: true } }],
+    ['a mapped role with other case', { roles: ['Operator'] }],
+    ['a scope that begins like that of administrators', { scope: 'litellm_proxy_admin_x xlitellm_proxy_admin' }],
+    ['a role of the product', { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' }],
+  ])('401: %s makes no administrator', async (_case, claims) => {
+    const bearer = await token({ sub: 'mallory', ...claims });
+    expect((await send(bearer, '/user/list')).status).toBe(401);
+    expect((await send(bearer, '/key/generate', app, { user_id: 'boss' })).status).toBe(403);
+  });
+
+  it('401 and 404: a blocked team, and one that does not exist', async () => {
+    const blocked = "Authentication Error, Team=shut is blocked. Update via `/team/unblock` if you're an admin.";
+    expect(await send(await token({ sub: 'anna', groups: ['shut'] }))).toEqual(
+      envelope(401, blocked, 'auth_error', 'None'),
+    );
+    expect((await send(await token({ sub: 'anna', groups: ['none'] }))).status).toBe(404);
+  });
+
+  it('is one user where many new subjects have one email at the same time', async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: 12 }, (_none, number) => token({ sub: `twin-${number}`, email: 'twin@corp.example' })),
+    );
+    const statuses = await Promise.all(tokens.map(async (bearer) => (await send(bearer)).status));
+    expect(statuses).toEqual(tokens.map(() => 200));
+    const { body } = await send(app.adminKey, '/user/list?user_email=twin@corp.example');
+    expect(body['total']).toBe(1);
+  });
+
+  it('401: the token of a user that was deleted is not accepted where users are not made', async () => {
+    const other = await startApp({
+      config: {
+        general_settings: { enable_jwt_auth: true, litellm_jwtauth: { ...RULES, user_id_upsert: false } },
+      },
+      env: tokenEnvironment(issuer),
+    });
+    try {
+      const bearer = await token({ sub: 'gone', email: 'gone@corp.example' });
+      await other.call('POST', '/user/new', { user_id: 'gone', user_email: 'gone@corp.example' });
+      expect((await send(bearer, '/v1/models', other)).status).toBe(200);
+      await other.call('POST', '/user/delete', { user_ids: ['gone'] });
+      expect(await send(bearer, '/v1/models', other)).toEqual(
+        envelope(401, "Authentication Error, user 'gone' does not exist.", 'token_not_found_in_db', 'key'),
+      );
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('a token of a megabyte', () => {
+  it('401 or a closed connection; the next token is accepted', async () => {
+    const bearer = `eyJhbGciOiJFUzI1NiJ9.${'a'.repeat(1024 * 1024)}.x`;
+    const outcome = await send(bearer).then(
+      ({ status }) => status,
+      () => 'closed',
+    );
+    expect(['closed', 401, 431]).toContain(outcome);
+    expect((await send(await token({ sub: 'anna' }))).status).toBe(200);
+  });
+});
+
+describe('the key set of an issuer', () => {
+  /** Starts a product with an issuer of its own, which `prepare` changes before its keys are read. */
+  async function withIssuer(prepare: (of: Issuer) => void, work: (of: Issuer, served: TestApp) => Promise<void>) {
+    const of = await startIssuer(['ES256']);
+    prepare(of);
+    const served = await startApp({
+      config: { general_settings: { enable_jwt_auth: true } },
+      env: tokenEnvironment(of),
+    });
+    try {
+      await work(of, served);
+    } finally {
+      await of.stop();
+      await served.stop();
+    }
+  }
+
+  const UNREADABLE = 'Tokens cannot be checked now: the keys of their issuer cannot be read.';
+
+  it.each<[string, (of: Issuer) => void]>([
+    ['answers garbage', ({ state }) => (state.text = '<html>keys</html>')],
+    ['answers two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
+    ['answers 500', ({ state }) => (state.status = 500)],
+    ['has keys of no known type', ({ state }) => (state.text = '{"keys":"all"}')],
+  ])('503: %s; a flood of tokens reads it once', async (_case, prepare) => {
+    await withIssuer(prepare, async (of, served) => {
+      const tokens = await Promise.all(
+        Array.from({ length: 40 }, (_none, number) => of.token({ sub: `s-${number}` }, ES)),
+      );
+      const answers = await Promise.all(tokens.map((bearer) => send(bearer, '/v1/models', served)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(JSON.stringify(answers[0]?.body)).toContain(UNREADABLE);
+      expect(of.state.reads).toBe(1);
+    });
+  });
+
+  it('200: answers late; calls wait for the one read, and calls with keys do not', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await withIssuer(
+      ({ state }) => {
+        state.held = held;
+      },
+      async (of, served) => {
+        const tokens = await Promise.all(
+          Array.from({ length: 10 }, (_none, number) => of.token({ sub: `s-${number}` }, ES)),
+        );
+        const waiting = Promise.all(tokens.map(async (bearer) => (await send(bearer, '/v1/models', served)).status));
+        await expect.poll(() => of.state.reads).toBe(1);
+        expect((await send(served.adminKey, '/v1/models', served)).status).toBe(200);
+        release();
+        expect(await waiting).toEqual(tokens.map(() => 200));
+        expect(of.state.reads).toBe(1);
+      },
+    );
+  });
+
+  it('401 and 200: a rotated key; the former one is refused once the set was read', async () => {
+    await withIssuer(
+      () => {},
+      async (of, served) => {
+        await of.addKey('ES256', 'new');
+        of.removeKey('key-ES256');
+        expect((await send(await of.token({ sub: 's' }, { ...ES, kid: 'new' }), '/v1/models', served)).status).toBe(
+          200,
+        );
+        expect(await send(await of.token({ sub: 's' }, ES), '/v1/models', served)).toEqual(
+          malformed('no key of the issuer has signed it'),
+        );
+        expect(of.state.reads).toBe(1);
+      },
+    );
+  });
+
+  it('401: without a secret of HMAC, also where a token is signed with one', async () => {
+    await withIssuer(
+      ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
+      async (of, served) => {
+        const forged = await of.token({ sub: 'boss' }, { alg: 'HS256', kid: 'key-ES256', key: Buffer.from('secret') });
+        expect(await send(forged, '/v1/models', served)).toEqual(malformed('its algorithm is not one of a public key'));
+      },
+    );
+  });
+});
