@@ -4,6 +4,7 @@ import type { Deployment } from '../src/domain/chat/provider.ts';
 import type { Health } from '../src/domain/deployments/health.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { priceWarning } from '../src/domain/deployments/price-warning.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
 import { deploymentsFor, isFor } from '../src/domain/deployments/team-models.ts';
@@ -22,6 +23,8 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
   readonly entry: CatalogEntry | null;
   /** Why it cannot be called; null where it can. Only administrators see the reason. */
   readonly fault: string | null;
+  /** What is probably wrong with its prices; null for nothing, and for callers who are not administrators. */
+  readonly warning: string | null;
   readonly health: Health;
   /** Result of the last health probe; null when it was never probed. */
   readonly lastProbe: Probe | null;
@@ -45,15 +48,17 @@ export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): reado
       (one) =>
         isAdmin || ((isFor(caller.key, one) || one.teamId === teamId) && mayCallSome(caller.key, one.modelGroup)),
     )
-    .map((deployment) => ({
+    .map((deployment) => [deployment, entryFor(deployment, snapshot)] as const)
+    .map(([deployment, entry]) => ({
       id: deployment.id,
       modelGroup: deployment.modelGroup,
       teamId: deployment.teamId ?? null,
       provider: deployment.provider,
       upstreamModel: deployment.upstreamModel,
       apiBase: isAdmin && deployment.apiBase !== null ? publicAddress(deployment.apiBase) : null,
-      entry: entryFor(deployment, snapshot),
+      entry,
       fault: faultOf(deployment, isAdmin),
+      warning: isAdmin ? priceWarning(deployment, entry) : null,
       health: gateway.healthOf(deployment.id),
       lastProbe: gateway.lastProbe(deployment.id),
       accessGroups: deployment.accessGroups ?? [],

@@ -11,6 +11,7 @@ interface EndpointRow {
   readonly model_id: string;
   readonly model_group: string;
   readonly api_base?: string;
+  readonly warning?: string;
   readonly reason?: string;
   readonly checked_at?: string;
   readonly latency_ms?: number;
@@ -18,10 +19,14 @@ interface EndpointRow {
 }
 
 function endpointObject({ deployment, found }: Checked, details: boolean): EndpointRow {
-  const { id, modelGroup, provider, upstreamModel, apiBase } = deployment;
+  const { id, modelGroup, provider, upstreamModel, apiBase, warning } = deployment;
   const who = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
   if (!details) return who;
-  const where = apiBase === null ? who : { ...who, api_base: apiBase };
+  const where = {
+    ...who,
+    ...(apiBase === null ? {} : { api_base: apiBase }),
+    ...(warning === null ? {} : { warning }),
+  };
   if (found === null) return where;
   if (typeof found === 'string') return { ...where, reason: found };
   const { at, latencyMs, failure } = found;

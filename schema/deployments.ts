@@ -110,6 +110,11 @@ builder.node(DeploymentType, {
       description:
         'Why it cannot be called: no key, no address or an unknown provider. Null where it can. Only administrators see the reason.',
     }),
+    warning: t.exposeString('warning', {
+      nullable: true,
+      description:
+        'What is probably wrong with its prices, such as a price of input and none of output. Null for nothing, and for callers who are not administrators.',
+    }),
     health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
     accessGroups: t.stringList({
       description: 'Access groups of models that it is in. A key whose `models` names one may call it.',

@@ -1,3 +1,4 @@
+import { pricesInputOnly } from '../../domain/deployments/price-warning.ts';
 import { valueFaults } from '../../domain/settings/value-faults.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
@@ -123,7 +124,8 @@ function checkModel(model: Entries, path: Path, note: Warn): void {
     const message = nearest === null ? noEffect(MODEL_EFFECTS[name]) : `has no effect; did you mean ${nearest}?`;
     note([...path, 'litellm_params', name], message);
   }
-  if (pricesInputOnly(isMap(params) ? params : {}, isMap(info) ? info : {}))
+  const prices = { ...(isMap(info) ? info : {}), ...(isMap(params) ? params : {}) };
+  if (pricesInputOnly(prices, `${String(prices['model'])} ${String(prices['mode'])}`))
     note([...path, 'litellm_params', 'input_cost_per_token'], INPUT_ONLY);
   const unsupported = UNSUPPORTED_KEYS['model_info'] ?? NONE;
   for (const [name, value] of Object.entries(isMap(info) ? info : {})) {
@@ -134,17 +136,6 @@ function checkModel(model: Entries, path: Path, note: Warn): void {
 
 const INPUT_ONLY =
   'prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
-
-/** Models without output tokens. */
-const NO_OUTPUT = /embed|rerank|moderation|search/i;
-
-/** Whether a model has an own price of input tokens, and none of any output. */
-function pricesInputOnly(params: Entries, info: Entries): boolean {
-  if (!(Number(params['input_cost_per_token']) > 0)) return false;
-  const names = [...Object.keys(params), ...Object.keys(info)];
-  const isPriced = names.some((name) => name.startsWith('output_cost_per') || name === 'tiered_pricing');
-  return !isPriced && !NO_OUTPUT.test(`${String(params['model'])} ${String(info['mode'])}`);
-}
 
 /** A key beside `litellm_params` that belongs into it. */
 function misplaced(name: string): string {

@@ -1,0 +1,26 @@
+import type { CatalogEntry } from '../catalog/catalog.ts';
+import type { Deployment } from '../chat/provider.ts';
+
+type Prices = Readonly<Record<string, unknown>>;
+
+/** Models without output tokens. */
+const NO_OUTPUT = /embed|rerank|moderation|search/i;
+
+/** Whether prices by price-map key have one of input tokens, and none of any output. */
+export function pricesInputOnly(prices: Prices, model: string): boolean {
+  if (!(Number(prices['input_cost_per_token']) > 0)) return false;
+  const isPriced = Object.keys(prices).some(
+    (name) => name.startsWith('output_cost_per') || name.startsWith('tiered_pricing'),
+  );
+  return !isPriced && !NO_OUTPUT.test(model);
+}
+
+/** What is probably wrong with the prices of a deployment; null for nothing. Its calls are accepted. */
+export function priceWarning(
+  { priceOverrides, upstreamModel, probe }: Pick<Deployment, 'priceOverrides' | 'upstreamModel' | 'probe'>,
+  entry: Pick<CatalogEntry, 'row'> | null,
+): string | null {
+  const prices = { ...entry?.row, ...priceOverrides };
+  if (!pricesInputOnly(prices, `${upstreamModel} ${probe?.mode ?? String(prices['mode'])}`)) return null;
+  return 'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
+}

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { tenancyClient } from '../../support/tenancy-client.ts';
+
+const priced = (id: string, prices: object, info: object = {}) => ({
+  model_name: id,
+  litellm_params: { model: 'openai/of-no-catalog', api_key: 'sk-x', api_base: 'http://127.0.0.1:9/v1', ...prices },
+  model_info: { id, ...info },
+});
+const INPUT_ONLY = { input_cost_per_token: 0.001 };
+
+const { get, post, key } = tenancyClient({
+  env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
+  config: {
+    model_list: [
+      priced('filed', INPUT_ONLY),
+      priced('free-output', { ...INPUT_ONLY, output_cost_per_token: 0 }),
+      priced('vectors', INPUT_ONLY, { mode: 'embedding' }),
+      { model_name: 'known', litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', ...INPUT_ONLY } },
+    ],
+    general_settings: { background_health_checks: true, health_check_interval: 86_400 },
+  },
+});
+
+const WARNING = 'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
+
+it('a price of input alone is a warning in the graph and in /health, for models of the file and stored ones', async () => {
+  expect((await post('/model/new', priced('stored', INPUT_ONLY))).status).toBe(200);
+  const query = '{ deployments { model warning } }';
+  const rows = [
+    { model: 'filed', warning: WARNING },
+    { model: 'free-output', warning: null },
+    { model: 'vectors', warning: null },
+    { model: 'known', warning: null },
+    { model: 'demo', warning: null },
+    { model: 'stored', warning: WARNING },
+  ];
+  expect((await post('/graphql', { query })).body).toEqual({ data: { deployments: rows } });
+  const seen = (await post('/graphql', { query }, await key({}))).body;
+  expect(seen).toEqual({ data: { deployments: rows.map(({ model }) => ({ model, warning: null })) } });
+
+  const { status, body } = await get('/health');
+  expect(status).toBe(200);
+  const endpoints = ['healthy_endpoints', 'unhealthy_endpoints', 'unchecked_endpoints'].flatMap(
+    (list) => (body[list] ?? []) as readonly { readonly model_group: string; readonly warning?: string }[],
+  );
+  expect(endpoints.filter(({ warning }) => warning !== undefined).map((one) => [one.model_group, one.warning])).toEqual(
+    [
+      ['filed', WARNING],
+      ['stored', WARNING],
+    ],
+  );
+});
