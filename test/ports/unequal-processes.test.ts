@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { RateLimit, RateLimits } from '../../src/domain/admission/rate-limits.ts';
+import { createSharedRateLimits } from '../../src/runtime/admission/shared-rate-limits.ts';
+import type { ShareTiming } from '../../src/runtime/admission/shares.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
+import { realClock, someShares } from '../support/shares.ts';
+import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
+
+const PACE: ShareTiming = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
+const SKEW_MS = 90_000;
+
+/** Two processes over one ledger. The clock of the second is `skewMs` ahead, and can be moved. */
+async function withTwo(
+  { ledger, prefix }: OpenLedger,
+  run: (two: {
+    readonly processes: readonly [RateLimits, RateLimits];
+    readonly prefix: string;
+    readonly moveSecond: (ms: number) => void;
+  }) => Promise<void>,
+  skewMs = 0,
+): Promise<void> {
+  let aheadMs = skewMs;
+  const skewed = { monotonicMs: () => realClock.monotonicMs() + aheadMs };
+  const [first, second] = [someShares(ledger, { pace: PACE }), someShares(ledger, { pace: PACE, clock: skewed })];
+  try {
+    await run({
+      processes: [
+        createSharedRateLimits({ shares: first, clock: realClock }),
+        createSharedRateLimits({ shares: second, clock: skewed }),
+      ],
+      prefix,
+      moveSecond: (ms) => void (aheadMs += ms),
+    });
+  } finally {
+    await Promise.all([first.stop(), second.stop()]);
+  }
+}
+
+/** Number of calls that were admitted. */
+async function calls(limits: RateLimits, limit: RateLimit, times: number): Promise<number> {
+  const decisions = await Promise.all(Array.from({ length: times }, () => limits.admit([limit], 0)));
+  return decisions.filter(({ kind }) => kind === 'admitted').length;
+}
+
+function suite(name: string, open: () => OpenLedger): void {
+  describe(`two processes that differ, ${name}`, () => {
+    it('with limits of 10 and 25: the lower one holds for all calls of its process, the higher one for all of both', () =>
+      withTwo(open(), async ({ processes: [low, high], prefix }) => {
+        const of = (kind: 'requests' | 'parallel', amount: number): RateLimit => ({
+          scope: 'api_key',
+          id: `${prefix}${kind}`,
+          [kind]: amount,
+        });
+        for (const kind of ['requests', 'parallel'] as const) {
+          // oxlint-disable-next-line no-await-in-loop -- the order decides
+          expect(await calls(high, of(kind, 25), 8)).toBe(8);
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          expect(await calls(low, of(kind, 10), 30)).toBe(2);
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          expect(await calls(high, of(kind, 25), 60)).toBe(15);
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          expect(await calls(low, of(kind, 10), 30)).toBe(0);
+        }
+      }));
+
+    it.each([SKEW_MS, -SKEW_MS])('with clocks %d ms apart: admit the limit together', (skewMs) =>
+      withTwo(
+        open(),
+        async ({ processes: [first, second], prefix }) => {
+          const limit: RateLimit = { scope: 'api_key', id: `${prefix}skewed`, requests: 20, parallel: 18 };
+          expect(await calls(first, limit, 6)).toBe(6);
+          expect(await calls(second, limit, 7)).toBe(7);
+          const [more, others] = await Promise.all([calls(first, limit, 40), calls(second, limit, 40)]);
+          expect(more + others).toBe(5);
+        },
+        skewMs,
+      ),
+    );
+
+    it('whose clock jumps by 90 s: begins no window of its own', () =>
+      withTwo(open(), async ({ processes: [first, second], prefix, moveSecond }) => {
+        const limit: RateLimit = { scope: 'api_key', id: `${prefix}jump`, requests: 20 };
+        expect((await calls(first, limit, 8)) + (await calls(second, limit, 8))).toBe(16);
+        moveSecond(SKEW_MS);
+        expect((await calls(second, limit, 40)) + (await calls(first, limit, 40))).toBe(4);
+      }));
+  });
+}
+
+suite('over a ledger of the test', () => ({ ledger: new MemoryLedger(), prefix: '' }));
+withRedis((open) => suite('in Redis', open));
+withPostgres((open) => suite('in PostgreSQL', open));
