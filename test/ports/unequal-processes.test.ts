@@ -38,7 +38,7 @@ async function withTwo(
 
 /** Number of calls that were admitted. */
 async function calls(limits: RateLimits, limit: RateLimit, times: number): Promise<number> {
-  const decisions = await Promise.all(Array.from({ length: times }, () => limits.admit([limit], 0)));
+  const decisions = await Promise.all(Array.from({ length: times }, async () => limits.admit([limit], 0)));
   return decisions.filter(({ kind }) => kind === 'admitted').length;
 }
 

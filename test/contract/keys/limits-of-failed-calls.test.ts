@@ -61,7 +61,8 @@ afterAll(async () => {
 /** A key whose limits admit one call at once, and the expected tokens of one call. */
 async function tightKey(): Promise<string> {
   const draft = { max_parallel_requests: 1, tpm_limit: 300, rpm_limit: 100 };
-  return String(((await (await app.call('POST', '/key/generate', draft)).json()) as { key: string }).key);
+  const { key } = (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string };
+  return key;
 }
 
 function send(key: string, body: object, path = '/v1/chat/completions', signal?: AbortSignal): Promise<Response> {
