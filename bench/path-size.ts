@@ -20,7 +20,7 @@ import { table } from './report.ts';
 const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
 const ROOT = join(import.meta.dirname, '..');
 const WARM = 2;
-const COUNTS = 1;
+const COUNTS = 5;
 
 const EVENTS = ['Hel', 'lo', ''].map((content, index) => ({
   id: 'chatcmpl-1',
@@ -63,12 +63,20 @@ const settings = readSettings(
 const app = await startApp(settings, createLog(settings.logLevel));
 const headers = { 'content-type': 'application/json', authorization: `Bearer ${settings.masterKey.reveal()}` };
 
-async function send(path: string, body: object): Promise<string> {
-  const answer = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+async function send(path: string, body: object, key = settings.masterKey.reveal()): Promise<string> {
+  const authorization = `Bearer ${key}`;
+  const answer = await fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers: { ...headers, authorization },
+    body: JSON.stringify(body),
+  });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
   return text;
 }
+
+const CHAT = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+const { key: virtualKey } = JSON.parse(await send('/key/generate', {})) as { readonly key: string };
 
 const traceIdOf = (number: number): string => number.toString(16).padStart(32, '0');
 
@@ -122,8 +130,8 @@ async function openFeed(): Promise<(traceId: string) => Promise<void>> {
 let exported = 0;
 let nextEvent: ((traceId: string) => Promise<void>) | undefined;
 const PATHS: Readonly<Record<string, () => Promise<unknown>>> = {
-  'chat stream': () =>
-    send('/v1/chat/completions', { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+  'chat stream': () => send('/v1/chat/completions', CHAT),
+  'the same with a virtual key': () => send('/v1/chat/completions', CHAT, virtualKey),
   'catalog query': () => send('/graphql', { query: '{ catalogEntries(first: 5) { nodes { entryId mode } } }' }),
   // The last one: its feed stays open.
   'trace ingest to subscriber': async () => {

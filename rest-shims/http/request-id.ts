@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { callerId } from '../../src/domain/calls/caller-id.ts';
 import type { Outgoing } from './outgoing.ts';
 
 /** Header that carries the id of a request, in requests and answers. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Visible ASCII, 1 to 200 characters. Several header lines are joined by `, ` and do not match. */
-const FORM = /^[\x21-\x7e]{1,200}$/;
-
-/** The client's own request id if it sent a valid one, else a new UUID. */
+/** The client's own request id if it sent a valid one, else a new UUID. Several header lines are joined by `, ` and are not valid. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const sent = headers[REQUEST_ID_HEADER];
-  return typeof sent === 'string' && FORM.test(sent) ? sent : randomUUID();
+  return sent === undefined ? randomUUID() : (callerId(sent) ?? randomUUID());
 }
 
 /** The request id that an answer carries; null before one is assigned. */

@@ -19,8 +19,7 @@ import { statusOf } from '../errors.ts';
 import { callTermsOf } from './terms.ts';
 import { bringsForm, formFields, formOf } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/heartbeat.ts';
-import { keyLimitHeaders, standingHeaders } from './limit-headers.ts';
-import { rateLimitName } from '../http/rate-limit-headers.ts';
+import { keyLimitHeaders, rateLimitName, standingHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseInPart, wholly } from '../http/json-body.ts';
 
@@ -78,8 +77,8 @@ export function callFactsOf({
   const traceparent = headers['traceparent'];
   const userAgent = headers['user-agent'];
   return {
-    callId: callerId(callId),
-    parent: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
+    callId: callId === undefined ? null : callerId(callId),
+    parent: typeof traceparent === 'string' ? parseTraceparent(traceparent) : null,
     ...(userAgent === undefined ? {} : { userAgent }),
   };
 }
@@ -171,7 +170,7 @@ function errorEvent(failure: Error): Uint8Array {
 export function headOf(call: GatewayCall, scope: Scope): string[] {
   const { deployment, exchange, tries } = call;
   const cost = call.cost();
-  const allowance = scope.caller?.key?.maxBudget ?? null;
+  const key = scope.caller?.key ?? null;
   const head = [
     'x-litellm-call-id',
     call.callId,
@@ -192,20 +191,21 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
   if (tries.mostRetries !== null) head.push('x-litellm-max-retries', String(tries.mostRetries));
   if (tries.mostFallbacks !== null) head.push('x-litellm-max-fallbacks', String(tries.mostFallbacks));
   if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
-  if (allowance !== null) {
-    head.push('x-litellm-key-max-budget', usdText(allowance));
+  if (key !== null && key.maxBudget !== null) {
+    head.push('x-litellm-key-max-budget', usdText(key.maxBudget));
     const spent = call.keySpend();
     if (spent !== null) head.push('x-litellm-key-spend', usdText(spent));
   }
-  for (const limit of keyLimitHeaders(scope.caller?.key ?? null)) head.push(...limit);
-  for (const limit of standingHeaders(call.limits, call.modelGroup)) head.push(...limit);
+  for (const limit of keyLimitHeaders(key)) head.push(...limit);
+  const isLimited = call.limits.length > 0;
+  if (isLimited) for (const limit of standingHeaders(call.limits, call.modelGroup)) head.push(...limit);
   if (exchange.dropped) head.push('x-gateway-dropped-params', headerText(exchange.dropped.join(', ')));
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
     head.push(`llm_provider-${name}`, value);
-    const limit = rateLimitName(name);
     // The limits of the key hide those of the upstream.
-    if (limit !== undefined && call.limits.length === 0) head.push(limit, value);
+    const limit = isLimited ? undefined : rateLimitName(name);
+    if (limit !== undefined) head.push(limit, value);
   }
   return head;
 }

@@ -1,5 +1,5 @@
 import { UpstreamFailed } from '../../src/domain/errors.ts';
-import { rateLimitName } from '../http/rate-limit-headers.ts';
+import { rateLimitName } from './limit-headers.ts';
 import { headerText } from './model-call.ts';
 
 /** Upstream headers with the time of the next accepted call. */

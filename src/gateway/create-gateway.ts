@@ -10,10 +10,8 @@ import { withClientCredentials } from '../domain/deployments/client-credentials.
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
-import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { END_USER } from '../domain/calls/call-labels.ts';
 import { assertEnforcedParams, type DemandedParams } from '../domain/keys/enforced-params.ts';
-import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import { usageOfCut, usageOfUncounted } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { idOrNull } from '../domain/optional-id.ts';
@@ -27,9 +25,9 @@ import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { type CallTools, openCall } from './calls/call.ts';
 import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
-import { tagged } from '../domain/calls/call-tags.ts';
 import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
+import { assertKeyAllows, requestOfKey, withoutAlias } from './admission/key-rules.ts';
 import { createCallLimits } from './admission/rate-limits.ts';
 import { createRealtime } from './sessions/create-realtime.ts';
 import { createCostExpectations } from './admission/expected-cost.ts';
@@ -45,18 +43,16 @@ import type {
 } from './gateway.ts';
 import { watchHealth } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
-import { permittedFor } from './routing/permitted-router.ts';
+import { type CustomerPlace, inRegion, nowhere, permittedFor, placeOf } from './routing/permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { pricedOnly } from './routing/priced-router.ts';
 import { createProbing } from './calls/probing.ts';
-import { type CustomerPlace, inRegion, nowhere, placeOf } from './routing/regional-router.ts';
 import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf } from './guardrails/guard-of.ts';
 import { sendGuarded } from './guardrails/guarded-call.ts';
 import { createGuards } from './guardrails/guarding.ts';
-import { createLiveRouter } from './routing/live-router.ts';
-import { mockOf, type Route, unknownModel } from './routing/route.ts';
+import { createLiveRouter, mockOf, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
 /** Ports and settings of the gateway. */
@@ -153,8 +149,9 @@ export function createGateway(
 
   /** Applies the timeout and the credentials of a request to a deployment. */
   function forRequest(deployment: Deployment, request: ModelRequest): Deployment {
-    const { timeoutSeconds } = request;
-    const called = withClientCredentials(deployment, request, options.clientCredentials);
+    const { timeoutSeconds, credentials = null } = request;
+    const called =
+      credentials === null ? deployment : withClientCredentials(deployment, request, options.clientCredentials);
     return timeoutSeconds === undefined ? called : { ...called, timeoutSeconds };
   }
 
@@ -170,20 +167,13 @@ export function createGateway(
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
-  /** Replaces a model alias of the caller's key. */
-  function unaliased({ key }: Caller, request: ModelRequest): ModelRequest {
-    const model = modelBehind(key, request.model);
-    return model === request.model ? request : { ...request, model };
-  }
-
   /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
   function routeFor({ key }: Caller, request: ModelRequest): Route {
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
-    assertMayCall(key, model);
+    if (key !== null) assertKeyAllows(key, request);
     const hasEndUser = idOrNull(request.labels?.[END_USER] ?? null) !== null;
     assertEnforcedParams(key, { body: request.body, hasEndUser }, options.demandedParams?.());
-    assertMayChangeGuardrails(key, request.body);
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
@@ -232,7 +222,8 @@ export function createGateway(
   async function located(caller: Caller, asked: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
-      const named = unaliased(caller, { ...asked, model, credentials: null });
+      const other = { ...asked, model, credentials: null };
+      const named = caller.key === null ? other : withoutAlias(caller.key, other);
       const request = named.labels === undefined ? named : await placedRequest(caller, named);
       return { request, route: routeFor(caller, request) };
     } catch (failure) {
@@ -273,7 +264,7 @@ export function createGateway(
     healthOf: (deploymentId) => health.of(deploymentId),
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, asked) {
-      const named = tagged(caller.key, unaliased(caller, asked));
+      const named = caller.key === null ? asked : requestOfKey(caller.key, asked);
       const first = { request: named, route: await freshRouteFor(caller, named) };
       const { request, route } = await affordableModel(budgets, caller.key, first, (model) =>
         located(caller, named, model),
@@ -285,9 +276,10 @@ export function createGateway(
       });
     },
     async call(caller, asked, signal) {
+      const { key } = caller;
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
       const named: ModelRequest = {
-        ...tagged(caller.key, unaliased(caller, asked)),
+        ...(key === null ? asked : requestOfKey(key, asked)),
         includeUsage,
         owner: caller.keyHash,
       };
@@ -296,21 +288,21 @@ export function createGateway(
       const asPlaced = placed instanceof Promise ? await placed : placed;
       const found = freshRouteFor(caller, asPlaced);
       const first = { request: asPlaced, route: found instanceof Promise ? await found : found };
-      const { request, route } = hasFallbacks(caller.key, asPlaced.model)
-        ? await affordableModel(budgets, caller.key, first, (model) => located(caller, named, model))
-        : first;
+      const { request, route } =
+        key !== null && hasFallbacks(key, asPlaced.model)
+          ? await affordableModel(budgets, key, first, (model) => located(caller, named, model))
+          : first;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });
       if (guard !== null) call.guarded(guard);
       try {
-        const reserving = retrying.reserve(call, { key: caller.key, request, route });
+        const reserving = retrying.reserve(call, { key, request, route });
         if (reserving instanceof Promise) call.prepareLimit(request);
         const reserved = reserving instanceof Promise ? await reserving : reserving;
         const limiting = call.limit(request);
         if (limiting) await limiting;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        const { key } = caller;
         if (guard === null) return await retrying.send(call, { key, request: sent, route: reserved, signal });
         return await sendGuarded(guard, call, {
           request: sent,

@@ -2,10 +2,11 @@ import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
 import { createRestRouter, type RestRouterOptions } from '../../rest-shims/http/router.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/http/request-id.ts';
 import type { Connections } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { createKoaApp, type GraphEndpoints } from './koa-app.ts';
-import { SECURITY_HEADERS, setRequestId } from './response-headers.ts';
+import { SECURITY_HEADERS } from './response-headers.ts';
 import { addressOf, createHttpServer, listen } from './server.ts';
 import type { Upgrades } from './upgrades.ts';
 
@@ -73,7 +74,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
     count(request, response);
     // Node's own requests have responses of Node; all others are of the fast path.
     if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
-    setRequestId(request, response);
+    response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));
     if (drain.refuses(request, response)) return;
     rest.serveHot(request, response).catch((error: Error) => {
       failed(error);

@@ -8,13 +8,8 @@ export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])
   ['referrer-policy', 'no-referrer'],
 ];
 
-/** Sets the id of a request in its answer. */
-export function setRequestId(request: Incoming, response: Outgoing): void {
-  response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));
-}
-
 /** Sets the headers that every answer has: the request id and the security headers. Answers of the fast path begin with the latter. */
 export function setCommonHeaders(request: Incoming, response: Outgoing): void {
-  setRequestId(request, response);
+  response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
 }

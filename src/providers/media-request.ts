@@ -9,10 +9,9 @@ interface EncodedBody {
   readonly body: Uint8Array | readonly Uint8Array[];
 }
 
-/** Body of an image or transcription request, in OpenAI's format. Null for other endpoints. */
-export function mediaRequest(request: ModelRequest, upstreamModel: string): EncodedBody | null {
-  const { endpoint, form } = request;
-  if (endpoint.medium === undefined) return null;
+/** Body of a request about a medium, such as an image, in OpenAI's format. */
+export function mediaRequest(request: ModelRequest, upstreamModel: string): EncodedBody {
+  const { form } = request;
   if (form !== undefined) return { contentType: contentTypeOf(form), body: upstreamForm(form, upstreamModel) };
   // Only text streams support `stream_options`.
   const body = upstreamRequest(request, upstreamModel, { streamOptions: false });

@@ -11,7 +11,7 @@ import {
 /** Counts runs of guardrails in memory and commits them to a store. */
 export interface GuardrailUseCounter {
   /** Counts the runs of a recorded call. Never throws. */
-  see(call: CallRecord): void;
+  count(call: CallRecord): void;
   /** Commits all counts so far. Rejects when the store does not take them: they stay, and the next call commits them again. */
   flush(): Promise<void>;
   /** Flushes periodically from now on. */
@@ -54,7 +54,7 @@ export function createGuardrailUseCounter({
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  function count(run: GuardrailRun): void {
+  function countRun(run: GuardrailRun): void {
     const day = run.at.toISOString().slice(0, 10);
     const key = `${day} ${run.guardrailId}`;
     const { guardrailId, name, kind } = run;
@@ -104,9 +104,8 @@ export function createGuardrailUseCounter({
   }
 
   return {
-    see(call) {
-      const found = runsOf(call);
-      if (found.length > 0) for (const run of found) count(run);
+    count(call) {
+      for (const run of runsOf(call)) countRun(run);
     },
     flush,
     start: flushLater,

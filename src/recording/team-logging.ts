@@ -64,14 +64,6 @@ function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'ur
   };
 }
 
-/** Records a call and exports its spans; neither waits for the other. */
-export const recordAndExport = (records: CallRecorder, exports: CallRecorder): CallRecorder => ({
-  record(call) {
-    records.record(call);
-    exports.record(call);
-  },
-});
-
 export function createTeamLogging(options: {
   readonly teams: Pick<TeamStore, 'find'>;
   readonly secrets: Pick<SealedTexts, 'open'>;

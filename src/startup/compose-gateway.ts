@@ -1,4 +1,5 @@
 import type { Bus } from '../domain/bus.ts';
+import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
@@ -10,16 +11,14 @@ import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts
 import { withTokenCalls } from '../gateway/calls/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/admission/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/admission/label-budgets.ts';
-import type { CallRecorder } from '../gateway/gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { createCallRecords } from '../recording/call-records.ts';
-import { publishingSpend } from '../recording/spend-updates.ts';
 import { openSpanExport } from '../recording/span-export.ts';
-import { createTeamLogging, recordAndExport } from '../recording/team-logging.ts';
+import { createTeamLogging } from '../recording/team-logging.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
 import { type BudgetWebhook, createBudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
@@ -70,7 +69,7 @@ export function composeRecords(
     log,
   });
   shutdown.add('span export', () => teamLogging.drain(EXPORT_DRAIN_MS));
-  const calls = createCallRecords({
+  const records = createCallRecords({
     stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
     watched: () => bus.subscriberCount() > 0,
     async changed(summaries) {
@@ -78,7 +77,7 @@ export function composeRecords(
     },
     log,
   });
-  shutdown.add('unfolding of records', () => calls.stop());
+  shutdown.add('unfolding of records', () => records.stop());
   const guardrailUse = createGuardrailUseCounter({
     process: randomIds.uuid(),
     store: stores.guardrailUse,
@@ -86,13 +85,6 @@ export function composeRecords(
     everyMs: settings.activityWriteSeconds * 1000,
     failed: (error) => log.warn({ err: error }, 'counts of guardrails could not be stored; trying again'),
   });
-  const records: typeof calls = {
-    ...calls,
-    record(call) {
-      guardrailUse.see(call);
-      calls.record(call);
-    },
-  };
   const responseQueue = createResponseQueue({
     store: stores.responses,
     masterKey: settings.masterKey,
@@ -176,7 +168,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
 /** The gateway over the configured deployments and every provider adapter. */
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
-  const { records, teamLogging, admission, rateLimits } = parts;
+  const { records, guardrailUse, teamLogging, bus, admission, rateLimits } = parts;
   const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
   const labelBudgets = createLabelBudgets(parts.stores, systemClock, settings.endUserBudgetId);
   const googleTokens = createGoogleTokens();
@@ -195,6 +187,16 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
   });
   parts.guardrails.checkWith((definition) => activeGuardrails.faultOf(definition));
+
+  /** Where the record of a call goes, in this order. */
+  function record(call: CallRecord): void {
+    if (call.spend.guardrails !== undefined) guardrailUse.count(call);
+    records.record(call);
+    teamLogging.record(call);
+    modelCalls?.record(call);
+    if (bus.subscriberCount() > 0) bus.publish('spend', call.spend);
+  }
+
   const gateway: ReturnType<typeof createGateway> = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
@@ -211,9 +213,9 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       issued: createIssuedTokens(parts.http, Date.now),
     }),
     catalog: parts.catalog,
-    recorder: publishingSpend(countingCalls(recordAndExport(records, teamLogging), modelCalls), parts.bus),
+    recorder: { record },
     budgetAlerts: createBudgetAlerts(systemClock, (alert) => {
-      parts.bus.publish('budgetAlert', alert);
+      bus.publish('budgetAlert', alert);
       webhook?.send(alert);
     }),
     guardrails: activeGuardrails,
@@ -225,12 +227,12 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     ids: randomIds,
     pause,
     random: Math.random,
-    routing: () => parts.fallbacks.policy(),
-    costAdjustments: () => parts.configuration.costAdjustments(),
-    providerBudgets: () => parts.configuration.providerBudgets(),
-    throttlePart: () => parts.configuration.throttlePart(),
-    blocksUnpriced: () => parts.configuration.blocksUnpriced(),
-    demandedParams: () => parts.configuration.demandedParams(),
+    routing: parts.fallbacks.policy,
+    costAdjustments: parts.configuration.costAdjustments,
+    providerBudgets: parts.configuration.providerBudgets,
+    throttlePart: parts.configuration.throttlePart,
+    blocksUnpriced: parts.configuration.blocksUnpriced,
+    demandedParams: parts.configuration.demandedParams,
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetErrorKind: settings.budgetErrorKind,
@@ -251,14 +253,3 @@ function composeWebhook({ settings, log, shutdown }: StartContext, http: Upstrea
 
 const composeCallMetrics = (deployments: DeploymentSource): CallMetrics =>
   createCallMetrics((id) => deployments.current().find((one) => one.id === id)?.modelGroup ?? null);
-
-/** A recorder that also counts calls by model. */
-const countingCalls = (recorder: CallRecorder, metrics: CallMetrics | null): CallRecorder =>
-  metrics === null
-    ? recorder
-    : {
-        record(call) {
-          recorder.record(call);
-          metrics.record(call);
-        },
-      };

@@ -5,11 +5,10 @@ import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
 import type { CallerGuardrails } from './key-guardrails.ts';
 
 /** Whether a key, its team or its project names guardrails. Allocates nothing, because it runs for every call. */
-export const namesGuardrails = (key: VirtualKey | null): boolean =>
-  key !== null &&
-  (isNamed(key.metadata['guardrails']) ||
-    isNamed(key.owners?.team?.metadata['guardrails']) ||
-    isNamed(key.owners?.project?.metadata['guardrails']));
+export const namesGuardrails = ({ metadata, owners }: VirtualKey): boolean =>
+  isNamed(metadata['guardrails']) ||
+  isNamed(owners?.team?.metadata['guardrails']) ||
+  isNamed(owners?.project?.metadata['guardrails']);
 
 const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
 

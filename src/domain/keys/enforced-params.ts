@@ -54,7 +54,7 @@ export function assertEnforcedParams(
   demanded: DemandedParams = NO_DEMANDS,
 ): void {
   if (demanded.endUser && !hasEndUser) throw missing('user');
-  assertPresent(body, demanded.all);
+  if (demanded.all.length > 0) assertPresent(body, demanded.all);
   if (key === null) return;
   if (key.metadata['service_account_id'] !== undefined) assertPresent(body, demanded.serviceAccounts);
   assertPresent(body, textsOf(key.metadata['enforced_params']));

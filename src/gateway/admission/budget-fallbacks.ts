@@ -15,8 +15,7 @@ const fallbacksOf = ({ settings }: VirtualKey, model: string): readonly string[]
     : [];
 
 /** Whether a key names fallbacks for a model. */
-export const hasFallbacks = (key: VirtualKey | null, model: string): boolean =>
-  key !== null && fallbacksOf(key, model).length > 0;
+export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbacksOf(key, model).length > 0;
 
 /**
  * Replaces the model of a call when the budget of the key for this model is used up: by the first of its fallbacks that can be

@@ -118,6 +118,8 @@ interface NamedLabels {
   readonly found: readonly LabelBudget[];
 }
 
+const NO_LABELS: NamedLabels = { labels: undefined, found: [] };
+
 export function createBudgets({
   admission,
   expectations,
@@ -165,7 +167,7 @@ export function createBudgets({
   }
 
   function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels, throttle?: Throttle) {
-    assertNoneBlocked(found);
+    if (found.length > 0) assertNoneBlocked(found);
     const windows = windowBudgets.of(key, routedOf(call), found);
     if (!isCharged(key, found, windows)) return null;
     const expected =
@@ -216,6 +218,7 @@ export function createBudgets({
 
   return {
     reserve({ key }, call, labels = call.request?.labels, throttle) {
+      if (labels === undefined) return reserveAll(key, call, NO_LABELS, throttle);
       const found = labelBudgets.of(labels, key);
       if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found }, throttle);
       return found.then((read) => reserveAll(key, call, { labels, found: read }, throttle));

@@ -178,7 +178,7 @@ export function openCall(
       account.edited(request);
     },
     reserve(at) {
-      release();
+      if (reserved !== null) release();
       const reserving = tools.budgets.reserve(caller, at, target.request.labels, throttle);
       if (!(reserving instanceof Promise)) {
         reserved = reserving;

@@ -54,7 +54,8 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
   function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
     if (guards === null) return null;
     const isIdle = guards.isIdle() && (guardrails ?? []).length === 0;
-    if (isIdle && (guardrails !== undefined || !namesGuardrails(caller.key))) return null;
+    const isNamedByKey = caller.key !== null && namesGuardrails(caller.key);
+    if (isIdle && (guardrails !== undefined || !isNamedByKey)) return null;
     const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
     const guard = guards.open({ caller, model, ...only });
     return guard.isIdle() ? null : guard;

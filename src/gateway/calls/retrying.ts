@@ -13,8 +13,7 @@ import { allCoolingDown, type Cooldowns } from '../routing/cooldowns.ts';
 import type { BeforeSend } from '../guardrails/guarded-call.ts';
 import { isOfGuardrail } from '../guardrails/guarding.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
-import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
-import { inRegion } from '../routing/regional-router.ts';
+import { inRegion, permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { type Route, type Router, type TeamRouter, unknownModel } from '../routing/route.ts';
 
 /** Gateway parts that retries and fallbacks use. */

@@ -31,7 +31,8 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
     if (request.unguarded === true) return null;
     const { guardrails, reportsGuardrails, endpoint, model } = request;
     const isIdle = guards.isIdle() && guardrails === undefined && reportsGuardrails !== true;
-    if (isIdle && !anyNamed() && !namesGuardrails(caller.key)) return null;
+    const { key } = caller;
+    if (isIdle && !anyNamed() && (key === null || !namesGuardrails(key))) return null;
     const guard = guards.open({
       caller,
       model,

@@ -72,7 +72,7 @@ export function watchHealth(clock: Clock): HealthWatch {
         },
         ended(failure) {
           stats.inFlight -= 1;
-          const fault = faultOf(failure);
+          const fault = (failure ?? null) === null ? null : faultOf(failure);
           // A refused call, or a disconnect before the response, is no evidence about the deployment.
           if (fault !== null || hasAnswered) count(stats, fault);
         },

@@ -3,8 +3,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { entryFor } from '../../domain/deployments/priced-by.ts';
 import { isPriceField } from '../../domain/deployments/price-fields.ts';
 import { Forbidden } from '../../domain/errors.ts';
-import { filteredRouter } from './filtered-router.ts';
-import type { Route, Router, TeamRouter } from './route.ts';
+import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
 
 /** Whether a deployment has any price: of its own, or in the catalog. A price of 0 is one. */
 function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
@@ -36,6 +35,7 @@ export function pricedOnly(
   function priced(router: Router): Router {
     const filtered = filteredRouter(router, () => (isOn() ? hasPrice : null));
     const select = (model: string, deploymentId?: string): Route | null => {
+      if (!isOn()) return router(model, deploymentId);
       const found = filtered(model, deploymentId);
       const isUnpriced = found === null && router.all(model).length > 0 && filtered.all(model).length === 0;
       if (isUnpriced) throw unpriced(model);

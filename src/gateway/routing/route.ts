@@ -1,5 +1,6 @@
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import { InvalidInput, UnknownModel } from '../../domain/errors.ts';
+import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 import { misconfiguredProvider } from './misconfigured.ts';
 
 /** Deployment selected for a call, and its provider adapter. */
@@ -64,6 +65,60 @@ export function createRouter(deployments: readonly Deployment[], providers: read
     }),
   );
   return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? others });
+}
+
+/** A router over the current deployments, rebuilt when their list is replaced. */
+export function createLiveRouter(
+  source: Pick<DeploymentSource, 'current'>,
+  providers: readonly Provider[],
+): TeamRouter {
+  let of = source.current();
+  let router = createRouter(of, providers);
+  const live = (): TeamRouter => {
+    const now = source.current();
+    if (now !== of) {
+      router = createRouter(now, providers);
+      of = now;
+    }
+    return router;
+  };
+  return Object.assign((model: string, deploymentId?: string) => live()(model, deploymentId), {
+    all: (model: string) => live().all(model),
+    byId: (id: string) => live().byId(id),
+    forTeam: (teamId: string | null) => live().forTeam(teamId),
+  });
+}
+
+/**
+ * A router with the routes of each model that `permits` allows. The order of selection stays: a selected route that is
+ * not allowed is skipped. `permits` answers null for a model whose routes are all allowed.
+ */
+export function filteredRouter(
+  routeOf: Router,
+  permits: (model: string) => ((route: Route) => boolean) | null,
+): Router {
+  const all = (model: string): readonly Route[] => {
+    const permitted = permits(model);
+    return permitted === null ? routeOf.all(model) : routeOf.all(model).filter(permitted);
+  };
+  const select = (model: string, deploymentId?: string): Route | null => {
+    const permitted = permits(model);
+    let found = routeOf(model, deploymentId);
+    if (permitted === null || found === null || permitted(found)) return found;
+    if (deploymentId !== undefined) return null;
+    const turns = routeOf.all(model).length;
+    for (let turn = 1; turn < turns; turn += 1) {
+      found = routeOf(model);
+      if (found !== null && permitted(found)) return found;
+    }
+    return all(model)[0] ?? null;
+  };
+  const byId = (id: string): Route | null => {
+    const found = routeOf.byId(id);
+    if (found === null) return null;
+    return (permits(found.deployment.modelGroup)?.(found) ?? true) ? found : null;
+  };
+  return Object.assign(select, { all, byId });
 }
 
 /** A group of deployments. The round robin skips those that cannot be called, unless none can be called. */

@@ -62,8 +62,10 @@ function contentOf(
   request: ModelRequest,
   model: string,
 ): Pick<UpstreamCall, 'headers' | 'body'> {
-  const media = mediaRequest(request, model);
-  if (media !== null) return { headers: headersOf(deployment, media.contentType), body: media.body };
+  if (request.endpoint.medium !== undefined) {
+    const { contentType, body } = mediaRequest(request, model);
+    return { headers: headersOf(deployment, contentType), body };
+  }
   const isResponse = isResponsesEndpoint(request.endpoint) && deployment.provider === 'azure';
   const body = isResponse ? upstreamResponseRequest(request, model) : upstreamRequest(request, model);
   return { headers: headersOf(deployment), body };

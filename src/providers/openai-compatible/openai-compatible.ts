@@ -55,8 +55,10 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     prepare(deployment, request) {
       const { endpoint } = request;
       const model = modelName(deployment.upstreamModel);
-      const media = mediaRequest(request, model);
-      if (media !== null) return { ...targetOf(deployment, endpoint.path, media.contentType), body: media.body };
+      if (endpoint.medium !== undefined) {
+        const { contentType, body } = mediaRequest(request, model);
+        return { ...targetOf(deployment, endpoint.path, contentType), body };
+      }
       return { ...targetOf(deployment, endpoint.path, 'application/json'), body: bodyOf(deployment, request, model) };
     },
   };

@@ -22,12 +22,13 @@ export function isAnswer(value: unknown, member: AnswerMember): boolean {
 /** Facts of an answer or of one chunk of a stream. */
 export function factsOf(value: unknown): AnswerFacts {
   const answer = object(value);
-  const reasons = list(answer['choices']).map((choice) => text(object(choice)['finish_reason']));
+  let finishReason: string | null = null;
+  for (const choice of list(answer['choices'])) finishReason ??= text(object(choice)['finish_reason']);
   return {
     // Azure's first chunk contains only filter results; its id and model are empty.
     id: text(answer['id']) || null,
     model: text(answer['model']) || null,
-    finishReason: reasons.find((reason) => reason !== null) ?? null,
+    finishReason,
     usage: usageIn(answer) ?? (Array.isArray(answer['choices']) ? null : inputOf(answer['usage'])),
     error: errorOf(answer),
   };

@@ -95,9 +95,9 @@ describe('the counter of runs', () => {
   it('commits counts by day and guardrail, and the runs that did not pass', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    counter.see(ran(entry('success'), entry('guardrail_intervened')));
-    counter.see(ran(entry('success', { start_time: AT + 86_400 })));
-    counter.see(aCall());
+    counter.count(ran(entry('success'), entry('guardrail_intervened')));
+    counter.count(ran(entry('success', { start_time: AT + 86_400 })));
+    counter.count(aCall());
     await counter.flush();
     await counter.flush();
     expect(batches).toEqual([
@@ -116,9 +116,9 @@ describe('the counter of runs', () => {
       numbers.push(number);
       if (numbers.length === 1) throw new Error('The store is away.');
     });
-    counter.see(ran(entry('success')));
+    counter.count(ran(entry('success')));
     await expect(counter.flush()).rejects.toThrow('away');
-    counter.see(ran(entry('success')));
+    counter.count(ran(entry('success')));
     await counter.flush();
     expect(numbers).toEqual([1, 1, 2]);
   });
@@ -126,7 +126,7 @@ describe('the counter of runs', () => {
   it('keeps at most 1,000 single runs, and counts all', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    for (let call = 0; call < 1_001; call += 1) counter.see(ran(entry('guardrail_intervened')));
+    for (let call = 0; call < 1_001; call += 1) counter.count(ran(entry('guardrail_intervened')));
     await counter.flush();
     expect([batches[0]?.days[0]?.intervened, batches[0]?.runs.length]).toEqual([1_001, 1_000]);
   });
