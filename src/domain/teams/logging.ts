@@ -4,7 +4,7 @@ type Named = Readonly<Record<string, unknown>>;
 
 /** Calls that a callback of a team receives. */
 export const CALLBACK_TYPES = ['success', 'failure', 'success_and_failure'] as const;
-export type CallbackType = (typeof CALLBACK_TYPES)[number];
+type CallbackType = (typeof CALLBACK_TYPES)[number];
 
 /** A destination for the spans of a team's calls. */
 export interface TeamCallback {

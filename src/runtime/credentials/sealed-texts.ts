@@ -16,7 +16,7 @@ const bytesOf = (text: string): Buffer => Buffer.from(text.slice(MARK.length), '
 const marked = (bytes: Buffer): string => `${MARK}${bytes.toString('base64')}`;
 
 /** Texts of one use, encrypted with a key derived from the salt key. */
-export function createSealedTexts(secrets: Secrets, use: string): SealedTexts {
+function createSealedTexts(secrets: Secrets, use: string): SealedTexts {
   const cipher: Cipher = cipherFor(secrets, use);
   return {
     seal: (text, about) => marked(cipher.seal(Buffer.from(text), about)),
