@@ -98,11 +98,11 @@ function filterIn(search: string): AuditFilter {
   };
 }
 
-interface AskedPage extends RowPage<AuditFilter, AuditSort> {
+interface RequestedPage extends RowPage<AuditFilter, AuditSort> {
   readonly page: number;
 }
 
-function parsePage(search: string): AskedPage {
+function parsePage(search: string): RequestedPage {
   const { page, page_size: size } = readPage(search);
   const word = wordsOf(search);
   const sort = oneOf(word('sort_by'), 'sort_by', Object.keys(SORTS)) ?? 'updated_at';
@@ -129,7 +129,7 @@ const renderEntry = (entry: AuditEntry) => ({
   updated_values: entry.after,
 });
 
-function renderPage({ entries, totalCount }: AuditPage, { page, limit }: AskedPage) {
+function renderPage({ entries, totalCount }: AuditPage, { page, limit }: RequestedPage) {
   return {
     audit_logs: entries.map(renderEntry),
     total: totalCount,

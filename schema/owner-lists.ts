@@ -6,7 +6,7 @@ import {
   listTeamRows,
   listUserRows,
 } from '../resolvers/owner-lists.ts';
-import type { AskedPage, FoundPage } from '../resolvers/operation/row-pages.ts';
+import type { RequestedPage, FoundPage } from '../resolvers/operation/row-pages.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
@@ -32,7 +32,7 @@ interface OrderedArgs<Sort extends string> extends PageArgs {
 /** One page in the requested order. */
 async function ordered<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
   args: OrderedArgs<Sort>,
-  list: (page: AskedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,
+  list: (page: RequestedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,
   texts: Readonly<Record<Sort, (row: Row) => string>>,
 ) {
   const page = readOrderedPage<Sort>(args, args.orderBy);

@@ -1,7 +1,7 @@
 import type { RowPlace, RowStore } from '../../src/domain/row-store.ts';
 
 /** A page in an order. */
-export interface AskedPage<Sort extends string = 'created_at'> {
+export interface RequestedPage<Sort extends string = 'created_at'> {
   readonly sort: Sort;
   readonly descending: boolean;
   readonly limit: number;
@@ -18,14 +18,14 @@ export interface FoundPage<Row> {
 /** A filter, without what the caller may see, and a page. */
 export interface Asked<Filter, Sort extends string> {
   readonly asked: Filter;
-  readonly page: AskedPage<Sort>;
+  readonly page: RequestedPage<Sort>;
 }
 
 /** One page of the rows of a store. */
 export async function pageOf<Row, Filter, Sort extends string>(
   store: RowStore<Row, Filter, Sort>,
   filter: Filter,
-  { sort, descending, limit, from }: AskedPage<Sort>,
+  { sort, descending, limit, from }: RequestedPage<Sort>,
 ): Promise<FoundPage<Row>> {
   const [found, totalCount] = await Promise.all([
     store.list({ filter, sort, descending, from, limit: limit + 1 }),

@@ -33,7 +33,7 @@ export function parseBody(bytes: Uint8Array): RequestBody {
 export function parseInPart(bytes: Uint8Array, named: RequestBody): PartiallyParsed {
   if (bytes.length >= LARGE_BODY) assertUtf8(bytes);
   const partly = bytes.length < LARGE_BODY ? null : parsePartially(bytes, named);
-  return partly ?? wholly(parseBody(bytes), named);
+  return partly ?? fullyParsed(parseBody(bytes), named);
 }
 
 /** RFC 8259 requires UTF-8. Decoding would replace invalid bytes, and the upstream would get other bytes than were parsed. */
@@ -41,8 +41,8 @@ function assertUtf8(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw notReadable('The request body is not valid UTF-8.');
 }
 
-/** A body that is parsed whole. */
-export const wholly = (fields: RequestBody, named: RequestBody): PartiallyParsed => ({
+/** A body of which no member is unread. */
+export const fullyParsed = (fields: RequestBody, named: RequestBody): PartiallyParsed => ({
   fields: { ...fields, ...named },
   unread: NOTHING,
 });

@@ -21,7 +21,7 @@ import { bringsForm, formFields, formOf } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/heartbeat.ts';
 import { keyLimitHeaders, rateLimitName, standingHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
-import { parseBody, parseInPart, wholly } from '../http/json-body.ts';
+import { parseBody, parseInPart, fullyParsed } from '../http/json-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
@@ -61,9 +61,9 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
 function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form: Form | null): PartiallyParsed {
   // A model in the path, as Azure's clients send it, replaces that of the body.
   const named = params['model'] ? { model: params['model'] } : {};
-  if (form !== null) return wholly(formFields(form), named);
+  if (form !== null) return fullyParsed(formFields(form), named);
   // Items are always parsed, because they may refer to stored responses.
-  return asks.form === 'items' ? wholly(parseBody(bytes), named) : parseInPart(bytes, named);
+  return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseInPart(bytes, named);
 }
 
 const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>

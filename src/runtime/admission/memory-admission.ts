@@ -290,7 +290,7 @@ class MemoryReservation implements Reservation {
   #releaseAmounts(): void {
     if (!this.#leases.open.remove(this.#place)) return;
     for (const charged of this.#charged) {
-      charged.counter.letGo(this.#holds ? charged.charge.amount : 0n, charged.progress);
+      charged.counter.removeHold(this.#holds ? charged.charge.amount : 0n, charged.progress);
       charged.progress = 0n;
     }
     this.#holds = false;

@@ -67,7 +67,7 @@ export class UseCounter {
     this.reserved += amount;
   }
 
-  letGo(reserved: bigint, progress: bigint): void {
+  removeHold(reserved: bigint, progress: bigint): void {
     this.holds -= 1;
     this.reserved -= reserved;
     this.progress -= progress;
