@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+type Type = 'requests' | 'tokens';
+
+interface Parties {
+  /** Id of every owner and label. */
+  readonly id: string;
+  readonly key: string;
+  readonly token: string;
+}
+
+const OF_SCOPE = { requests: 'rpm_limit', tokens: 'tpm_limit' } as const;
+const OF_MODEL = { requests: 'model_rpm_limit', tokens: 'model_tpm_limit' } as const;
+/** A limit that the calls of a test do not reach. */
+const FAR = 100_000;
+const LIFTED = 200_000;
+
+const change = (path: string, body: object) => calls.app.call('PATCH', path, body);
+
+/** Where each limit of a call is set, in the order in which they are checked. */
+const SET = {
+  api_key: ({ key }: Parties, type: Type, limit: number) =>
+    calls.manage('/key/update', { key, [OF_SCOPE[type]]: limit }),
+  user: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/user/update', { user_id: id, [OF_SCOPE[type]]: limit }),
+  team: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/team/update', { team_id: id, [OF_SCOPE[type]]: limit }),
+  team_member: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/team/member_update', { team_id: id, user_id: id, [OF_SCOPE[type]]: limit }),
+  end_user: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/budget/update', { budget_id: id, [OF_SCOPE[type]]: limit }),
+  // A key without a map of models has the limits of its team. It is lifted by a map of another model.
+  model_per_key: ({ key }: Parties, type: Type, limit: number) =>
+    calls.manage('/key/update', { key, [OF_MODEL[type]]: limit === LIFTED ? { free: FAR } : null }),
+  model_per_team: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/team/update', { team_id: id, [OF_MODEL[type]]: { priced: limit } }),
+  organization: ({ id }: Parties, type: Type, limit: number) =>
+    change('/organization/update', { organization_id: id, [OF_SCOPE[type]]: limit }),
+  model_per_organization: ({ id }: Parties, type: Type, limit: number) =>
+    change('/organization/update', { organization_id: id, [OF_MODEL[type]]: { priced: limit } }),
+  project: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/project/update', { project_id: id, [OF_SCOPE[type]]: limit }),
+  model_per_project: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/project/update', { project_id: id, [OF_MODEL[type]]: { priced: limit } }),
+  tag: ({ id }: Parties, type: Type, limit: number) =>
+    calls.manage('/tag/update', { name: id, [OF_SCOPE[type]]: limit }),
+} as const;
+type Scope = keyof typeof SET;
+const ORDER = Object.keys(SET) as readonly Scope[];
+
+const subjectOf = (scope: Scope, { id, token }: Parties): string =>
+  ({
+    api_key: token,
+    user: id,
+    team: id,
+    team_member: `${id}:${id}`,
+    end_user: id,
+    model_per_key: `${token}:priced`,
+    model_per_team: `${id}:priced`,
+    organization: id,
+    model_per_organization: `${id}:priced`,
+    project: id,
+    model_per_project: `${id}:priced`,
+    tag: id,
+  })[scope];
+
+async function partiesOf(id: string): Promise<Parties> {
+  await calls.manage('/organization/new', { organization_id: id, organization_alias: id });
+  await calls.manage('/user/new', { user_id: id, auto_create_key: false });
+  await calls.manage('/budget/new', { budget_id: id });
+  await calls.manage('/customer/new', { user_id: id, budget_id: id });
+  await calls.manage('/tag/new', { name: id });
+  await calls.manage('/team/new', { team_id: id, organization_id: id });
+  await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id } });
+  await calls.manage('/project/new', { team_id: id, project_id: id });
+  const made = await calls.manage('/key/generate', { user_id: id, team_id: id, project_id: id });
+  return { id, key: String(made['key']), token: String(made['token']) };
+}
+
+async function chat({ id, key }: Parties): Promise<Response> {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, user: id, tags: [id] };
+  return calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+}
+
+/** Headers of an answer that speak of limits. */
+const limitHeaders = (headers: Headers): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => /^(retry-after|rate_limit|reset_at|x-ratelimit)/.test(name)));
+
+/** The refusal of a call whose limits are used up. When the minute has ended, the first call is admitted and uses them up again. */
+async function refused(parties: Parties): Promise<{ status: number; headers: object; body: unknown }> {
+  let answer = await chat(parties);
+  if (answer.status === 200) {
+    await answer.text();
+    answer = await chat(parties);
+  }
+  return { status: answer.status, headers: limitHeaders(answer.headers), body: await answer.json() };
+}
+
+const RESET = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
+
+function refusal(subject: string, type: Type, limit: number) {
+  const text = `Rate limit exceeded for ${subject}. Limit type: ${type}. Current limit: ${limit}, Remaining: 0. Limit resets at: `;
+  const message = expect.stringMatching(new RegExp(`^${RegExp.escape(text)}${RESET}$`)) as string;
+  return {
+    status: 429,
+    headers: {
+      'retry-after': '60',
+      rate_limit_type: type,
+      reset_at: expect.stringMatching(new RegExp(`^${RESET}$`)) as string,
+    },
+    body: { error: { message, type: 'throttling_error', param: null, code: '429' } },
+  };
+}
+
+describe('limits that are all used up refuse a call in the order of the contract', () => {
+  // A call has used one request, and two tokens.
+  it.each([
+    ['requests', 1],
+    ['tokens', 2],
+  ] as const)('of %s', async (type, limit) => {
+    const parties = await partiesOf(`of-${type}`);
+    for (const scope of ORDER) await SET[scope](parties, type, FAR);
+    expect((await chat(parties)).status).toBe(200);
+    for (const scope of ORDER) await SET[scope](parties, type, limit);
+    const answers = [];
+    for (const scope of ORDER) {
+      answers.push(await refused(parties));
+      await SET[scope](parties, type, LIFTED);
+    }
+    expect(answers).toEqual(ORDER.map((scope) => refusal(`${scope}: ${subjectOf(scope, parties)}`, type, limit)));
+    expect((await chat(parties)).status).toBe(200);
+  });
+
+  it('of requests on any scope before those of tokens', async () => {
+    const parties = await partiesOf('of-phases');
+    await SET.api_key(parties, 'tokens', FAR);
+    await SET.tag(parties, 'requests', FAR);
+    expect((await chat(parties)).status).toBe(200);
+    await SET.api_key(parties, 'tokens', 2);
+    await SET.tag(parties, 'requests', 1);
+    expect(await refused(parties)).toEqual(refusal('tag: of-phases', 'requests', 1));
+    await SET.tag(parties, 'requests', FAR);
+    expect(await refused(parties)).toEqual(refusal(`api_key: ${parties.token}`, 'tokens', 2));
+  });
+
+  it('of a tag for one key at last', async () => {
+    const parties = await partiesOf('of-tags');
+    const { key, token } = parties;
+    await calls.manage('/key/update', { key, tag_rpm_limit: { 'of-tags': FAR } });
+    await SET.tag(parties, 'requests', FAR);
+    expect((await chat(parties)).status).toBe(200);
+    await calls.manage('/key/update', { key, tag_rpm_limit: { 'of-tags': 1 } });
+    await SET.tag(parties, 'requests', 1);
+    expect(await refused(parties)).toEqual(refusal('tag: of-tags', 'requests', 1));
+    await SET.tag(parties, 'requests', FAR);
+    expect(await refused(parties)).toEqual(refusal(`tag_per_key: ${token}:of-tags`, 'requests', 1));
+  });
+});
