@@ -20,7 +20,7 @@ import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } fr
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TeamModelPlatform } from './operation/model-platform.ts';
-import type { TeamPlatform } from './operation/platform.ts';
+import type { SpendPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import {
@@ -244,13 +244,15 @@ export const updateTeam = operation({
   name: 'updateTeam',
   access: teamManager,
   async run(
-    scope: Scope<TeamPlatform>,
+    scope: Scope<TeamPlatform & Pick<SpendPlatform, 'records'>>,
     { id, patch, memberLimits }: NamedTeam & { readonly patch: TeamPatch; readonly memberLimits: LimitsPatch },
   ): Promise<TeamView> {
     const team = await managedTeam(scope, id);
     const isAdmin = callerOf(scope).role === 'proxy_admin';
     const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
     if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
+    // A window counts from now on: earlier calls are in the spend before it.
+    if (patch.budgetLimits?.length) await scope.platform.records.readable();
     const about = authored(scope);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
     await assertInOrganization(scope, patchedTeam(team, allowed, about));

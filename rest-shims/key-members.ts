@@ -1,6 +1,5 @@
 import { ROLES } from '../src/domain/role.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import type { WantedWindow } from '../src/domain/keys/budget-windows.ts';
 import type { KeyPatch } from '../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { KEY_TYPES, METADATA_MEMBERS, type ModelBudget, type SettingsPatch } from '../src/domain/keys/key-settings.ts';
@@ -21,6 +20,7 @@ import {
   texts,
   wholeNumber,
 } from './http/body-fields.ts';
+import { budgetWindow, NOT_AN_AMOUNT, recordMembers } from './budget-windows.ts';
 import { METADATA, orNull } from './key-metadata.ts';
 import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
@@ -28,17 +28,6 @@ type Sent = Readonly<Record<string, unknown>>;
 
 /** A text; null when left out or blank. */
 const blankIsNull: FieldReader<string | null> = (sent) => (sent === '' ? { value: null } : text(sent));
-
-/** A budget of a window: `{budget_duration, max_budget}`. */
-const budgetWindow: FieldReader<WantedWindow | null> = (sent) => {
-  const { budget_duration: duration, max_budget: most } = recordMembers(sent);
-  const amount = number(most);
-  if (typeof duration !== 'string') return { rule: 'string_type', message: 'Input should be a valid string' };
-  if (!('value' in amount)) return amount;
-  const budget = amount.value === null ? null : usdFrom(amount.value);
-  if (budget === null || budget < 0n) return NOT_AN_AMOUNT;
-  return { value: { budgetDuration: duration, maxBudget: usdText(budget) } };
-};
 
 /** A budget of a model: `{budget_limit, time_period}`, or by their old names. */
 const modelBudget: FieldReader<ModelBudget | null> = (sent) => {
@@ -60,11 +49,6 @@ const modelBudget: FieldReader<ModelBudget | null> = (sent) => {
     },
   };
 };
-
-const NOT_AN_AMOUNT = { rule: 'float_type', message: 'Input should be a valid number' };
-
-const recordMembers = (sent: unknown): Sent =>
-  typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : {};
 
 /** Members that are columns of a key. */
 const COLUMNS = {

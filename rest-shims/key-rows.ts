@@ -4,6 +4,7 @@ import type { Budget } from '../src/domain/budgets/budget.ts';
 import { METADATA_MEMBERS } from '../src/domain/keys/key-settings.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, ZERO_USD } from '../src/domain/money.ts';
+import { renderWindow } from './budget-windows.ts';
 import { renderBudget } from './limit-members.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
@@ -68,12 +69,7 @@ function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: V
 /** The budget that a key names; null without one. */
 const namedBudget = (budget: Budget | null | undefined) => (budget ? renderBudget(budget) : null);
 
-const windowsOf = ({ settings }: VirtualKey) =>
-  settings.budgetLimits?.map(({ budgetDuration, maxBudget, resetAt }) => ({
-    budget_duration: budgetDuration,
-    max_budget: Number(maxBudget),
-    reset_at: resetAt,
-  })) ?? null;
+const windowsOf = ({ settings }: VirtualKey) => settings.budgetLimits?.map(renderWindow) ?? null;
 
 const modelBudgetsOf = ({ settings }: VirtualKey) =>
   Object.fromEntries(

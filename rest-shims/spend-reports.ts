@@ -49,7 +49,7 @@ export const grouping = (period: Period, { by, any = {}, byDay = false }: Groupe
   ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
 });
 
-const lastDays = (): Period => usualPeriod(new Date());
+export const lastDays = (): Period => usualPeriod(new Date());
 
 /** Fields that a query limits a report to. */
 function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField>>): FieldValues {
@@ -211,12 +211,6 @@ const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: 
 
 /** Spend of the whole installation, for administrators. */
 export const spendReportRoutes: readonly RouteRow[] = [
-  reportRoute({
-    name: 'spend.total',
-    path: '/global/spend',
-    grouped: { by: [] },
-    render: ({ groups }) => ({ spend: usdOf(groups), max_budget: 0 }),
-  }),
   reportRoute({
     name: 'spend.days',
     path: '/global/spend/logs',

@@ -1,6 +1,8 @@
 import type { CountedTeam, MemberView, TeamView } from '../resolvers/team-views.ts';
 import type { Team } from '../src/domain/teams/team.ts';
+import { currentTeamWindow } from '../src/domain/teams/team-windows.ts';
 import { usdNumber } from '../src/domain/money.ts';
+import { renderWindow } from './budget-windows.ts';
 import { renderStored } from './key-rows.ts';
 import { isoOf, renderBudgetTable, renderLimits, usdOf } from './limit-members.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
@@ -20,7 +22,7 @@ export const teamColumns = (team: Team) => ({
   ...renderLimits(team),
   tpd_limit: team.tpdLimit,
   soft_budget: usdOf(team.softBudget),
-  budget_limits: null,
+  budget_limits: windowsOf(team),
   models: team.models,
   blocked: team.blocked,
   router_settings: team.routerSettings,
@@ -37,6 +39,13 @@ export const teamColumns = (team: Team) => ({
   updated_at: team.updatedAt.toISOString(),
   created_at: team.createdAt.toISOString(),
 });
+
+/** The budgets of its further windows; null without one. */
+const windowsOf = ({ budgetLimits }: Team) =>
+  budgetLimits?.map((window) => {
+    const { resetAt } = currentTeamWindow(window, new Date());
+    return renderWindow({ ...window, resetAt: resetAt.toISOString() });
+  }) ?? null;
 
 /** The row in which the reference stores the aliases of a team's models; null without aliases. */
 function aliasTable({ id, modelAliases, createdBy, updatedBy }: Team) {

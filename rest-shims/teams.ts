@@ -18,6 +18,7 @@ import {
   fields,
   flagOf,
   given,
+  listOf,
   members,
   object,
   parseObject,
@@ -30,6 +31,7 @@ import {
 } from './http/body-fields.ts';
 import { integer, query, text as queryText } from './http/query.ts';
 import { GUARDRAIL_READERS } from './key-metadata.ts';
+import { budgetWindow } from './budget-windows.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
@@ -56,6 +58,7 @@ const readMembers = members({
   blocked: given(flagOf),
   team_member_permissions: given(texts),
   router_settings: given(object),
+  budget_limits: given(listOf(budgetWindow)),
 });
 
 /** Members of the metadata that a request may send beside it. */
@@ -83,6 +86,7 @@ function patchOf(sent: Sent): TeamPatch {
       blocked: read.blocked ?? undefined,
       memberPermissions: read.team_member_permissions,
       routerSettings: read.router_settings,
+      budgetLimits: read.budget_limits,
     }),
   };
 }

@@ -1,7 +1,11 @@
 import { InvalidInput } from '../src/domain/errors.ts';
-import type { WantedWindow } from '../src/domain/keys/budget-windows.ts';
 import type { KeyPatch } from '../src/domain/keys/key-change.ts';
-import { type BudgetWindow, KEY_TYPES, type SettingsPatch } from '../src/domain/keys/key-settings.ts';
+import {
+  type BudgetWindow,
+  KEY_TYPES,
+  type SettingsPatch,
+  type WantedWindow,
+} from '../src/domain/keys/key-settings.ts';
 import { builder } from './builder.ts';
 
 export const KeyTypeType = builder.enumType('KeyType', {
@@ -31,7 +35,7 @@ export const KeyBudgetWindowType = builder.objectRef<BudgetWindow>('KeyBudgetWin
   }),
 });
 
-const KeyBudgetWindowInput = builder.inputType('KeyBudgetWindowInput', {
+export const KeyBudgetWindowInput = builder.inputType('KeyBudgetWindowInput', {
   description: 'A budget of a window.',
   fields: (t) => ({
     duration: t.string({ required: true, description: 'Length of the window, as `1d`, `7d`, `30d` or `5h`.' }),
@@ -96,7 +100,9 @@ const present = <Values extends object>(
 ): { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
-function windowsOf(sent: Sent['budgetLimits']): readonly WantedWindow[] | null | undefined {
+/** Requested budgets of windows. */
+export function windowsOf(sent: Sent['budgetLimits']): readonly WantedWindow[] | null | undefined {
+  if (sent === null) return null;
   return sent?.map(({ duration, maxBudgetUsd }) => {
     if (maxBudgetUsd.startsWith('-')) throw refused('budgetLimits', 'must not be below zero');
     return { budgetDuration: duration, maxBudget: maxBudgetUsd };
@@ -126,10 +132,9 @@ export function settingsOf(
     tags: sent.tags,
     enforced_params: sent.enforcedParams,
   });
-  const windows = sent.budgetLimits === null ? null : windowsOf(sent.budgetLimits);
   return {
     settings,
     metadataMembers,
-    ...present({ budgetLimits: windows, budgetDuration: sent.budgetDuration }),
+    ...present({ budgetLimits: windowsOf(sent.budgetLimits), budgetDuration: sent.budgetDuration }),
   };
 }

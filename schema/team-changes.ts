@@ -4,6 +4,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
+import { KeyBudgetWindowInput, windowsOf } from './key-settings.ts';
 import { readMetadata } from './keys.ts';
 import { changed, DeletedOwnersType, localIds, textsIn } from './owner-inputs.ts';
 import { increaseOf, limitsOf, OwnerLimitsInput } from './owner-limits.ts';
@@ -30,6 +31,10 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetLimits: t.field({
+      type: [KeyBudgetWindowInput],
+      description: 'Budgets of further windows, all of which hold. Null removes them.',
+    }),
     memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
     members: t.field({ type: [TeamMemberInput], description: 'Members beside the author.' }),
   }),
@@ -45,6 +50,10 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetLimits: t.field({
+      type: [KeyBudgetWindowInput],
+      description: 'Budgets of further windows, all of which hold. Null removes them.',
+    }),
     memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
   }),
 });
@@ -101,9 +110,11 @@ const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
 
 type Fields = Omit<typeof UpdateTeamInput.$inferInput, 'id'>;
 
-function patchOf({ alias, organizationId, models, metadata, modelAliases, limits }: Fields): TeamPatch {
+function patchOf({ alias, organizationId, models, metadata, modelAliases, limits, budgetLimits }: Fields): TeamPatch {
+  const windows = windowsOf(budgetLimits);
   return {
     ...limitsOf(limits),
+    ...(windows === undefined ? {} : { budgetLimits: windows }),
     ...(alias === undefined ? {} : { alias }),
     ...(organizationId === undefined ? {} : { organizationId: localId('Organization', organizationId) }),
     ...(models === undefined ? {} : { models: models ?? [] }),

@@ -1,5 +1,5 @@
 import type { KeyRules } from '../../src/domain/keys/generation-rules.ts';
-import type { ProviderBudgets } from '../../src/domain/budgets/route-budget.ts';
+import type { ProviderBudgets, RouteBudget } from '../../src/domain/budgets/route-budget.ts';
 import type { Bus } from '../../src/domain/bus.ts';
 import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
@@ -119,11 +119,13 @@ export interface SpendPlatform extends KeyPlatform {
   readonly costAdjustments: () => CostAdjustments;
 }
 
-/** Budgets of providers. */
+/** Budgets of providers, and the budget of all calls. */
 export interface ProviderBudgetPlatform {
   readonly stores: Pick<Stores, 'spend'>;
   readonly records: Pick<RecordState, 'readable'>;
   readonly providerBudgets: () => ProviderBudgets;
+  /** Null for none. */
+  readonly globalBudget: () => RouteBudget | null;
   readonly clock: Clock;
 }
 

@@ -110,7 +110,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
     members: unknown[], team_member_permissions: string[], metadata: object, max_budget: number | null,
     tpm_limit: integer | null, rpm_limit: integer | null, budget_duration: string | null,
     budget_reset_at: string | null, max_parallel_requests: unknown, tpd_limit: unknown, soft_budget: unknown,
-    budget_limits: unknown, models: string[], blocked: boolean, router_settings: object, access_group_ids: unknown[],
+    budget_limits: { budget_duration: string, max_budget: number, reset_at: string }[] | null, models: string[], blocked: boolean, router_settings: object, access_group_ids: unknown[],
     default_team_member_models: unknown[], model_id: unknown, model_spend: object, model_max_budget: object,
     policies: unknown[], allow_team_guardrail_config: boolean, litellm_model_table: { id: string,
     model_aliases: object, created_by: string, updated_by: string | null, team: unknown } | null, object_permission: unknown,

@@ -24,7 +24,7 @@ import { createBatchReserver } from './admission/batch-limits.ts';
 import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { type CallTools, openCall } from './calls/call.ts';
-import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
+import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
 import { assertKeyAllows, requestOfKey, withoutAlias } from './admission/key-rules.ts';
@@ -69,6 +69,8 @@ export interface GatewayOptions {
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
+  /** The budget of all calls, read for each call; none when absent. */
+  readonly globalBudget?: () => RouteBudget | null;
   /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
   readonly throttlePart?: () => number | null;
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
@@ -132,6 +134,7 @@ export function createGateway(
     ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
     providerBudgets: options.providerBudgets,
+    globalBudget: options.globalBudget,
     throttlePart: options.throttlePart,
     now: () => options.clock.now(),
   });

@@ -20,6 +20,7 @@ import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
 import { interactionRoutes } from '../../rest-shims/interactions.ts';
+import { globalBudgetRoutes } from '../../rest-shims/global-budget.ts';
 import { providerBudgetRoutes } from '../../rest-shims/provider-budgets.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
@@ -106,6 +107,7 @@ const listed: readonly RouteRow[] = [
   ...forwardedProviderRoutes,
   ...spendLogRoutes,
   ...spendReportRoutes,
+  ...globalBudgetRoutes,
   ...spendEstimateRoutes,
   ...globalActivityRoutes,
   ...providerBudgetRoutes,

@@ -230,6 +230,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     routing: parts.fallbacks.policy,
     costAdjustments: parts.configuration.costAdjustments,
     providerBudgets: parts.configuration.providerBudgets,
+    globalBudget: parts.configuration.globalBudget,
     throttlePart: parts.configuration.throttlePart,
     blocksUnpriced: parts.configuration.blocksUnpriced,
     demandedParams: parts.configuration.demandedParams,

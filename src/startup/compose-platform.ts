@@ -131,6 +131,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     configuration: parts.configuration,
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
+    globalBudget: () => parts.configuration.globalBudget(),
     allowedAddresses: parts.configuration.allowedAddresses,
     signIns: composeSignIns(context, stores),
     keyGenerator,

@@ -21,9 +21,10 @@ const refuse = (): never => {
 export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> &
   Pick<SignInPlatform, 'signIns'> &
   Pick<SpendPlatform, 'costAdjustments'> &
-  Pick<ProviderBudgetPlatform, 'providerBudgets'> = {
+  Pick<ProviderBudgetPlatform, 'providerBudgets' | 'globalBudget'> = {
   costAdjustments: () => NO_ADJUSTMENTS,
   providerBudgets: () => NO_PROVIDER_BUDGETS,
+  globalBudget: () => null,
   configuration: {
     current: () => NO_CONFIG,
     stored: () => new Map(),

@@ -29,8 +29,7 @@ export type BudgetScope =
   | 'organization'
   | 'project'
   | 'tag'
-  | 'access_group'
-  | 'global';
+  | 'access_group';
 
 /** Whether a budget refuses a spend equal to it (`at`) or only one above it. */
 export const BUDGET_REFUSES: Readonly<Record<BudgetScope, 'at' | 'above'>> = {

@@ -1,8 +1,9 @@
 import { spendCounter } from '../admission/counters.ts';
 import { fixedWindowEnd } from '../keys/durations.ts';
 
-/** Budgets that are counted for each window by itself: of a provider, a deployment, or a model of a key or an owner. */
+/** Budgets that are counted for each window by itself: of all calls, a provider, a deployment, or a model of a key or an owner. */
 export type WindowScope =
+  | 'global'
   | 'provider'
   | 'deployment'
   | 'model_per_key'

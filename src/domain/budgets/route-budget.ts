@@ -2,7 +2,7 @@ import { InvalidInput } from '../errors.ts';
 import { windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 
-/** A budget of a provider or a deployment, or of one model. */
+/** A budget of a provider or a deployment, of one model, or of all calls. */
 export interface RouteBudget {
   /** Null refuses nothing. */
   readonly limit: Usd | null;
@@ -41,6 +41,12 @@ export function readProviderBudgets(value: unknown): ProviderBudgets {
       return budget === null || (budget.limit ?? ZERO_USD) < 0n ? [] : [[provider, budget] as const];
     }),
   );
+}
+
+/** The budget of all calls from its two settings; null for none. A malformed value is none. */
+export function readGlobalBudget(max_budget: unknown, budget_duration: unknown): RouteBudget | null {
+  const budget = readRouteBudget({ max_budget, budget_duration });
+  return budget === null || budget.limit === null || budget.limit < 0n ? null : budget;
 }
 
 /** Whether windows of this length can be counted. */

@@ -1,10 +1,7 @@
 import { type Usd, usdFrom, usdText, ZERO_USD } from '../money.ts';
 import { windowEnd } from './durations.ts';
-import type { BudgetWindow, SettingsPatch } from './key-settings.ts';
+import type { BudgetWindow, SettingsPatch, WantedWindow } from './key-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
-
-/** A requested budget of a window. */
-export type WantedWindow = Pick<BudgetWindow, 'budgetDuration' | 'maxBudget'>;
 
 /**
  * The windows of a key that has spent `total` in all. A window that the key has already keeps its end and its spend. Throws

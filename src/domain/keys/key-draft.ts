@@ -2,9 +2,15 @@ import type { Role } from '../role.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Usd, usdText, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
-import { assertPeriods, type WantedWindow, windowsOf } from './budget-windows.ts';
+import { assertPeriods, windowsOf } from './budget-windows.ts';
 import { instantAfter, windowEnd } from './durations.ts';
-import { mergedMetadata, mergedSettings, type SettingsPatch, withRoutesOfType } from './key-settings.ts';
+import {
+  mergedMetadata,
+  mergedSettings,
+  type SettingsPatch,
+  type WantedWindow,
+  withRoutesOfType,
+} from './key-settings.ts';
 import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 

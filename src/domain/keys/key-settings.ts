@@ -15,6 +15,9 @@ export interface BudgetWindow {
   readonly spentBefore: string;
 }
 
+/** A requested budget of a window. */
+export type WantedWindow = Pick<BudgetWindow, 'budgetDuration' | 'maxBudget'>;
+
 /** Budget and limits of one model. */
 export interface ModelBudget {
   /** Decimal text, USD; null for no budget. */

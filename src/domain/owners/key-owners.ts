@@ -2,6 +2,7 @@ import type { CountedLimits, Limits } from '../budgets/limits.ts';
 import type { Role } from '../role.ts';
 import type { Usd } from '../money.ts';
 import type { MemberRole } from '../teams/member.ts';
+import type { CurrentTeamWindow } from '../teams/team-windows.ts';
 
 /** Rights and limits of a key that come from its user. */
 interface UserRights {
@@ -17,6 +18,11 @@ interface UserRights {
   readonly spentBefore: Usd;
 }
 
+/** The current window of a team's budget, with the total spend of the team at its start. */
+export interface CountedWindow extends CurrentTeamWindow {
+  readonly spentBefore: Usd;
+}
+
 /** Rights and limits of a key that come from its team. */
 interface TeamRights {
   readonly id: string;
@@ -29,6 +35,8 @@ interface TeamRights {
   readonly limits: Limits;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
+  /** Budgets of further windows; absent for none. */
+  readonly windows?: readonly CountedWindow[];
 }
 
 /** The membership of a key's user in the key's team. */

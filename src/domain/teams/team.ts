@@ -1,9 +1,10 @@
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
-import { mergedMetadata } from '../keys/key-settings.ts';
+import { mergedMetadata, type WantedWindow } from '../keys/key-settings.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import { type TeamWindow, teamWindowsOf } from './team-windows.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -25,6 +26,8 @@ export interface Team extends Limits, Stamps {
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
   readonly routerSettings: Named;
+  /** Budgets of further windows, all of which hold; null for none. */
+  readonly budgetLimits: readonly TeamWindow[] | null;
   /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
   readonly spentBefore: Usd | null;
 }
@@ -42,6 +45,8 @@ export interface TeamPatch extends LimitsPatch {
   readonly memberPermissions?: readonly string[];
   readonly memberBudgetId?: string | null;
   readonly routerSettings?: Named;
+  /** Null removes all. */
+  readonly budgetLimits?: readonly WantedWindow[] | null;
 }
 
 /** Filter of a list of teams. All conditions that are not null must match. */
@@ -76,6 +81,7 @@ export const newTeam = (patch: TeamPatch, about: Authored & { readonly id: strin
       memberPermissions: [],
       memberBudgetId: null,
       routerSettings: {},
+      budgetLimits: null,
       spentBefore: null,
       ...NO_LIMITS,
       ...newStamps(about),
@@ -103,6 +109,9 @@ export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored)
     ...(blocked === undefined ? {} : { blocked }),
     ...(patch.memberPermissions === undefined ? {} : { memberPermissions: patch.memberPermissions }),
     ...(patch.memberBudgetId === undefined ? {} : { memberBudgetId: patch.memberBudgetId }),
+    ...(patch.budgetLimits === undefined
+      ? {}
+      : { budgetLimits: teamWindowsOf(patch.budgetLimits, team.budgetLimits, now) }),
     ...(patch.routerSettings === undefined ? {} : { routerSettings: patch.routerSettings }),
     updatedAt: now,
     updatedBy: by,

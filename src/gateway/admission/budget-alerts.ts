@@ -1,7 +1,8 @@
 import { spenderOf } from '../../domain/admission/counters.ts';
 import type { BudgetAlert } from '../../domain/budgets/budget-alert.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { BudgetCharge, SoftCharge } from './budget-charges.ts';
+import type { BudgetCharge } from './budget-charges.ts';
+import type { SoftCharge } from './soft-charges.ts';
 
 /** Minimum time between two alerts of one budget, in ms. */
 const QUIET_MS = 60_000;

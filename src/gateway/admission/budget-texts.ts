@@ -3,6 +3,7 @@ import { windowBudget } from '../../domain/keys/budget-windows.ts';
 import type { BudgetWindow } from '../../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, usdText } from '../../domain/money.ts';
+import type { CurrentTeamWindow } from '../../domain/teams/team-windows.ts';
 
 /** Text of the reference. */
 export function budgetText(subject: string, spent: Usd, budget: Usd): string {
@@ -14,10 +15,16 @@ export const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): s
 
 export function windowText({ alias, name }: VirtualKey, window: BudgetWindow, spent: Usd): string {
   const { budgetDuration: duration, resetAt } = window;
-  const amounts = `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(windowBudget(window)).toFixed(2)}`;
-  const text = `ExceededBudget: Key over ${duration} budget. ${amounts}`;
+  const text = `ExceededBudget: Key over ${duration} budget. ${roundedText(spent, windowBudget(window))}`;
   return `${text}. Key=${alias ?? 'None'} (${name})${resetText({ duration, resetAt: new Date(resetAt) })}`;
 }
+
+const roundedText = (spent: Usd, budget: Usd): string =>
+  `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(budget).toFixed(2)}`;
+
+/** Text for a window of a team. */
+export const teamWindowText = (teamId: string, { duration, budget, resetAt }: CurrentTeamWindow, spent: Usd): string =>
+  `ExceededBudget: Team=${teamId} over ${duration} budget. ${roundedText(spent, budget)}${resetText({ duration, resetAt })}`;
 
 /** A budget window. */
 export interface Window {

@@ -6,7 +6,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { BudgetExceeded, type BudgetErrorKind, RouteBudgetExceeded } from '../../domain/errors.ts';
 import { type BudgetWindow, windowCounter } from '../../domain/budgets/budget-window.ts';
-import type { ProviderBudgets } from '../../domain/budgets/route-budget.ts';
+import type { ProviderBudgets, RouteBudget } from '../../domain/budgets/route-budget.ts';
 import {
   type CallWindows,
   createWindowBudgets,
@@ -128,6 +128,7 @@ export function createBudgets({
   labelBudgets = NO_LABEL_BUDGETS,
   alerts,
   providerBudgets,
+  globalBudget,
   throttlePart = () => null,
   now = () => new Date(),
 }: {
@@ -142,11 +143,13 @@ export function createBudgets({
   readonly alerts?: BudgetAlerts;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;
+  /** The budget of all calls, read for each call; none when absent. */
+  readonly globalBudget?: (() => RouteBudget | null) | undefined;
   /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
   readonly throttlePart?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {
-  const windowBudgets = createWindowBudgets(now, providerBudgets);
+  const windowBudgets = createWindowBudgets(now, providerBudgets, globalBudget);
   const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
 
   /** Free models skip the budget check. */
@@ -197,7 +200,7 @@ export function createBudgets({
     throttle?: Throttle,
   ): void | Promise<void> {
     assertNoneBlocked(labels);
-    const windows = call === undefined ? NO_WINDOWS : windowBudgets.of(key, routedOf(call), labels);
+    const windows = windowBudgets.of(key, call && routedOf(call), labels);
     if (!isCharged(key, labels, windows)) return;
     const request = call?.request ?? null;
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
@@ -244,8 +247,8 @@ export function createBudgets({
     windowsOf(key, at, labels) {
       const found = labelBudgets.of(labels, key);
       // A customer that is not in memory has no call under way with a budget.
-      const { early, team, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
-      const windows = [...early, ...team, ...route].map(({ window }) => window);
+      const { early, team, all, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
+      const windows = [...early, ...team, ...all, ...route].map(({ window }) => window);
       return windows.length === 0 ? undefined : windows;
     },
     isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,

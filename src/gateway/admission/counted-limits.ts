@@ -2,8 +2,10 @@ import { type Budget, countStart, withCurrentWindow, withIncrease } from '../../
 import { type CountedLimits, type Limits, limitsOf } from '../../domain/budgets/limits.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { CountedWindow } from '../../domain/owners/key-owners.ts';
 import type { KeyOwnerKind } from '../../domain/spend/spend-row.ts';
 import type { SpendFilter, SpendReports } from '../../domain/spend/spend-reports.ts';
+import { currentTeamWindow, type TeamWindow } from '../../domain/teams/team-windows.ts';
 
 /** A key, an owner of keys, or a label of calls that refers to a budget row. */
 export interface Spending {
@@ -15,6 +17,8 @@ export interface Spending {
 /** Limits of budget rows with the spend before the current window of each. */
 export interface CountedBudgets {
   of(spending: Spending, row: Budget): Promise<CountedLimits>;
+  /** The current window of a team's budget. */
+  window(teamId: string, window: TeamWindow): Promise<CountedWindow>;
 }
 
 /** How long a spend is used without a further read, in ms. It changes only when a key moves to another owner. */
@@ -27,7 +31,6 @@ const YOUNG_MS = 120_000;
 const MOST_KNOWN = 50_000;
 
 interface Known {
-  readonly startMs: number;
   readonly freshUntilMs: number;
   /** A read in flight is shared. */
   readonly spent: Promise<Usd>;
@@ -51,7 +54,8 @@ function conditionOf({ kind, id }: Spending): Pick<SpendFilter, 'any' | 'ownedBy
   }
 }
 
-const nameOf = ({ kind, id }: Spending): string => `${kind}:${id}`;
+/** One spending may have several windows. */
+const nameOf = ({ kind, id }: Spending, start: Date): string => `${start.getTime()}:${kind}:${id}`;
 
 /**
  * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The spend before
@@ -70,14 +74,13 @@ export function createCountedBudgets(
   }
 
   function spentBefore(spending: Spending, start: Date): Promise<Usd> {
-    const name = nameOf(spending);
+    const name = nameOf(spending, start);
     const nowMs = clock.monotonicMs();
     const last = known.get(name);
-    const startMs = start.getTime();
-    if (last?.startMs === startMs && nowMs <= last.freshUntilMs) return last.spent;
-    const isYoung = clock.now().getTime() - startMs <= YOUNG_MS;
+    if (last !== undefined && nowMs <= last.freshUntilMs) return last.spent;
+    const isYoung = clock.now().getTime() - start.getTime() <= YOUNG_MS;
     const freshUntilMs = nowMs + (isYoung ? YOUNG_FRESH_MS : FRESH_MS);
-    const entry = { startMs, freshUntilMs, spent: read(spending, start) };
+    const entry = { freshUntilMs, spent: read(spending, start) };
     known.delete(name);
     known.set(name, entry);
     entry.spent.catch(() => {
@@ -89,6 +92,10 @@ export function createCountedBudgets(
   }
 
   return {
+    async window(id, window) {
+      const current = currentTeamWindow(window, clock.now());
+      return { ...current, spentBefore: await spentBefore({ kind: 'team', id }, current.start) };
+    },
     async of(spending, row) {
       const now = clock.now();
       const start = countStart(row, now);

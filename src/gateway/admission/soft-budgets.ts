@@ -3,7 +3,7 @@ import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
-import { type SoftCharge, softChargesOf } from './budget-charges.ts';
+import { type SoftCharge, softChargesOf } from './soft-charges.ts';
 import type { LabelBudget, LabelBudgets } from './label-budgets.ts';
 
 /** Soft budgets: they refuse nothing, and give one alert for each budget window in which they are crossed. */

@@ -13,7 +13,7 @@ import type { LabelBudget } from './label-budgets.ts';
 /** A budget window that a call counts in. */
 export interface WindowBudget {
   readonly scope: WindowScope;
-  /** Provider, deployment, or owner of the budget of a model. */
+  /** Provider, deployment, or owner of the budget of a model; `global` for all calls. */
   readonly owner: string;
   readonly window: BudgetWindow;
   readonly counter: string;
@@ -29,6 +29,8 @@ export interface CallWindows {
   readonly early: readonly WindowBudget[];
   /** Of its model, for its team. */
   readonly team: readonly WindowBudget[];
+  /** Of all calls. */
+  readonly all: readonly WindowBudget[];
   /** Of its provider and deployment. */
   readonly route: readonly WindowBudget[];
 }
@@ -40,15 +42,15 @@ export interface Routed {
 }
 
 const NONE: readonly WindowBudget[] = Object.freeze([]);
-export const NO_WINDOWS: CallWindows = Object.freeze({ early: NONE, team: NONE, route: NONE });
+export const NO_WINDOWS: CallWindows = Object.freeze({ early: NONE, team: NONE, all: NONE, route: NONE });
 
 /** Whether a scope is that of a provider or a deployment: another deployment of the model may be called. */
 export const isOfRoute = (scope: string): boolean => scope === 'provider' || scope === 'deployment';
 
-/** Finds the budgets of single models, providers and deployments that a call counts in. */
+/** Finds the budgets of single models, providers, deployments and all calls that a call counts in. */
 export interface WindowBudgets {
-  /** `NO_WINDOWS` for a call without such budgets. */
-  of(key: VirtualKey | null, at: Routed, labels: readonly LabelBudget[]): CallWindows;
+  /** `NO_WINDOWS` for a call without such budgets. Without a target, only the budget of all calls. */
+  of(key: VirtualKey | null, at: Routed | undefined, labels: readonly LabelBudget[]): CallWindows;
   /** Those of a key for a model alone. */
   ofKey(key: VirtualKey, model: string): readonly WindowBudget[];
   /** Those of a provider and a deployment alone. */
@@ -58,6 +60,7 @@ export interface WindowBudgets {
 export function createWindowBudgets(
   now: () => Date,
   providers: () => ProviderBudgets = () => NO_PROVIDER_BUDGETS,
+  globalBudget: () => RouteBudget | null = () => null,
 ): WindowBudgets {
   function windowBudget(
     { limit, duration }: RouteBudget,
@@ -65,7 +68,8 @@ export function createWindowBudgets(
   ): readonly WindowBudget[] {
     if (limit === null || limit < 0n) return NONE;
     const { scope, owner, text, model } = about;
-    const window = windowOf({ scope, ids: model === undefined ? [owner] : [owner, model], duration }, now());
+    const ids = scope === 'global' ? [] : model === undefined ? [owner] : [owner, model];
+    const window = windowOf({ scope, ids, duration }, now());
     return [{ scope, owner, window, counter: windowCounter(window), limit, duration, text }];
   }
 
@@ -140,19 +144,32 @@ export function createWindowBudgets(
     ];
   }
 
+  function ofAll(): readonly WindowBudget[] {
+    const budget = globalBudget();
+    if (budget === null) return NONE;
+    const text: WindowBudget['text'] = (spent, limit) =>
+      `Budget has been exceeded! Current cost: ${spent}, Max budget: ${limit}`;
+    return windowBudget(budget, { scope: 'global', owner: 'global', text });
+  }
+
   return {
     ofKey,
     ofRoute,
-    of(key, { deployment, model }, labels) {
+    of(key, at, labels) {
+      const all = ofAll();
+      if (at === undefined) return all.length === 0 ? NO_WINDOWS : { ...NO_WINDOWS, all };
+      const { deployment, model } = at;
       const route = ofRoute(deployment);
       const ofLabels = labels.length === 0 ? NONE : ofEndUsers(labels, model);
       if (key === null)
-        return route.length === 0 && ofLabels.length === 0 ? NO_WINDOWS : { early: ofLabels, team: NONE, route };
+        return route.length + ofLabels.length + all.length === 0
+          ? NO_WINDOWS
+          : { early: ofLabels, team: NONE, all, route };
       const own = ofKey(key, model);
       const user = ofUser(key, model);
       const team = own.length === 0 ? ofTeam(key, model) : NONE;
-      if (own.length + user.length + ofLabels.length + team.length + route.length === 0) return NO_WINDOWS;
-      return { early: [...own, ...user, ...ofLabels], team, route };
+      if (own.length + user.length + ofLabels.length + team.length + all.length + route.length === 0) return NO_WINDOWS;
+      return { early: [...own, ...user, ...ofLabels], team, all, route };
     },
   };
 }

@@ -88,11 +88,12 @@ async function ownersOf(
     rows.organizations.get((team === null ? settings.organizationId : team.organizationId) ?? '') ?? null;
   const project = rows.projects.get(settings.projectId ?? '') ?? null;
   const memberBudget = member === null ? null : rows.budgets.get(member.budgetId ?? team?.memberBudgetId ?? '');
-  const [ownLimits, memberLimits, organizationLimits, projectLimits] = await Promise.all([
+  const [ownLimits, memberLimits, organizationLimits, projectLimits, ...windows] = await Promise.all([
     countedIn(rows.budgets.get(settings.budgetId ?? ''), 'key', hash),
     countedIn(memberBudget, 'member', memberId(teamId ?? '', userId ?? '')),
     countedIn(rows.budgets.get(organization?.budgetId ?? ''), 'organization', organization?.id ?? ''),
     countedIn(rows.budgets.get(project?.budgetId ?? ''), 'project', project?.id ?? ''),
+    ...(team?.budgetLimits ?? []).map((window) => counted.window(team?.id ?? '', window)),
   ]);
   return {
     budget: ownLimits,
@@ -120,6 +121,7 @@ async function ownersOf(
       metadata: team.metadata,
       limits: limitsOf(team),
       spentBefore: team.spentBefore ?? ZERO_USD,
+      ...(windows.length === 0 ? {} : { windows }),
     },
     member: member && {
       role: member.role,

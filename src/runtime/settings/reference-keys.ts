@@ -93,8 +93,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       turn_off_message_logging: 'the setting `store_prompts_in_spend_logs` decides whether prompts are stored',
       redact_user_api_key_info: 'traces name key and team',
       redact_messages_in_exceptions: 'errors of providers are not redacted',
-      max_budget: 'the proxy has no budget of its own; keys and teams have one',
-      budget_duration: 'the proxy has no budget of its own',
       allowed_fails: 'set `router_settings.allowed_fails` in its place',
       cooldown_time: 'set `router_settings.cooldown_time` in its place',
       request_timeout: 'set `timeout` of each model in its place',

@@ -1,6 +1,11 @@
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
-import { type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
+import {
+  type ProviderBudgets,
+  readGlobalBudget,
+  readProviderBudgets,
+  type RouteBudget,
+} from '../../domain/budgets/route-budget.ts';
 import { throttlePart } from '../../domain/keys/budget-throttle.ts';
 import { type DemandedParams, demandedParams } from '../../domain/keys/enforced-params.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
@@ -20,6 +25,8 @@ export interface RunningConfiguration extends Configuration {
   costAdjustments(): CostAdjustments;
   /** Budgets of providers. */
   providerBudgets(): ProviderBudgets;
+  /** The budget of all calls; null for none. */
+  globalBudget(): RouteBudget | null;
   /** Part of its limits that a key keeps beyond its budget; null refuses its calls. */
   throttlePart(): number | null;
   /** Whether calls of models without a price are refused. */
@@ -48,6 +55,7 @@ export function createConfiguration({
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
+  let globalBudget = globalBudgetOf(config, stored);
   let keptPart = keptPartOf(config, stored);
   let demanded = demandsOf(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
@@ -64,6 +72,7 @@ export function createConfiguration({
     allowed = allowedList(config, stored);
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
+    globalBudget = globalBudgetOf(config, stored);
     keptPart = keptPartOf(config, stored);
     demanded = demandsOf(config, stored);
     isUnpricedBlocked = blocksUnpriced(config, stored);
@@ -76,6 +85,7 @@ export function createConfiguration({
     storesModels,
     costAdjustments: () => adjustments,
     providerBudgets: () => budgets,
+    globalBudget: () => globalBudget,
     throttlePart: () => keptPart,
     demandedParams: () => demanded,
     blocksUnpriced: () => isUnpricedBlocked,
@@ -116,6 +126,11 @@ function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdju
 
 const budgetsOf = (config: DeclaredConfig, stored: StoredSections): ProviderBudgets =>
   readProviderBudgets(viewOf(config, stored, 'router_settings', 'provider_budget_config').effectiveValue);
+
+function globalBudgetOf(config: DeclaredConfig, stored: StoredSections): RouteBudget | null {
+  const valueOf = (name: string): unknown => viewOf(config, stored, 'litellm_settings', name).effectiveValue;
+  return readGlobalBudget(valueOf('max_budget'), valueOf('budget_duration'));
+}
 
 const keptPartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
   throttlePart(viewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);

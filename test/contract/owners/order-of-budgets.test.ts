@@ -7,6 +7,7 @@ beforeAll(async () => {
   // Every test makes two calls of one dollar each, with a budget of the provider for the calls of all tests.
   calls = await startOwnerCalls({
     router_settings: { provider_budget_config: { openai: { budget_limit: 6, time_period: '30d' } } },
+    general_settings: { store_model_in_db: true },
   });
 });
 afterAll(() => calls.stop());
@@ -44,6 +45,11 @@ const SET = {
     calls.manage('/budget/update', { budget_id: id, max_budget }),
   project: ({ id }: Parties, max_budget: number | null) =>
     calls.manage('/project/update', { project_id: id, max_budget }),
+  teamWindow: ({ id }: Parties, limit: number | null) =>
+    calls.manage('/team/update', {
+      team_id: id,
+      budget_limits: [{ budget_duration: '1d', max_budget: limit === null ? 100 : limit / 2 }],
+    }),
   team: ({ id }: Parties, max_budget: number | null) => calls.manage('/team/update', { team_id: id, max_budget }),
   modelOfTeam: ({ id }: Parties, limit: number | null) =>
     calls.manage('/team/update', { team_id: id, metadata: { model_max_budget: modelBudget(limit) } }),
@@ -54,6 +60,9 @@ const SET = {
   organization: ({ id }: Parties, max_budget: number | null) =>
     calls.app.call('PATCH', '/organization/update', { organization_id: id, max_budget }),
   tag: ({ id }: Parties, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
+  // The budget of all calls counts those of all tests. It is lifted by an amount that they do not reach.
+  global: (_parties: Parties, max_budget: number | null) =>
+    calls.manage('/config/update', { litellm_settings: { max_budget: max_budget ?? 100 } }),
   user: ({ id }: Parties, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
 } as const;
 type Scope = keyof typeof SET;
@@ -73,11 +82,15 @@ const refusalOf = (scope: Scope, { id, token, keyName }: Parties): RegExp =>
     customer: new RegExp(`End User=${id} over budget`),
     project: usedUp(`Project=${id}`),
     team: usedUp(`Team=${id}`),
+    teamWindow: new RegExp(
+      String.raw`^ExceededBudget: Team=${id} over 1d budget. Spend=\$2.0000, Limit=\$0.50. ${RESET}$`,
+    ),
     modelOfTeam: modelUsedUp(`LiteLLM Team: ${id}`),
     member: usedUp(`TeamMember=${id}:${id}`),
     membersOfTeam: usedUp(`User=${id} in Team=${id}`),
     organization: usedUp(`Organization=${id}`),
     tag: usedUp(`Tag=${id}`),
+    global: /^Budget has been exceeded! Current cost: [246]\.0, Max budget: 1\.0$/,
     user: usedUp(`User=${id}`),
   })[scope];
 
@@ -141,10 +154,12 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'modelOfCustomer',
       'project',
       'team',
+      'teamWindow',
       'keyWindow',
       'organization',
       'tag',
       'customer',
+      'global',
     ];
     const parties = await partiesOf('in-team', true);
     expect(await peeled(parties, order)).toEqual(refusals(parties, order));
@@ -157,11 +172,13 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'modelOfCustomer',
       'project',
       'team',
+      'teamWindow',
       'keyWindow',
       'organization',
       'tag',
       'membersOfTeam',
       'customer',
+      'global',
       'modelOfTeam',
     ];
     const parties = await partiesOf('of-members', true);
@@ -179,6 +196,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'tag',
       'user',
       'customer',
+      'global',
     ];
     const parties = await partiesOf('of-user', false);
     expect(await peeled(parties, order)).toEqual(refusals(parties, order));

@@ -14,7 +14,7 @@ const answerOf = (total: number): string =>
 
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
-/** An app with the models `priced`, of which a call costs 1 USD, and `free`. */
+/** An app with the models `priced`, of which a call costs 1 USD, `free`, and `broken`, which does not answer. */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
   function upstreamUses(tokens: number): void {
@@ -34,7 +34,11 @@ export async function startOwnerCalls(config: object = {}) {
       output_cost_per_token: price,
     },
   });
-  const options = { config: { ...config, model_list: [deployment('priced', 1), deployment('free', 0)] } };
+  const broken = deployment('broken', 1);
+  // Nothing listens there.
+  Object.assign(broken.litellm_params, { api_base: 'http://127.0.0.1:9/v1' });
+  const model_list = [deployment('priced', 1), deployment('free', 0), broken];
+  const options = { config: { ...config, model_list } };
   let app: TestApp = await startApp(options);
 
   /** Sends a management call that must succeed. */
@@ -55,6 +59,8 @@ export async function startOwnerCalls(config: object = {}) {
       await meanwhile();
       app = await startApp({ ...options, dataDir: app.dataDir });
     },
+    /** Replaces the configuration file, and takes it over. */
+    reload: (next: object): Promise<void> => app.reload(JSON.stringify({ ...next, model_list })),
     /** Sets the tokens of the next answers; one of them is output. */
     upstreamUses,
     manage,

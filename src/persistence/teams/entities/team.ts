@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TeamWindow } from '../../../domain/teams/team-windows.ts';
 import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 import { UsdTextType } from '../../column-types/usd-text.ts';
 
@@ -17,6 +18,7 @@ const TeamSchema = defineEntity({
     memberPermissions: textsColumn(),
     memberBudgetId: p.text().nullable(),
     routerSettings: objectColumn(),
+    budgetLimits: p.json().columnType('json').$type<readonly TeamWindow[]>().nullable(),
     spentBefore: p.type(UsdTextType).nullable(),
     ...limitColumns(),
     ...stampColumns(),

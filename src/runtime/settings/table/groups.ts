@@ -1,4 +1,5 @@
-import { decimal, flag, providerBudgets, storable } from '../kinds.ts';
+import { isDuration } from '../../../domain/budgets/route-budget.ts';
+import { decimal, flag, providerBudgets, storable, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 /** Settings that the dashboard can store, too. The file wins over what is stored. */
@@ -35,6 +36,20 @@ export const GROUP_SETTINGS = {
     file: 'router_settings.provider_budget_config',
     description:
       'Budgets of providers, such as `openai: {budget_limit: 100, time_period: 1d}` (or `max_budget` and `budget_duration`). Deployments of a provider whose budget is used up are skipped.',
+  }),
+  globalBudget: setting({
+    kind: decimal({ from: 0 }),
+    default: null,
+    file: 'litellm_settings.max_budget',
+    unit: 'USD',
+    description:
+      'Budget of all calls, those of the administrator too. Free models ignore it; zero refuses every other call. Not set, there is none.',
+  }),
+  globalBudgetDuration: setting({
+    kind: text('duration such as `1d`, `7d`, `30d` or `5h`', (value) => (isDuration(value) ? null : 'is no duration')),
+    default: null,
+    file: 'litellm_settings.budget_duration',
+    description: 'Length of the windows of that budget. Not set, its spend is never reset.',
   }),
   throttlePart: setting({
     kind: decimal({ above: 0, to: 1 }),

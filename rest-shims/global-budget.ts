@@ -1,0 +1,28 @@
+import { getTotalSpend } from '../resolvers/global-budget.ts';
+import { usdNumber, ZERO_USD } from '../src/domain/money.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { textParameters } from './http/schema.ts';
+import { periodIn } from './spend-dates.ts';
+import { grouping, lastDays } from './spend-reports.ts';
+
+/** The spend of all calls, and their budget. */
+export const globalBudgetRoutes: readonly RouteRow[] = [
+  route({
+    method: 'GET',
+    surface: 'management',
+    category: null,
+    credential: 'required',
+    answers: [200, 400, 401, 403],
+    bodyLimit: 0,
+    name: 'spend.total',
+    paths: ['/global/spend'],
+    query: textParameters('start_date', 'end_date'),
+    parse({ search }) {
+      const period = periodIn(search);
+      return { grouping: grouping(period ?? lastDays(), { by: [] }), isDated: period !== null };
+    },
+    run: getTotalSpend,
+    // Without a budget of all calls the reference shows 0.
+    render: ({ spend, budget }) => json({ spend: usdNumber(spend), max_budget: usdNumber(budget?.limit ?? ZERO_USD) }),
+  }),
+];

@@ -1,0 +1,55 @@
+import { currentWindowStart } from '../budgets/limits.ts';
+import type { WantedWindow } from '../keys/key-settings.ts';
+import { windowEnd } from '../keys/durations.ts';
+import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
+
+/** A budget of a window of a team. The budget of the team applies, too. Stored as JSON, so that times are ISO 8601. */
+export interface TeamWindow extends WantedWindow {
+  /** End of its first window. */
+  readonly resetAt: string;
+  /** Spend counts from then on in its first window. */
+  readonly countsFrom: string;
+}
+
+/** The windows of a team; null for none. One that it has already keeps its spend. Throws InvalidInput for a malformed duration. */
+export function teamWindowsOf(
+  wanted: readonly WantedWindow[] | null,
+  before: readonly TeamWindow[] | null,
+  now: Date,
+): readonly TeamWindow[] | null {
+  if (wanted === null || wanted.length === 0) return null;
+  return wanted.map(({ budgetDuration, maxBudget }) => {
+    const known = before?.find((window) => window.budgetDuration === budgetDuration);
+    if (known !== undefined) return { ...known, maxBudget };
+    const resetAt = windowEnd(budgetDuration, now).toISOString();
+    return { budgetDuration, maxBudget, resetAt, countsFrom: now.toISOString() };
+  });
+}
+
+const timesOf = ({ budgetDuration, resetAt, countsFrom }: TeamWindow) => ({
+  budgetDuration,
+  budgetResetAt: new Date(resetAt),
+  countsFrom: new Date(countsFrom),
+});
+
+/** The current window of a team's budget. */
+export interface CurrentTeamWindow {
+  readonly duration: string;
+  readonly budget: Usd;
+  /** Start of its count. */
+  readonly start: Date;
+  readonly resetAt: Date;
+}
+
+/** The window that `now` is in. */
+export function currentTeamWindow(window: TeamWindow, now: Date): CurrentTeamWindow {
+  const times = timesOf(window);
+  const { budgetDuration: duration, budgetResetAt, countsFrom } = times;
+  const start = currentWindowStart(times, now);
+  return {
+    duration,
+    budget: usdFrom(window.maxBudget) ?? ZERO_USD,
+    start: start ?? countsFrom,
+    resetAt: start === null ? budgetResetAt : windowEnd(duration, start),
+  };
+}

@@ -1,0 +1,125 @@
+import { memberId, spendCounter } from '../../domain/admission/counters.ts';
+import type { BudgetScope } from '../../domain/admission/scopes.ts';
+import type { CountedLimits } from '../../domain/budgets/limits.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import { endUserText, type Window, windowIn } from './budget-texts.ts';
+import type { LabelBudget } from './label-budgets.ts';
+
+/** A budget of an owner, to be compared with the owner's spend. */
+export interface OwnerBudget {
+  readonly scope: BudgetScope;
+  readonly counter: string;
+  readonly budget: Usd | null | undefined;
+  /** Its soft budget, which refuses nothing. */
+  readonly soft: Usd | null | undefined;
+  /** Total spend of the owner at the start of its budget window. */
+  readonly spentBefore: Usd;
+  /** Subject of the refusal, e.g. `Team=<id>`. */
+  readonly subject: string;
+  /** Its window; absent where the spend is never reset. */
+  readonly window?: Window | null;
+  /** Text of the refusal, where it is not the common one. */
+  readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
+}
+
+/**
+ * The window of a key's budget: its own one, else that of the budget row that the key names, also for an amount of its
+ * own. A spend that an administrator has set stays until the next window of the row.
+ */
+export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
+  const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
+  if (row === null) return { spentBefore: key.spentBefore, window: windowIn(key) };
+  const { spentBefore } = row;
+  const isLater = spentBefore !== null && spentBefore > key.spentBefore;
+  return { spentBefore: isLater ? spentBefore : key.spentBefore, window: windowIn(row) };
+}
+
+export const labelBudget = ({ scope, id, budget, soft, spentBefore, window }: LabelBudget): OwnerBudget => ({
+  scope,
+  counter: spendCounter(scope, id),
+  budget,
+  soft,
+  spentBefore,
+  window,
+  ...(scope === 'tag' ? { subject: `Tag=${id}` } : { subject: `End User=${id}`, textOf: endUserText }),
+});
+
+export function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const team = owners?.team ?? null;
+  if (team === null) return null;
+  const { id, limits, spentBefore } = team;
+  return {
+    scope: 'team',
+    counter: spendCounter('team', id),
+    budget: limits.maxBudget,
+    soft: limits.softBudget,
+    spentBefore,
+    window: windowIn(limits),
+    subject: `Team=${id}`,
+  };
+}
+
+/** The budget of a user holds for keys without a team. */
+export function userBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const user = owners?.user ?? null;
+  if (user === null || owners?.team !== null) return null;
+  const { id, limits, spentBefore } = user;
+  return {
+    scope: 'user',
+    counter: spendCounter('user', id),
+    budget: limits.maxBudget,
+    soft: limits.softBudget,
+    spentBefore,
+    window: windowIn(limits),
+    subject: `User=${id}`,
+  };
+}
+
+/** The window of a budget row. */
+const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore' | 'window'> => ({
+  spentBefore: limits?.spentBefore ?? ZERO_USD,
+  window: limits === null ? null : windowIn(limits),
+});
+
+/** The text differs for a member with a budget of its own, whose check comes first. */
+export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
+  const member = owners?.member ?? null;
+  if (member === null || teamId === null || userId === null) return null;
+  return {
+    scope: 'team_member',
+    counter: spendCounter('member', memberId(teamId, userId)),
+    budget: member.limits?.maxBudget,
+    soft: member.limits?.softBudget,
+    ...countedIn(member.limits),
+    subject: isEarly ? `TeamMember=${userId}:${teamId}` : `User=${userId} in Team=${teamId}`,
+  };
+}
+
+export function organizationBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const organization = owners?.organization ?? null;
+  if (organization === null) return null;
+  const { id, limits } = organization;
+  return {
+    scope: 'organization',
+    counter: spendCounter('organization', id),
+    budget: limits?.maxBudget,
+    soft: limits?.softBudget,
+    ...countedIn(limits),
+    subject: `Organization=${id}`,
+  };
+}
+
+export function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const project = owners?.project ?? null;
+  if (project === null) return null;
+  const { id, limits } = project;
+  return {
+    scope: 'project',
+    counter: spendCounter('project', id),
+    budget: limits?.maxBudget,
+    soft: limits?.softBudget,
+    ...countedIn(limits),
+    subject: `Project=${id}`,
+  };
+}

@@ -1,0 +1,242 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+const PATIENCE = { timeout: 30_000, interval: 100 };
+
+let calls: OwnerCalls;
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
+const nextMonth = (): string => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
+};
+/** An ISO time as refusals write it. */
+const written = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`;
+
+const day = (max_budget: number) => ({ budget_duration: '1d', max_budget });
+const month = (max_budget: number) => ({ budget_duration: '30d', max_budget });
+
+async function read(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await calls.app.call('GET', path);
+  expect([path, answer.status]).toEqual([path, 200]);
+  return answer.json() as Promise<Readonly<Record<string, unknown>>>;
+}
+
+async function post(path: string, body: object, key = calls.app.adminKey) {
+  const answer = await calls.app.call('POST', path, body, { authorization: `Bearer ${key}` });
+  return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
+}
+
+const refusalOf = (
+  team: string,
+  window: { readonly text: string; readonly amounts: string; readonly end: string },
+) => ({
+  status: 422,
+  body: {
+    error: {
+      message: `ExceededBudget: Team=${team} over ${window.text} budget. ${window.amounts}. Budget window: ${window.text}. Budget resets at: ${written(window.end)}`,
+      type: 'budget_exceeded',
+      param: null,
+      code: '422',
+    },
+  },
+});
+
+async function called(key: string, model?: string) {
+  const { status, body } = await calls.chat(key, model);
+  return { status, body: body as object };
+}
+
+describe('the budget windows of a team', () => {
+  it('are shown by every team route, with the end of the current window; null without one', async () => {
+    const made = await calls.manage('/team/new', { team_id: 'shown', budget_limits: [day(1.5), month(10)] });
+    const shown = [
+      { ...day(1.5), reset_at: midnight() },
+      { ...month(10), reset_at: nextMonth() },
+    ];
+    expect(made['budget_limits']).toEqual(shown);
+    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: shown });
+    const listed = (await read('/team/list')) as unknown as readonly Readonly<Record<string, unknown>>[];
+    expect(listed.find(({ team_id }) => team_id === 'shown')).toMatchObject({ budget_limits: shown });
+    const { teams } = await read('/v2/team/list?team_id=shown');
+    expect(teams).toMatchObject([{ budget_limits: shown }]);
+    // A change of something else keeps them.
+    await calls.manage('/team/update', { team_id: 'shown', team_alias: 'x' });
+    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: shown });
+    await calls.manage('/team/update', { team_id: 'shown', budget_limits: [] });
+    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: null });
+    await calls.manage('/team/update', { team_id: 'shown', budget_limits: [day(2)] });
+    await calls.manage('/team/update', { team_id: 'shown', budget_limits: null });
+    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: null });
+  });
+
+  it.each([
+    [{ budget_limits: {} }, 'list_type'],
+    [{ budget_limits: [{ budget_duration: 1, max_budget: 1 }] }, 'string_type'],
+    [{ budget_limits: [{ budget_duration: '1d', max_budget: 'x' }] }, 'float_parsing'],
+    [{ budget_limits: [{ budget_duration: '1d', max_budget: -1 }] }, 'float_type'],
+  ])('are refused when they are malformed: %j', async (sent, type) => {
+    for (const [path, id] of [
+      ['/team/new', 'malformed'],
+      ['/team/update', 'malformed'],
+    ] as const) {
+      const { status, body } = await post(path, { team_id: id, ...sent });
+      expect([status, body]).toMatchObject([422, { detail: [{ type, loc: ['body', 'budget_limits'] }] }]);
+    }
+  });
+
+  it('are refused with a malformed duration', async () => {
+    const message = "Invalid budget_duration 'xyz'. Use a format like '1h', '24h', '7d', or '30d'.";
+    const windows = { budget_limits: [{ budget_duration: 'xyz', max_budget: 1 }] };
+    await calls.manage('/team/new', { team_id: 'duration' });
+    for (const [path, team_id] of [
+      ['/team/new', 'of-duration'],
+      ['/team/update', 'duration'],
+    ] as const) {
+      const { status, body } = await post(path, { team_id, ...windows });
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(message)]);
+    }
+    expect((await calls.app.call('GET', '/team/info?team_id=of-duration')).status).toBe(404);
+  });
+
+  it('hold all at once for the keys of the team, from their setting on', async () => {
+    await calls.manage('/team/new', { team_id: 'all', max_budget: 100 });
+    const [one, other] = [await calls.newKey({ team_id: 'all' }), await calls.newKey({ team_id: 'all' })];
+    expect((await calls.chat(one)).status).toBe(200);
+    await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(2), month(3)] });
+    expect((await calls.chat(one)).status).toBe(200);
+    expect((await calls.chat(other)).status).toBe(200);
+    const ofDay = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() };
+    expect(await called(one)).toEqual(refusalOf('all', ofDay));
+    // A window that stays keeps its spend.
+    await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(50), month(3)] });
+    expect((await calls.chat(other)).status).toBe(200);
+    const ofMonth = { text: '30d', amounts: 'Spend=$3.0000, Limit=$3.00', end: nextMonth() };
+    expect(await called(other)).toEqual(refusalOf('all', ofMonth));
+    expect(await called(one)).toEqual(refusalOf('all', ofMonth));
+    // Free models ignore them, and other teams have their own.
+    expect((await calls.chat(one, 'free')).status).toBe(200);
+    await calls.manage('/team/update', { team_id: 'all', budget_limits: null });
+    expect((await calls.chat(one)).status).toBe(200);
+  });
+
+  it('of zero refuse the first call; the smaller of two of one length holds', async () => {
+    await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
+    const key = await calls.newKey({ team_id: 'zero' });
+    const nothing = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: midnight() };
+    expect(await called(key)).toEqual(refusalOf('zero', nothing));
+    await calls.manage('/team/update', { team_id: 'zero', budget_limits: [day(5), day(1)] });
+    expect((await calls.chat(key)).status).toBe(200);
+    expect(await called(key)).toEqual(
+      refusalOf('zero', { text: '1d', amounts: 'Spend=$1.0000, Limit=$1.00', end: midnight() }),
+    );
+  });
+
+  it('reserve the expected cost of calls under way', async () => {
+    await calls.manage('/team/new', { team_id: 'reserved', budget_limits: [day(3)] });
+    const key = await calls.newKey({ team_id: 'reserved' });
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await calls.chat(key)).status));
+    expect(statuses.toSorted()).toEqual([...Array<number>(3).fill(200), ...Array<number>(17).fill(422)]);
+  });
+
+  it('hold together with the budget of the team, whichever is smaller', async () => {
+    await calls.manage('/team/new', { team_id: 'both', max_budget: 1, budget_limits: [day(2)] });
+    const key = await calls.newKey({ team_id: 'both' });
+    // The budget of a team refuses what is above it: the window is reached at the same time.
+    expect([(await calls.chat(key)).status, (await calls.chat(key)).status]).toEqual([200, 200]);
+    const refused = 'Budget has been exceeded! Team=both Current cost: 2.0, Max budget: 1.0';
+    expect(await called(key)).toEqual({
+      status: 422,
+      body: { error: { message: refused, type: 'budget_exceeded', param: null, code: '422' } },
+    });
+    await calls.manage('/team/update', { team_id: 'both', max_budget: null });
+    expect(await called(key)).toEqual(
+      refusalOf('both', { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() }),
+    );
+  });
+
+  it('hold for fallbacks', async () => {
+    await calls.manage('/team/new', { team_id: 'fallback', budget_limits: [day(1)] });
+    const key = await calls.newKey({ team_id: 'fallback' });
+    expect((await calls.chat(key)).status).toBe(200);
+    const body = { model: 'broken', fallbacks: ['priced'], messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
+    const { status, body: answer } = await post('/v1/chat/completions', body, key);
+    expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining('Team=fallback over 1d budget')]);
+  });
+
+  it('admit the same again after their end', async () => {
+    await calls.manage('/team/new', { team_id: 'renewed', budget_limits: [day(2)] });
+    const key = await calls.newKey({ team_id: 'renewed' });
+    expect([(await calls.chat(key)).status, (await calls.chat(key)).status]).toEqual([200, 200]);
+    expect((await calls.chat(key)).status).toBe(422);
+    // A call that began within this millisecond would be in the new window.
+    await wait(5);
+    const ended = { ...day(2), resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' };
+    const { budget_duration: budgetDuration, max_budget, ...times } = ended;
+    const sql = 'update team set budget_limits = ? where id = ?';
+    const stored = JSON.stringify([{ budgetDuration, maxBudget: String(max_budget), ...times }]);
+    expect(await changeFromOutside(calls.app.dataDir, sql, stored, 'renewed')).toBe(1);
+    await vi.waitFor(async () => expect((await calls.chat(key)).status).toBe(200), PATIENCE);
+    expect((await calls.chat(key)).status).toBe(200);
+    const { status, body } = await calls.chat(key);
+    const text = /^ExceededBudget: Team=renewed over 1d budget. Spend=\$2.0000, Limit=\$2.00. Budget window: 1d./;
+    expect([status, body]).toEqual([
+      422,
+      { error: { message: expect.stringMatching(text) as string, type: 'budget_exceeded', param: null, code: '422' } },
+    ]);
+  });
+
+  it('are changed by proxy administrators, not by those of the team; the audit log has the change', async () => {
+    await calls.manage('/user/new', { user_id: 'lead', auto_create_key: false });
+    await calls.manage('/team/new', { team_id: 'led', budget_limits: [day(1)] });
+    await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'lead' } });
+    const key = await calls.newKey({ user_id: 'lead' });
+    const message = 'Only proxy admins change the models, budget and limits of a team.';
+    for (const budget_limits of [[day(1_000)], [], null]) {
+      const { status, body } = await post('/team/update', { team_id: 'led', budget_limits }, key);
+      expect([status, JSON.stringify(body)]).toEqual([403, expect.stringContaining(message)]);
+    }
+    await calls.manage('/team/update', { team_id: 'led', budget_limits: [day(4)] });
+    const { audit_logs } = await read('/audit?object_id=led&action=updated');
+    expect(audit_logs).toMatchObject([
+      {
+        before_value: { budget_limits: [{ budgetDuration: '1d', maxBudget: '1' }] },
+        updated_values: { budget_limits: [{ budgetDuration: '1d', maxBudget: '4' }] },
+      },
+    ]);
+  });
+});
+
+describe('the budget windows of a team in the graph', () => {
+  const FIELDS = 'budgetLimits { duration maxBudgetUsd resetAt }';
+  const graph = async (query: string, variables: object): Promise<unknown> =>
+    (await calls.app.call('POST', '/graphql', { query, variables })).json();
+
+  it('are set, shown, kept and removed as by REST', async () => {
+    const create = `mutation ($input: CreateTeamInput!) { createTeam(input: $input) { ... on Team { ${FIELDS} } } }`;
+    const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
+      ... on InvalidInputError { message } } }`;
+    const windows = [{ duration: '1d', maxBudgetUsd: '0.000000000001' }];
+    const shown = [{ ...windows[0], resetAt: midnight() }];
+    const made = await graph(create, { input: { id: 'graphed', budgetLimits: windows } });
+    expect(made).toEqual({ data: { createTeam: { budgetLimits: shown } } });
+    expect((await read('/team/info?team_id=graphed'))['team_info']).toMatchObject({
+      budget_limits: [{ budget_duration: '1d', max_budget: 1e-12, reset_at: midnight() }],
+    });
+    expect(await graph(update, { input: { id: 'graphed', alias: 'x' } })).toEqual({
+      data: { updateTeam: { budgetLimits: shown } },
+    });
+    expect(
+      await graph(update, { input: { id: 'graphed', budgetLimits: [{ duration: 'xyz', maxBudgetUsd: '1' }] } }),
+    ).toMatchObject({ data: { updateTeam: { message: expect.stringContaining("'xyz'") as string } } });
+    expect(await graph(update, { input: { id: 'graphed', budgetLimits: null } })).toEqual({
+      data: { updateTeam: { budgetLimits: [] } },
+    });
+  });
+});

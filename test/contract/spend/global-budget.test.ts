@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
+
+const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
+const RESET = () => `Budget window: 1d. Budget resets at: ${midnight().slice(0, 19).replace('T', ' ')} UTC`;
+
+const refusal = (spent: string, limit: string) => ({
+  status: 422,
+  body: {
+    error: {
+      message: `Budget has been exceeded! Current cost: ${spent}, Max budget: ${limit}. ${RESET()}`,
+      type: 'budget_exceeded',
+      param: null,
+      code: '422',
+    },
+  },
+});
+
+async function called({ chat }: OwnerCalls, key: string, model?: string) {
+  const { status, body } = await chat(key, model);
+  return status === 200 ? status : { status, body: body as object };
+}
+
+async function shown({ app }: OwnerCalls, search = '') {
+  const answer = await app.call('GET', `/global/spend${search}`);
+  return [answer.status, await answer.json()];
+}
+
+async function graphed({ app }: OwnerCalls, key = app.adminKey): Promise<unknown> {
+  const query = '{ globalBudget { limitUsd duration spentUsd resetAt } }';
+  const answer = await app.call('POST', '/graphql', { query }, { authorization: `Bearer ${key}` });
+  return answer.json();
+}
+
+describe('the budget of all calls', () => {
+  let calls: OwnerCalls;
+  beforeAll(async () => {
+    calls = await startOwnerCalls({
+      litellm_settings: { max_budget: 2.5, budget_duration: '1d' },
+      general_settings: { store_model_in_db: true },
+    });
+  });
+  afterAll(() => calls.stop());
+
+  it('counts the calls of every key and of the administrator, and refuses a spend above it', async () => {
+    const [one, other] = [await calls.newKey({}), await calls.newKey({ max_budget: 100 })];
+    expect(await called(calls, calls.app.adminKey)).toBe(200);
+    expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 2.5 }]);
+    expect([await called(calls, one), await called(calls, other)]).toEqual([200, 200]);
+    for (const key of [one, other, calls.app.adminKey]) expect(await called(calls, key)).toEqual(refusal('3.0', '2.5'));
+    expect(await called(calls, one, 'free')).toBe(200);
+  });
+
+  it('spend.total 200: is shown with its spend; the graph has both, and the end of the window', async () => {
+    expect(await shown(calls)).toEqual([200, { spend: 3, max_budget: 2.5 }]);
+    expect(await shown(calls, '?start_date=2020-01-01&end_date=2020-01-02')).toEqual([
+      200,
+      { spend: 0, max_budget: 2.5 },
+    ]);
+    expect(await graphed(calls)).toEqual({
+      data: { globalBudget: { limitUsd: '2.5', duration: '1d', spentUsd: '3', resetAt: midnight() } },
+    });
+  });
+
+  it('spend.total 403: is not shown to other keys', async () => {
+    await calls.manage('/user/new', { user_id: 'u', auto_create_key: false });
+    const key = await calls.newKey({ user_id: 'u' });
+    const answer = await calls.app.call('GET', '/global/spend', undefined, { authorization: `Bearer ${key}` });
+    expect(answer.status).toBe(403);
+    expect(await graphed(calls, key)).toMatchObject({ data: { globalBudget: null }, errors: [{}] });
+  });
+
+  it('holds for fallbacks', async () => {
+    const key = await calls.newKey({});
+    const body = { model: 'broken', fallbacks: ['priced'], messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
+    const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+    expect({ status: answer.status, body: await answer.json() }).toEqual(refusal('3.0', '2.5'));
+  });
+
+  it('keeps its spend over a restart', async () => {
+    await calls.restart();
+    expect(await called(calls, await calls.newKey({}))).toEqual(refusal('3.0', '2.5'));
+  });
+});
+
+describe('the budget of all calls without a file', () => {
+  let calls: OwnerCalls;
+  beforeAll(async () => {
+    calls = await startOwnerCalls({ general_settings: { store_model_in_db: true } });
+  });
+  afterAll(() => calls.stop());
+
+  it('is none: nothing is refused, 0 is shown as in the reference, and null in the graph', async () => {
+    expect(await called(calls, await calls.newKey({}))).toBe(200);
+    expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 0 }]);
+    expect(await graphed(calls)).toEqual({ data: { globalBudget: null } });
+  });
+
+  it('is set, changed and lifted at run time; zero refuses the first call', async () => {
+    const key = await calls.newKey({});
+    const set = (litellm_settings: object) => calls.manage('/config/update', { litellm_settings });
+    await set({ max_budget: 0, budget_duration: '1d' });
+    expect(await called(calls, key)).toEqual(refusal('0.0', '0.0'));
+    expect(await called(calls, key, 'free')).toBe(200);
+    await set({ max_budget: 1 });
+    expect([await called(calls, key), await called(calls, key)]).toEqual([200, 200]);
+    expect(await called(calls, key)).toEqual(refusal('2.0', '1.0'));
+    await set({ max_budget: 3 });
+    expect(await called(calls, key)).toBe(200);
+  });
+});
+
+describe('a changed file', () => {
+  it('changes the budget of all calls without a restart', async () => {
+    const calls = await startOwnerCalls({ litellm_settings: { max_budget: 0 } });
+    try {
+      const key = await calls.newKey({});
+      const forever = {
+        error: expect.objectContaining({
+          message: 'Budget has been exceeded! Current cost: 0.0, Max budget: 0.0',
+        }) as object,
+      };
+      expect(await called(calls, key)).toEqual({ status: 422, body: forever });
+      await calls.reload({ litellm_settings: { max_budget: 5 } });
+      expect(await called(calls, key)).toBe(200);
+      expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 5 }]);
+      await calls.reload({ litellm_settings: { max_budget: 0.5 } });
+      expect(await called(calls, key)).toMatchObject({ status: 422 });
+      await calls.reload({});
+      expect(await called(calls, key)).toBe(200);
+    } finally {
+      await calls.stop();
+    }
+  });
+
+  it.each([
+    [{ max_budget: -1 }, /max_budget.*is not a number from 0/s],
+    [{ max_budget: 'much' }, /max_budget.*is not a number from 0/s],
+    [{ max_budget: 1, budget_duration: 'soon' }, /budget_duration.*is no duration/s],
+  ])('ends the start where it is malformed: %j', async (litellm_settings, message) => {
+    await expect(startOwnerCalls({ litellm_settings })).rejects.toThrow(message);
+  });
+});
