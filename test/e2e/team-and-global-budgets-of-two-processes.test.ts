@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { HAS_REDIS_BINARY, type RedisServer, startRedis } from '../support/redis.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const isMissing = engine === undefined || engine.missing !== null;
+const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
+/** Calls that a window of the team admits. A call costs 1 USD. */
+const TEAM = 12;
+/** The budget of all calls admits one more: it refuses a spend above it. */
+const ALL = 40;
+const SOON = { timeout: 60_000, interval: 200 };
+const ANSWER = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+type Json = Readonly<Record<string, unknown>>;
+
+function suite(name: string, withRedis: boolean): void {
+  describe.skipIf(isMissing || (withRedis && !HAS_REDIS_BINARY))(`budgets of two processes, ${name}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lensgate-windows-'));
+    let scratch: ScratchDatabase;
+    let bare: Database;
+    let redis: RedisServer | null = null;
+    let upstream: FaultServer;
+    let servers: readonly ServerProcess[] = [];
+
+    beforeAll(async () => {
+      if (engine === undefined) throw new Error('There is no such engine.');
+      if (withRedis) redis = await startRedis();
+      scratch = await engine.create();
+      bare = await scratch.openBare();
+      upstream = await startFaultServer();
+      upstream.answer((response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(ANSWER);
+      });
+      const model = { model: 'openai/tiny-1', api_base: `${upstream.url}/v1`, api_key: 'k' };
+      const priced = (output_cost_per_token: number) => ({ ...model, input_cost_per_token: 0, output_cost_per_token });
+      const file = join(folder, 'config.json');
+      const config = {
+        router_settings: { num_retries: 0, disable_cooldowns: true },
+        litellm_settings: { max_budget: ALL, budget_duration: '30d' },
+        model_list: [
+          { model_name: 'm', litellm_params: priced(1) },
+          { model_name: 'free', litellm_params: priced(0) },
+        ],
+      };
+      writeFileSync(file, JSON.stringify(config));
+      const env = {
+        DATABASE_URL: String(scratch.options.databaseUrl),
+        LITELLM_MASTER_KEY: ADMIN,
+        ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      };
+      const start = (own: string) => spawnServer(join(folder, own), { args: ['--config', file], env });
+      servers = [await start('here'), await start('there')];
+    }, 240_000);
+    afterAll(async () => {
+      for (const server of servers) await server.end('SIGTERM');
+      await upstream.stop();
+      await redis?.kill();
+      await scratch.remove();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    async function post(nth: number, path: string, body: object, key = ADMIN): Promise<{ status: number; body: Json }> {
+      const answer = await fetch(`${servers[nth % 2]?.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, body: (await answer.json()) as Json };
+    }
+
+    async function manage(path: string, body: object): Promise<Json> {
+      const answer = await post(0, path, body);
+      expect(answer).toMatchObject({ status: 200 });
+      return answer.body;
+    }
+
+    const chat = (nth: number, key: string, model = 'm') =>
+      post(nth, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
+
+    /** Calls by turns in both processes, until each refuses several in a row. Returns how many were admitted. */
+    async function spendAll(keys: readonly string[]): Promise<number> {
+      let admitted = 0;
+      let refused = 0;
+      for (let nth = 0; refused < 8; nth += 4) {
+        const asked = [0, 1, 2, 3].map((one) => chat(nth + one, keys[(nth + one) % keys.length] ?? ''));
+        const statuses = (await Promise.all(asked)).map(({ status }) => status);
+        expect(statuses.filter((status) => status !== 200 && status !== 422)).toEqual([]);
+        const passed = statuses.filter((status) => status === 200).length;
+        admitted += passed;
+        refused = passed === 0 ? refused + 1 : 0;
+        // Unused reserves of a process refuse calls of the other one, until they are released.
+        if (passed === 0) await wait(500);
+      }
+      return admitted;
+    }
+
+    const refusal = (message: RegExp) => ({
+      status: 422,
+      body: {
+        error: { message: expect.stringMatching(message) as string, type: 'budget_exceeded', param: null, code: '422' },
+      },
+    });
+
+    it('admits exactly a window of a team in each window, then exactly the budget of all calls', async () => {
+      const budget_limits = [
+        { budget_duration: '1mo', max_budget: TEAM },
+        { budget_duration: '30d', max_budget: 1_000 },
+      ];
+      await manage('/team/new', { team_id: 'team', budget_limits });
+      const newKey = async (draft: object) => String((await manage('/key/generate', draft))['key']);
+      const keys = [await newKey({ team_id: 'team' }), await newKey({ team_id: 'team' })];
+      expect(await spendAll(keys)).toBe(TEAM);
+      const ofTeam = refusal(
+        new RegExp(
+          String.raw`^ExceededBudget: Team=team over 1mo budget\. Spend=\$12\.0000, Limit=\$12\.00\. Budget window: 1mo\.`,
+        ),
+      );
+      for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(ofTeam);
+
+      // The window ends now, as if its time were over.
+      const [window = {}] = budget_limits;
+      const stored = { budgetDuration: window['budget_duration'], maxBudget: String(TEAM) };
+      const ended = JSON.stringify([
+        { ...stored, resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' },
+      ]);
+      await sql`update team set budget_limits = ${ended}::json where id = 'team'`.execute(
+        bare.orm.em.fork().getKysely(),
+      );
+      for (const nth of [0, 1])
+        await vi.waitFor(async () => expect((await chat(nth, keys[nth] ?? '')).status).toBe(200), SOON);
+      // The two calls above are of the new window.
+      expect((await spendAll(keys)) + 2).toBe(TEAM);
+
+      // The team has spent two windows. The rest is for keys without a team, and for the administrator.
+      const others = [await newKey({}), ADMIN];
+      expect((await spendAll(others)) + 2 * TEAM).toBe(ALL + 1);
+      const ofAll = refusal(
+        new RegExp(
+          String.raw`^Budget has been exceeded! Current cost: ${ALL + 1}\.0, Max budget: ${ALL}\.0\. Budget window: 30d\.`,
+        ),
+      );
+      for (const nth of [0, 1]) expect(await chat(nth, others[nth] ?? '')).toEqual(ofAll);
+      for (const nth of [0, 1]) expect((await chat(nth, others[0] ?? '', 'free')).status).toBe(200);
+      await vi.waitFor(async () => {
+        const answer = await fetch(`${servers[1]?.url}/global/spend`, {
+          headers: { authorization: `Bearer ${ADMIN}` },
+        });
+        expect([answer.status, await answer.json()]).toEqual([200, { spend: ALL + 1, max_budget: ALL }]);
+      }, SOON);
+    }, 240_000);
+  });
+}
+
+suite('counted in PostgreSQL', false);
+suite('counted in Redis', true);
