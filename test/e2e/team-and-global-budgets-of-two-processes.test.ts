@@ -135,8 +135,7 @@ function suite(name: string, withRedis: boolean): void {
       for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(ofTeam);
 
       // The window ends now, as if its time were over.
-      const [window = {}] = budget_limits;
-      const stored = { budgetDuration: window['budget_duration'], maxBudget: String(TEAM) };
+      const stored = { budgetDuration: '1mo', maxBudget: String(TEAM) };
       const ended = JSON.stringify([
         { ...stored, resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' },
       ]);
