@@ -142,7 +142,10 @@ describe('the budget windows of a team', () => {
     await calls.manage('/team/new', { team_id: 'reserved', budget_limits: [day(3)] });
     const key = await calls.newKey({ team_id: 'reserved' });
     const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await calls.chat(key)).status));
-    expect(statuses.toSorted((left, right) => left - right)).toEqual([...Array<number>(3).fill(200), ...Array<number>(17).fill(422)]);
+    expect(statuses.toSorted((left, right) => left - right)).toEqual([
+      ...Array<number>(3).fill(200),
+      ...Array<number>(17).fill(422),
+    ]);
   });
 
   it('hold together with the budget of the team, whichever is smaller', async () => {
