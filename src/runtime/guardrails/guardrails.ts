@@ -9,15 +9,9 @@ import {
   type StoredGuardrail,
 } from '../../domain/guardrails/stored-guardrail.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
+import { sealedJson } from '../credentials/sealed-json.ts';
 
 type Params = GuardrailDefinition['params'];
-
-/** Encrypts the params of stored guardrails. */
-interface ParamSeal {
-  seal(id: string, params: Params): string;
-  /** Null when they were encrypted with another salt key. */
-  open(row: StoredGuardrail): Params | null;
-}
 
 interface GuardrailOptions {
   /** Guardrails of the configuration file. */
@@ -42,7 +36,7 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
 
 /** Guardrails in memory over their store. */
 export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
-  const params = paramSeal(salt);
+  const params = sealedJson<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
   let ofFile: readonly Held[] = [];
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
@@ -55,7 +49,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   const running = (): readonly GuardrailDefinition[] => [...ofFile, ...stored].map(({ run }) => run);
 
   function held(row: StoredGuardrail): Held {
-    const opened = params.open(row);
+    const opened = params.open(row.id, row.sealed);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
       log.warn({ id: row.id }, 'A guardrail cannot run: its parameters were encrypted with another salt key.');
@@ -130,7 +124,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     async change(id, patch, by) {
       const changed = await store.change(id, (row) => {
         const { sealed: _sealed, ...rest } = row;
-        const after = patchedGuardrail({ ...rest, params: params.open(row) ?? {} }, patch, by);
+        const after = patchedGuardrail({ ...rest, params: params.open(row.id, row.sealed) ?? {} }, patch, by);
         assertRuns(after);
         if (after.name !== row.name) assertFree(after.name);
         return closed(after);
@@ -154,14 +148,3 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
 
 /** Encrypts the parameters of stored guardrails. */
 export const guardrailCipher = (salt: Secrets): Cipher => cipherFor(salt, 'stored guardrails');
-
-function paramSeal(salt: Secrets): ParamSeal {
-  const cipher = guardrailCipher(salt);
-  return {
-    seal: (id, params) => cipher.seal(Buffer.from(JSON.stringify(params)), id).toString('base64'),
-    open({ id, sealed }) {
-      const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
-      return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Params);
-    },
-  };
-}

@@ -15,15 +15,9 @@ import { routesOf } from '../../domain/pass-through/routes.ts';
 import { newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
+import { sealedJson } from '../credentials/sealed-json.ts';
 
 type Headers = Readonly<Record<string, string>>;
-
-/** Encrypts the headers of stored entries. */
-interface HeaderSeal {
-  seal(id: string, headers: Headers): string;
-  /** Null when they were encrypted with another admin key. */
-  open(row: StoredEndpoint): Headers | null;
-}
 
 export interface EndpointOptions {
   /** Entries of the configuration file. */
@@ -43,7 +37,7 @@ export function createPassThroughEndpoints({
   secrets,
   log,
 }: EndpointOptions): PassThroughEndpoints {
-  const headers = headerSeal(secrets);
+  const headers = sealedJson<Headers>(headerCipher(secrets));
   const warned = new Set<string>();
   let configured = ofStart;
   let stored: readonly PassThroughEndpoint[] = [];
@@ -58,7 +52,7 @@ export function createPassThroughEndpoints({
   }
 
   function shown(row: StoredEndpoint): PassThroughEndpoint {
-    const opened = headers.open(row);
+    const opened = headers.open(row.id, row.sealedHeaders);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
       log.warn(
@@ -102,7 +96,7 @@ export function createPassThroughEndpoints({
     },
     async change(id, patch, { now, by }) {
       const changed = await store.change(id, (row) => {
-        const current = headers.open(row) ?? {};
+        const current = headers.open(row.id, row.sealedHeaders) ?? {};
         const path = patch.path ?? row.path;
         const target = patch.target ?? row.target;
         const next = patch.headers === undefined ? current : unmaskedHeaders(patch.headers, current);
@@ -146,14 +140,3 @@ function assertUsable(path: string, target: string, headers: Headers): void {
 
 /** Encrypts the headers of stored entries. */
 export const headerCipher = (secrets: Secrets): Cipher => cipherFor(secrets, 'pass-through headers');
-
-function headerSeal(secrets: Secrets): HeaderSeal {
-  const cipher = headerCipher(secrets);
-  return {
-    seal: (id, headers) => cipher.seal(Buffer.from(JSON.stringify(headers)), id).toString('base64'),
-    open({ id, sealedHeaders }) {
-      const plain = cipher.open(Buffer.from(sealedHeaders, 'base64'), id);
-      return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Headers);
-    },
-  };
-}
