@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { DomainError, Unavailable } from '../../domain/errors.ts';
+import { DomainError, InvalidInput, Unavailable } from '../../domain/errors.ts';
 
 /** Connection-level failures as Node and the `sqlite3` package name them. */
 const CONNECTION_CODES = new Set([
@@ -80,12 +80,30 @@ export function isDuplicate(error: unknown): boolean {
   return ('code' in error && error.code === '23505') || isDuplicate(error.cause);
 }
 
-/** Runs work against the database. A connection failure becomes Unavailable; other errors are not changed. */
+/** Whether PostgreSQL refused a text of more than about 2,600 bytes for an index. */
+function isTooLongForIndex(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === '54000') || isTooLongForIndex(error.cause);
+}
+
+/**
+ * Runs work against the database. A connection failure becomes Unavailable, and a text that no index holds InvalidInput;
+ * other errors are not changed.
+ */
 export async function reaching<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DomainError || !isConnectionFailure(error)) throw error;
+    if (error instanceof DomainError) throw error;
+    if (isTooLongForIndex(error))
+      throw new InvalidInput(
+        'An id, a name or an alias is too long: the database stores at most about 2,600 bytes.',
+        [],
+        {
+          cause: error,
+        },
+      );
+    if (!isConnectionFailure(error)) throw error;
     throw new Unavailable('The database cannot be used at the moment.', undefined, { cause: error });
   }
 }
