@@ -114,6 +114,7 @@ describe('what rows state', () => {
         "signIn.end",
         "spend.refresh",
         "spend.reset",
+        "teamLogging.disable",
       ]
     `);
   });

@@ -157,12 +157,24 @@ test.each(LIBRARIES)('a log of %s restarts once it is in the file', async (_name
     }
     await writer.run('create table some (bytes blob)', []);
     // More pages than are left alone, and fewer than the writer would bring over by itself.
-    for (let at = 0; at < 5; at += 1) await commit(8 << 20);
+    let rows = 0;
+    const commitLarge = async (): Promise<void> => {
+      await commit(8 << 20);
+      rows += 1;
+    };
+    while (rows < 5) await commitLarge();
     expect(await pagesInLog()).toBeGreaterThan(4_000);
-    await vi.waitFor(async () => expect(await leftToBring()).toBe(0), PATIENCE);
+    // A checkpoint between two of these commits can leave fewer pages than cause another one.
+    await vi.waitFor(
+      async () => {
+        if ((await leftToBring()) !== 0) await commitLarge();
+        expect(await leftToBring()).toBe(0);
+      },
+      { ...PATIENCE, interval: 2_000 },
+    );
     await commit(1);
     expect(await pagesInLog()).toBeLessThan(100);
-    expect(await reader.all('select count(*) as count from some', [])).toEqual([{ count: 6 }]);
+    expect(await reader.all('select count(*) as count from some', [])).toEqual([{ count: rows + 1 }]);
     await checkpoints.close();
     await reader.close();
     await writer.close();
