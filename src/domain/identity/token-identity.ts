@@ -85,7 +85,9 @@ function assertAllowed(claims: Claims, email: string | null, rules: TokenRules):
 
 /** Whether the issuer says anything but that it has verified the email: anyone may claim an email that is not verified. */
 const isUnverified = ({ email_verified: isVerified }: Claims): boolean =>
-  isVerified !== undefined && isVerified !== true && String(isVerified).toLowerCase() !== 'true';
+  isVerified !== undefined &&
+  isVerified !== true &&
+  !(typeof isVerified === 'string' && isVerified.toLowerCase() === 'true');
 
 function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[] {
   if (role === 'proxy_admin') return rules.adminRoutes;
