@@ -8,17 +8,17 @@ const LONG = randomBytes(4_000).toString('base64url');
 const MESSAGE = 'An id, a name or an alias is too long: the database stores at most about 2,600 bytes.';
 const PARAMS = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
 
-const plain = { error: { message: MESSAGE, type: 'internal_server_error', param: null, code: '400' } };
+const PLAIN = { error: { message: MESSAGE, type: 'internal_server_error', param: null, code: '400' } };
 
-const BODIES: readonly (readonly [path: string, body: object, answer?: object])[] = [
-  ['/key/generate', { key_alias: LONG }],
-  ['/team/new', { team_id: LONG }],
-  ['/user/new', { user_id: LONG, auto_create_key: false }],
-  ['/user/new', { user_email: `${LONG}@example.com`, auto_create_key: false }],
+const BODIES: readonly (readonly [path: string, body: object, answer: object])[] = [
+  ['/key/generate', { key_alias: LONG }, PLAIN],
+  ['/team/new', { team_id: LONG }, PLAIN],
+  ['/user/new', { user_id: LONG, auto_create_key: false }, PLAIN],
+  ['/user/new', { user_email: `${LONG}@example.com`, auto_create_key: false }, PLAIN],
   ['/organization/new', { organization_id: LONG, organization_alias: 'a' }, { detail: { error: MESSAGE } }],
   ['/budget/new', { budget_id: LONG }, { detail: { error: MESSAGE } }],
-  ['/credentials', { credential_name: LONG, credential_values: { api_key: 'k' }, credential_info: {} }],
-  ['/model/new', { model_name: 'm', litellm_params: PARAMS, model_info: { id: LONG } }],
+  ['/credentials', { credential_name: LONG, credential_values: { api_key: 'k' }, credential_info: {} }, PLAIN],
+  ['/model/new', { model_name: 'm', litellm_params: PARAMS, model_info: { id: LONG } }, PLAIN],
   ['/v1/access_group', { access_group_name: LONG }, { detail: MESSAGE }],
 ];
 
@@ -38,7 +38,7 @@ for (const engine of ENGINES)
         await scratch.remove();
       });
 
-      it.each(BODIES)('is refused by %s with 400', async (path, body, expected = plain) => {
+      it.each(BODIES)('is refused by %s with 400', async (path, body, expected) => {
         const answer = await app.call('POST', path, body);
         expect([answer.status, await answer.json()]).toEqual([400, expected]);
       });
