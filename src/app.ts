@@ -63,16 +63,17 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   };
 }
 
-async function composeApp(context: StartContext): Promise<Reloads> {
-  const opened = await composeStores(context);
+async function composeApp(opening: StartContext): Promise<Reloads> {
+  const opened = await composeStores(opening);
   const { exports } = opened;
-  const shared = composeChanges(context, { stores: opened.stores, bus: createBus() });
+  const shared = composeChanges(opening, { stores: opened.stores, bus: createBus() });
   const { stores: announcing, changes, feeds } = shared;
   const { bus } = feeds;
-  const { stores, configuration, readVariables, addressOf, admit } = await composeSettings(context, {
+  const { settings, stores, configuration, readVariables, addressOf, admit } = await composeSettings(opening, {
     stores: announcing,
     bus,
   });
+  const context: StartContext = { ...opening, settings };
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);

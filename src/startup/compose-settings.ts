@@ -1,10 +1,12 @@
 import type { Incoming } from '../../rest-shims/http/outgoing.ts';
 import type { Bus } from '../domain/bus.ts';
+import { viewOf } from '../domain/settings/ownership.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createClientAddresses } from '../runtime/network/client-network.ts';
 import { createConfiguration, type RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { createSealedSettings } from '../runtime/stored-settings/sealed-settings.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
 import { renewSecrets } from './renew-secrets.ts';
 
@@ -14,6 +16,8 @@ const VARIABLES = 'environment_variables';
 type AddressOf = ReturnType<typeof createClientAddresses>;
 
 export interface ComposedSettings {
+  /** The settings of the process with stored ones, which hold from this start on. */
+  readonly settings: Settings;
   /** The stores with sealed settings. */
   readonly stores: Stores;
   readonly configuration: RunningConfiguration;
@@ -42,6 +46,9 @@ export async function composeSettings(
   configuration.onChange((changed) => bus.publish('settingsChange', { at: systemClock.now(), changed }));
   const addressOf = createClientAddresses(settings.trustedProxies);
   return {
+    settings: settings.withStored(
+      (name) => viewOf(settings.config, configuration.stored(), 'general_settings', name).effectiveValue,
+    ),
     stores,
     configuration,
     addressOf,

@@ -43,6 +43,7 @@ import { createEnvironment, type Environment } from './environment.ts';
 import { warnIfUnwise } from './unwise-settings.ts';
 import { checkMasterKey, openAdminKey } from './admin-key.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
+import { withStoredGeneral } from './stored-values.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
 import { readValues } from './values.ts';
 
@@ -181,6 +182,8 @@ export interface Settings {
   readonly variables: Readonly<Record<string, string>>;
   /** Texts to log at start. */
   readonly warnings: readonly string[];
+  /** These settings with stored `general_settings` where arguments, environment and file set none; `valueOf` reads them. */
+  withStored(valueOf: (name: string) => unknown): Settings;
 }
 
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
@@ -230,7 +233,7 @@ export function readSettings(
   if (faults.length > 0) throw new ConfigError(inOrder(faults));
   const adminKey = openAdminKey(read, generator);
   const former = (values.formerSecrets?.reveal() ?? '').split(',').flatMap((text) => secretIn(text.trim()));
-  return Object.freeze({
+  const settings: Settings = Object.freeze({
     ...settingsOf(values),
     ...adminKey,
     saltSecrets: { current: values.saltKey ?? adminKey.masterKey, former },
@@ -249,36 +252,19 @@ export function readSettings(
     otlpExport,
     variables: document.variables,
     warnings,
+    withStored(valueOf: (name: string) => unknown) {
+      const stored = withStoredGeneral(read, valueOf);
+      const timeoutSeconds = stored.passThroughTimeoutSeconds;
+      return Object.freeze({ ...settings, ...settingsOf(stored), passThrough: { endpoints, timeoutSeconds } });
+    },
   });
+  return settings;
 }
 
 const secretIn = (text: string): readonly Secret[] => (text === '' ? [] : [new Secret(text)]);
 
 /** The members of the settings that only the table decides. */
-function settingsOf(
-  values: SettingValues,
-): Omit<
-  Settings,
-  | 'dataDir'
-  | 'masterKey'
-  | 'masterKeySource'
-  | 'saltSecrets'
-  | 'adminSecrets'
-  | 'configReader'
-  | 'environment'
-  | 'config'
-  | 'deployments'
-  | 'credentials'
-  | 'deploymentReader'
-  | 'passThrough'
-  | 'guardrails'
-  | 'providerAccounts'
-  | 'clickHouse'
-  | 'tokens'
-  | 'otlpExport'
-  | 'variables'
-  | 'warnings'
-> {
+function settingsOf(values: SettingValues) {
   return {
     host: values.host,
     port: values.port,
@@ -342,5 +328,5 @@ function settingsOf(
     logLevel: values.logLevel,
     configWatchSeconds: values.configWatchSeconds,
     storesModels: values.storeModelInDb,
-  };
+  } satisfies Partial<Settings>;
 }

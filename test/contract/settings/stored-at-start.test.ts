@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let dataDir: string;
+let app: TestApp | null = null;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'lensgate-stored-at-start-'));
+});
+afterEach(async () => {
+  await app?.stop({ keepData: true });
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function start(general: object, env: Record<string, string> = {}): Promise<TestApp> {
+  await app?.stop({ keepData: true });
+  app = await startApp({ dataDir, env, config: { general_settings: { demo_model: true, ...general } } });
+  return app;
+}
+
+const store = async (to: TestApp, name: string, value: unknown): Promise<number> =>
+  (
+    await to.call('POST', '/config/field/update', {
+      config_type: 'general_settings',
+      field_name: name,
+      field_value: value,
+    })
+  ).status;
+
+/** Status of a chat whose body has more than 1 MiB. */
+async function largeCall(to: TestApp): Promise<number> {
+  const messages = [{ role: 'user', content: 'x'.repeat(1 << 20) }];
+  return (await to.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
+}
+
+it('a stored size of requests holds from the next start on, below the file', async () => {
+  const first = await start({});
+  expect(await store(first, 'max_request_size_mb', 1)).toBe(200);
+  expect(await largeCall(first)).toBe(200);
+  expect(await largeCall(await start({}))).toBe(400);
+  expect(await largeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
+});
+
+it('stored prompts are switched on from the next start on, below the file', async () => {
+  const query = '{ traces(first: 1) { nodes { spans { nodes { input } } } } }';
+  async function inputOf(to: TestApp): Promise<string> {
+    await to.call('POST', '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'a-prompt' }] });
+    return (await to.call('POST', '/graphql', { query })).text();
+  }
+  const first = await start({});
+  expect(await store(first, 'store_prompts_in_spend_logs', true)).toBe(200);
+  expect(await inputOf(first)).not.toContain('a-prompt');
+  expect(await inputOf(await start({}))).toContain('a-prompt');
+  expect(await inputOf(await start({ store_prompts_in_spend_logs: false }))).not.toContain('a-prompt');
+});
