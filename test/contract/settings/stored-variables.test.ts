@@ -67,7 +67,7 @@ describe('stored environment variables', () => {
     await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), SOON);
   }, 60_000);
 
-  it('give way to those of the file and of the process', async () => {
+  it('are below those of the file and of the process', async () => {
     expect(await store({ SET_BY_FILE: 'sk-of-the-store', SET_BY_PROCESS: 'sk-of-the-store' })).toEqual(STORED);
     expect((await add('by-file', 'SET_BY_FILE')).status).toBe(200);
     expect((await add('by-process', 'SET_BY_PROCESS')).status).toBe(200);
