@@ -140,8 +140,18 @@ describe('commands of the documents', () => {
           generateKey: { key: expect.stringMatching(/^sk-/) as unknown },
         },
       },
+      { data: { addTeamCallback: { __typename: 'Team' } } },
       { data: { spend: { groups: expect.any(Array) as unknown } } },
-      { data: { auditLog: { nodes: [{ action: 'CREATED', objectId: 'support', before: null }] } } },
+      {
+        data: {
+          auditLog: {
+            nodes: [
+              { action: 'UPDATED', objectId: 'support' },
+              { action: 'CREATED', objectId: 'support', before: null },
+            ],
+          },
+        },
+      },
       { data: { createGuardrail: { __typename: 'Guardrail', modes: ['PRE_CALL'], defaultOn: false } } },
       { data: { updateSetting: { __typename: 'Setting', source: 'DATABASE', effectiveValue: 1 } } },
     ]);
