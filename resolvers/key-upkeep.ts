@@ -1,4 +1,4 @@
-import { DomainError, InvalidInput } from '../src/domain/errors.ts';
+import { DomainError } from '../src/domain/errors.ts';
 import { withResets } from '../src/domain/keys/budget-windows.ts';
 import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
@@ -10,7 +10,7 @@ import { anyAdmin, anyKey, keyAdmin, keyReader, system } from './operation/acces
 import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { laterSpend } from './operation/window-spend.ts';
+import { assertReset, laterSpend } from './operation/window-spend.ts';
 
 /** Reads several keys by themselves or their hashes; those that do not exist are left out. */
 export const getKeyInfos = operation({
@@ -78,11 +78,6 @@ export const resetKeySpend = operation({
     return { ...(await infoOf(scope, after)), before };
   },
 });
-
-function assertReset(resetTo: Usd, spend: Usd): void {
-  const message = resetTo < 0n ? 'reset_to must be >= 0' : resetTo > spend ? 'reset_to must be <= current spend' : null;
-  if (message !== null) throw new InvalidInput(message, [], { field: 'reset_to' });
-}
 
 /** One page of the aliases of keys, in alphabetic order. */
 export interface AliasPage {

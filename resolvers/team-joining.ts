@@ -80,7 +80,15 @@ export async function joined(scope: Scope<TeamPlatform>, team: Team, wanted: rea
     // Times differ by one ms, so that lists by time keep the order of the members.
     const now = new Date(about.now.getTime() + position);
     const stamps = newStamps({ ...about, now });
-    members.push({ id: ids.uuid(), teamId: team.id, userId: user.id, role, budgetId: budget?.id ?? null, ...stamps });
+    members.push({
+      id: ids.uuid(),
+      teamId: team.id,
+      userId: user.id,
+      role,
+      budgetId: budget?.id ?? null,
+      spentBefore: null,
+      ...stamps,
+    });
   }
   await stores.teamMembers.add(...members);
   for (const { id } of users) ownedKeys.evictOwner({ kind: 'userId', id });

@@ -1,6 +1,7 @@
 import { type BudgetPatch, newBudget, ownCopy, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { setsLimits } from '../src/domain/budgets/limits.ts';
 import { DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
@@ -11,6 +12,7 @@ import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { assertReset, laterSpend } from './operation/window-spend.ts';
 import { removeKeys } from './keys.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import { type UserView, userViews } from './user-views.ts';
@@ -130,6 +132,9 @@ async function memberOf(
   return (await teamMembers.all({ teamIds: [team.id], userIds: [named] }))[0] ?? null;
 }
 
+const unknownMember = (teamId: string, userId: string): NotFound =>
+  new NotFound('member', userId, `User ${userId} is not a member of team ${teamId}.`);
+
 const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
@@ -189,6 +194,43 @@ export const updateTeamMember = operation({
   },
 });
 
+/** A member after its spend was set, with its spend before. */
+export interface MemberReset {
+  readonly view: MemberView;
+  readonly before: Usd;
+}
+
+/**
+ * Sets the spend of a member to an amount of at most its spend: its budget counts from there on. Reports keep the calls.
+ * Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own user.
+ */
+export const resetMemberSpend = operation({
+  name: 'resetMemberSpend',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { teamId, userId, resetTo }: { readonly teamId: string; readonly userId: string; readonly resetTo: Usd },
+  ): Promise<MemberReset> {
+    const { stores, ownedKeys } = scope.platform;
+    if (idOrNull(userId) !== null && callerOf(scope).userId === userId)
+      throw new Forbidden('You cannot reset your own spend.');
+    const about = authored(scope);
+    const team = await managedTeam(scope, teamId);
+    const [member] = await stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
+    if (member === undefined) throw unknownMember(teamId, userId);
+    const { spend, total } = await viewOf(scope, team, member);
+    let before = spend;
+    const done = await stores.teamMembers.change(member.id, (row) => {
+      before = laterSpend((total - (row.spentBefore ?? ZERO_USD)) as Usd, spend);
+      assertReset(resetTo, before);
+      return { ...row, spentBefore: (total - resetTo) as Usd, updatedAt: about.now, updatedBy: about.by };
+    });
+    if (done === null) throw unknownMember(teamId, userId);
+    ownedKeys.evictOwner({ kind: 'userId', id: userId });
+    return { view: await viewOf(scope, team, done.after), before };
+  },
+});
+
 /** A member with its user, budget and spend. Throws InvalidInput when it left the team meanwhile. */
 async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: TeamMember): Promise<MemberView> {
   const view = (await teamView(scope, team)).members.find(({ member }) => member.id === id);
@@ -236,7 +278,7 @@ export const getOwnMembership = operation({
     const userId = idOrNull(callerOf(scope).userId);
     if (userId === null) throw new Forbidden('The key has no user, so it is no member of a team.', 'team_member');
     const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
-    if (member === undefined) throw new NotFound('member', userId, `User ${userId} is not a member of team ${teamId}.`);
+    if (member === undefined) throw unknownMember(teamId, userId);
     return viewOf(scope, team, member);
   },
 });

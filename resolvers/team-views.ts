@@ -2,7 +2,7 @@ import { memberId } from '../src/domain/admission/counters.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
-import type { Usd } from '../src/domain/money.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
@@ -12,7 +12,7 @@ import { isAnyAdmin, refuseManagement } from './operation/access.ts';
 import { callerOf } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { countedSpends } from './operation/window-spend.ts';
+import { type CountedSpend, countedSpends, laterSpend } from './operation/window-spend.ts';
 import { windowSpendOf } from './user-views.ts';
 
 /** A member with its user and its budget. */
@@ -22,7 +22,7 @@ export interface MemberView {
   readonly user: User | null;
   /** Its own budget, else the default of the team; null for none. */
   readonly budget: Budget | null;
-  /** Spend of the keys of its user in the team in the window of the budget, deleted keys included. */
+  /** Spend of the keys of its user in the team in the window of the budget or since its reset, deleted keys included. */
   readonly spend: Usd;
   /** The same, of all time. */
   readonly total: Usd;
@@ -73,6 +73,12 @@ export async function countedTeams(
   }));
 }
 
+/** The spend of a member: in the window of its budget, or since its spend was reset, if that is later. */
+const sinceReset = ({ spentBefore }: TeamMember, { spend, total }: CountedSpend): CountedSpend => ({
+  spend: laterSpend((total - (spentBefore ?? ZERO_USD)) as Usd, spend),
+  total,
+});
+
 /** Teams with their members, budgets and keys: ten statements for any number of teams. */
 export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team[]): Promise<readonly TeamView[]> {
   if (teams.length === 0) return [];
@@ -104,7 +110,7 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
       member,
       user: userById.get(member.userId) ?? null,
       budget: budgetOf(member),
-      ...spentBy(memberId(member.teamId, member.userId)),
+      ...sinceReset(member, spentBy(memberId(member.teamId, member.userId))),
     })),
     memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
     keys: keysByTeam.get(team.id) ?? [],

@@ -78,6 +78,7 @@ export const createUser = operation({
         userId: user.id,
         role: 'user' as const,
         budgetId: null,
+        spentBefore: null,
         ...stamps,
       })),
     );

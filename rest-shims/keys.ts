@@ -20,9 +20,9 @@ import {
 } from '../resolvers/key-upkeep.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { KEY_SORTS, KEY_STATUSES } from '../src/domain/keys/virtual-key.ts';
-import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
+import { usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { fields, number, requiredText, texts } from './http/body-fields.ts';
+import { fields, requiredText, texts } from './http/body-fields.ts';
 import { flag, integer, query, text as queryText } from './http/query.ts';
 import { ignoredHead as namesInHead } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
@@ -37,6 +37,7 @@ import {
   parseUpdate,
   parseUpdates,
 } from './key-members.ts';
+import { RESET_BODY, resetFrom } from './limit-members.ts';
 import { renderGenerated, renderInfo, renderListed, renderStored } from './key-rows.ts';
 import { textParameters } from './http/schema.ts';
 
@@ -50,7 +51,6 @@ const BAD_STATUS = "Invalid status value. Supported: 'active', 'expired', 'revok
 const readNamed = fields({ key: requiredText });
 const readDeletion = fields({ keys: texts, key_aliases: texts });
 const readKeys = fields({ keys: texts });
-const readReset = fields({ reset_to: number });
 const readList = query({
   page: integer({ least: 1, otherwise: 1 }),
   size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_SIZE }),
@@ -148,15 +148,6 @@ const secretHead = (body: Uint8Array): Record<string, string> => ({
   'cache-control': 'no-store',
   ...ignoredHead(body),
 });
-
-function parseReset(body: Uint8Array): Usd {
-  const { reset_to: sent } = readReset(body);
-  const amount = sent === null ? null : usdFrom(sent);
-  if (amount !== null) return amount;
-  throw new InvalidInput('The body is not valid.', [
-    { path: ['body', 'reset_to'], rule: 'missing', message: 'Field required' },
-  ]);
-}
 
 const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
   total_requested: outcomes.length,
@@ -317,9 +308,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.resetSpend',
-    request: readReset.schema,
+    request: RESET_BODY,
     paths: ['/key/:key/reset_spend'],
-    parse: ({ body, params }) => ({ key: params['key'] ?? '', resetTo: parseReset(body) }),
+    parse: ({ body, params }) => ({ key: params['key'] ?? '', resetTo: resetFrom(body) }),
     run: resetKeySpend,
     render: ({ row, spend, before }) =>
       json({

@@ -3,7 +3,7 @@ import type { Budget } from '../src/domain/budgets/budget.ts';
 import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
-import { given, members, number, recordOf, text, texts, wholeNumber } from './http/body-fields.ts';
+import { given, members, number, parseObject, recordOf, text, texts, wholeNumber } from './http/body-fields.ts';
 import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
@@ -149,3 +149,16 @@ export const renderBudget = (budget: Budget) => ({
   team_membership: null,
   organization_membership: null,
 });
+
+const readReset = members({ reset_to: number });
+export const RESET_BODY: JsonSchema = readReset.schema;
+
+/** Reads the amount that a spend is set to. Throws InvalidInput. */
+export function resetFrom(body: Uint8Array): Usd {
+  const { reset_to: sent } = readReset(parseObject(body));
+  const amount = sent === null ? null : usdFrom(sent);
+  if (amount !== null) return amount;
+  throw new InvalidInput('The body is not valid.', [
+    { path: ['body', 'reset_to'], rule: 'missing', message: 'Field required' },
+  ]);
+}

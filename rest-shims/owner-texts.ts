@@ -60,6 +60,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'teamMembers.addMany': 'Add several members to a team.',
   'teamMembers.own': 'Read your own membership of a team.',
   'teamMembers.remove': 'Remove a member from a team.',
+  'teamMembers.resetSpend': 'Reset the spend of a member of a team.',
   'teamMembers.update': 'Update a member of a team.',
   'teams.addModels': 'Add models to a team.',
   'teams.available': 'List teams that you may join.',

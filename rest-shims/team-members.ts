@@ -4,15 +4,25 @@ import {
   getOwnMembership,
   type JoinOutcome,
   removeTeamMember,
+  resetMemberSpend,
   updateTeamMember,
 } from '../resolvers/team-members.ts';
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { given, members, oneOf, parseObject, requiredText, text, texts } from './http/body-fields.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { INCREASE_MEMBERS, increaseFrom, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
+import {
+  INCREASE_MEMBERS,
+  increaseFrom,
+  renamedLimits,
+  defined,
+  limitsFrom,
+  renamed,
+  RESET_BODY,
+  resetFrom,
+} from './limit-members.ts';
 import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
-import { renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
+import { renderMemberReset, renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
 import { merged, objectSchema } from './http/schema.ts';
 
@@ -121,6 +131,21 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
     },
     run: updateTeamMember,
     render: (view) => json(renderMemberUpdate(view)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'teamMembers.resetSpend',
+    request: RESET_BODY,
+    paths: ['/team/:team/member/:user/reset_spend'],
+    answers: [200, 400, 401, 403, 404, 422],
+    failures: { body: 'detail' },
+    parse: ({ body, params }) => ({
+      teamId: params['team'] ?? '',
+      userId: params['user'] ?? '',
+      resetTo: resetFrom(body),
+    }),
+    run: resetMemberSpend,
+    render: (reset) => json(renderMemberReset(reset)),
   }),
   route({
     ...CHANGING,

@@ -1,3 +1,4 @@
+import type { MemberReset } from '../resolvers/team-members.ts';
 import type { CountedTeam, MemberView, TeamView } from '../resolvers/team-views.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { currentTeamWindow } from '../src/domain/teams/team-windows.ts';
@@ -121,6 +122,15 @@ export const renderCountedTeam = (view: CountedTeam) => ({
   access_group_models: null,
   access_group_mcp_server_ids: null,
   access_group_agent_ids: null,
+});
+
+/** A member whose spend was set. */
+export const renderMemberReset = ({ view: { member, budget, spend }, before }: MemberReset) => ({
+  team_id: member.teamId,
+  user_id: member.userId,
+  spend: usdNumber(spend),
+  previous_spend: usdNumber(before),
+  max_budget: usdOf(budget?.maxBudget ?? null),
 });
 
 /** A changed member. */

@@ -51,9 +51,9 @@ builder.objectFields(UserType, (t) => ({
 builder.objectFields(TeamMemberType, (t) => ({
   spendUsd: t.field({
     ...IN_WINDOW,
-    resolve: async ({ teamId, userId, budgetId: own }, _args, { scope }) => {
+    resolve: async ({ teamId, userId, budgetId: own, spentBefore }, _args, { scope }) => {
       const budgetId = own ?? (await findTeamRow(scope, teamId))?.memberBudgetId ?? null;
-      return windowSpend(scope, { kind: 'member', id: memberId(teamId, userId), budgetId });
+      return windowSpend(scope, { kind: 'member', id: memberId(teamId, userId), budgetId, spentBefore });
     },
   }),
 }));

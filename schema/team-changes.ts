@@ -1,6 +1,7 @@
-import { addTeamMembers, removeTeamMember, updateTeamMember } from '../resolvers/team-members.ts';
+import { addTeamMembers, removeTeamMember, resetMemberSpend, updateTeamMember } from '../resolvers/team-members.ts';
 import { blockTeam, createTeam, deleteTeams, updateTeam } from '../resolvers/teams.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { usdFrom } from '../src/domain/money.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
@@ -104,6 +105,19 @@ const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
     temporaryIncreaseExpiresAt: t.field({
       type: 'DateTime',
       description: 'When the temporary increase expires. Null ends it; without an expiry nothing is added.',
+    }),
+  }),
+});
+
+const ResetMemberSpendInput = builder.inputType('ResetMemberSpendInput', {
+  description: 'A new spend of a member of a team.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    userId: t.id({ required: true, description: 'User of the member: global id or local id.' }),
+    resetToUsd: t.field({
+      type: 'Decimal',
+      required: true,
+      description: 'The new spend in USD: from zero to the present spend of the member.',
     }),
   }),
 });
@@ -246,6 +260,24 @@ builder.mutationFields((t) => ({
         }),
       );
       return member;
+    },
+  }),
+  resetMemberSpend: t.field({
+    type: TeamMemberType,
+    description:
+      'Sets the spend of a member to an amount of at most its spend; its budget counts from there on. For proxy, organization and team administrators, not for their own spend.',
+    args: {
+      input: t.arg({ type: ResetMemberSpendInput, required: true, description: 'The member and its new spend.' }),
+    },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'ResetMemberSpendResult', description: 'The member, or why its spend was not set.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const resetTo = usdFrom(input.resetToUsd);
+      if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
+      const named = { teamId: teamOf(input), userId: localId('User', input.userId) };
+      return (await changed(scope, resetMemberSpend(scope, { ...named, resetTo }))).view.member;
     },
   }),
   removeTeamMember: t.field({

@@ -1,4 +1,5 @@
 import { type Budget, countStart } from '../../src/domain/budgets/budget.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import type { CountedKind, SpendStart } from '../../src/domain/spend/spend-row.ts';
@@ -58,3 +59,9 @@ export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'b
  */
 export const laterSpend = (sinceSet: Usd, since: Usd | null): Usd =>
   since !== null && since < sinceSet ? since : sinceSet;
+
+/** Refuses an amount that a spend cannot be reset to. Throws InvalidInput. */
+export function assertReset(resetTo: Usd, spend: Usd): void {
+  const message = resetTo < 0n ? 'reset_to must be >= 0' : resetTo > spend ? 'reset_to must be <= current spend' : null;
+  if (message !== null) throw new InvalidInput(message, [], { field: 'reset_to' });
+}

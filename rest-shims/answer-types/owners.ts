@@ -92,6 +92,9 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   `,
   'teamMembers.own': 'TeamMembership',
   'teamMembers.remove': 'Team',
+  'teamMembers.resetSpend': `
+    { team_id: string, user_id: string, spend: number, previous_spend: number, max_budget: number | null }
+  `,
   'teamMembers.update': `
     { user_id: string, user_email: unknown, team_id: string, max_budget_in_team: number | null, tpm_limit: unknown,
     rpm_limit: integer | null, budget_duration: unknown, allowed_models: unknown, temp_budget_increase: unknown,

@@ -15,8 +15,10 @@ const isMissing = engine === undefined || engine.missing !== null;
 const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
 /** Calls that a window of the team admits. A call costs 1 USD. */
 const TEAM = 12;
+/** Calls that the budget of the member admits. */
+const MEMBER = 3;
 /** The budget of all calls admits one more: it refuses a spend above it. */
-const ALL = 40;
+const ALL = 45;
 const SOON = { timeout: 60_000, interval: 200 };
 const ANSWER = JSON.stringify({
   id: 'a',
@@ -118,6 +120,33 @@ function suite(name: string, withRedis: boolean): void {
       },
     });
 
+    /** Calls of the member: its budget, and again after a reset to 1. */
+    const ofMember = 2 * MEMBER - 1;
+
+    it('counts the budget of a member from the reset of its spend on', async () => {
+      await manage('/user/new', { user_id: 'ann', auto_create_key: false });
+      await manage('/team/new', { team_id: 'small' });
+      const member = { role: 'user', user_id: 'ann' };
+      await manage('/team/member_add', { team_id: 'small', member, max_budget_in_team: MEMBER });
+      const key = String((await manage('/key/generate', { team_id: 'small', user_id: 'ann' }))['key']);
+      expect(await spendAll([key])).toBe(MEMBER);
+      const reset = { team_id: 'small', user_id: 'ann', spend: 1, previous_spend: MEMBER, max_budget: MEMBER };
+      await vi.waitFor(async () => {
+        const answer = await fetch(`${servers[0]?.url}/team/info?team_id=small`, {
+          headers: { authorization: `Bearer ${ADMIN}` },
+        });
+        const { team_memberships: members } = (await answer.json()) as { readonly team_memberships: readonly Json[] };
+        expect(members.find((one) => one['user_id'] === 'ann')?.['spend']).toBe(MEMBER);
+      }, SOON);
+      expect(await post(0, '/team/small/member/ann/reset_spend', { reset_to: 1 })).toEqual({
+        status: 200,
+        body: reset,
+      });
+      expect(await spendAll([key])).toBe(ofMember - MEMBER);
+      const refused = refusal(/^Budget has been exceeded! TeamMember=ann:small Current cost: 3\.0, Max budget: 3\.0/);
+      for (const nth of [0, 1]) expect(await chat(nth, key)).toEqual(refused);
+    }, 240_000);
+
     it('admits exactly a window of a team in each window, then exactly the budget of all calls', async () => {
       const budget_limits = [
         { budget_duration: '1mo', max_budget: TEAM },
@@ -147,9 +176,9 @@ function suite(name: string, withRedis: boolean): void {
       // The two calls above are of the new window.
       expect((await spendAll(keys)) + 2).toBe(TEAM);
 
-      // The team has spent two windows. The rest is for keys without a team, and for the administrator.
+      // The team has spent two windows, and the member its calls. The rest is for keys without a team, and for the administrator.
       const others = [await newKey({}), ADMIN];
-      expect((await spendAll(others)) + 2 * TEAM).toBe(ALL + 1);
+      expect((await spendAll(others)) + 2 * TEAM + ofMember).toBe(ALL + 1);
       const ofAll = refusal(
         new RegExp(
           String.raw`^Budget has been exceeded! Current cost: ${ALL + 1}\.0, Max budget: ${ALL}\.0\. Budget window: 30d\.`,

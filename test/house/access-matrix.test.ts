@@ -95,6 +95,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'teamMembers.add': { team_id: 'a-team', member: MEMBER },
   'teamMembers.addMany': { team_id: 'a-team', members: [MEMBER] },
   'teamMembers.remove': { team_id: 'a-team', user_id: 'x' },
+  'teamMembers.resetSpend': { reset_to: 0 },
   'teamMembers.update': { team_id: 'a-team', user_id: 'x', role: 'user' },
   'users.bulkUpdate': { users: [{ user_id: 'x' }] },
 };

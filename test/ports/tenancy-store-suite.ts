@@ -266,7 +266,14 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await ids({ aliasPart: 't_1' })).toEqual(['t1']);
       expect(await ids({ aliasPart: '0%' })).toEqual(['t1']);
       expect(await ids({ organizationId: 'o' })).toEqual(['t1']);
-      const member = { teamId: 't1', userId: 'u', role: 'user', budgetId: null, ...stamps(0) } as const;
+      const member = {
+        teamId: 't1',
+        userId: 'u',
+        role: 'user',
+        budgetId: null,
+        spentBefore: null,
+        ...stamps(0),
+      } as const;
       await stores.teamMembers.add({ ...member, id: 'm1' });
       await expect(stores.teamMembers.add({ ...member, id: 'm2' })).rejects.toThrow(Conflict);
       expect(await stores.teamMembers.all({ teamIds: ['t1'], userIds: null })).toEqual([{ ...member, id: 'm1' }]);

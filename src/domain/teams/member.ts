@@ -1,3 +1,4 @@
+import type { Usd } from '../money.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
 
 /** Roles of a member in its team. An `admin` manages the members and the keys of the team. */
@@ -12,6 +13,8 @@ export interface TeamMember extends Stamps {
   readonly role: MemberRole;
   /** Budget of the member in this team; null: the default of the team. */
   readonly budgetId: string | null;
+  /** The part of its total spend that a reset of its spend leaves out; null when it was never reset. A later budget window begins anew. */
+  readonly spentBefore: Usd | null;
 }
 
 /** Filter of members. All conditions that are not null must match. */

@@ -3,7 +3,7 @@ import { type AccessGroup, grantsOf } from '../../domain/access-groups/access-gr
 import type { Budget } from '../../domain/budgets/budget.ts';
 import { limitsOf } from '../../domain/budgets/limits.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../../domain/money.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
 import type { Organization } from '../../domain/organizations/organization.ts';
 import type { KeyOwners } from '../../domain/owners/key-owners.ts';
@@ -72,6 +72,10 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
   };
 }
 
+/** The later of two points in the total spend of an owner. */
+const laterSpent = (one: Usd | null, other: Usd | null): Usd | null =>
+  one === null || (other !== null && other > one) ? other : one;
+
 type Grants = ReturnType<typeof grantsOf>;
 
 async function ownersOf(
@@ -126,7 +130,10 @@ async function ownersOf(
     member: member && {
       role: member.role,
       models: memberBudget?.allowedModels ?? [],
-      limits: memberLimits,
+      limits: memberLimits && {
+        ...memberLimits,
+        spentBefore: laterSpent(memberLimits.spentBefore, member.spentBefore),
+      },
       hasOwnLimits: member.budgetId !== null,
     },
     organization: organization && {

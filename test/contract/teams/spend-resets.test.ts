@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { detail, envelope, type Json, NO_KEY } from '../../support/tenancy-client.ts';
+import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 50 };
+
+let calls: OwnerCalls;
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+async function send(method: string, path: string, body?: unknown, as = calls.app.adminKey) {
+  const answer = await calls.app.call(method, path, body, { authorization: as === '' ? '' : `Bearer ${as}` });
+  return { status: answer.status, body: (await answer.json()) as Json };
+}
+const pathOf = (team: string, user: string): string => `/team/${team}/member/${user}/reset_spend`;
+const reset = (team: string, user: string, to: unknown, as?: string) =>
+  send('POST', pathOf(team, user), { reset_to: to }, as);
+
+/** A team with a member, whose budget is an amount; returns the key of the member in the team. */
+async function member(id: string, draft: object = { team_member_budget: 2 }): Promise<string> {
+  await calls.manage('/user/new', { user_id: id, auto_create_key: false });
+  await calls.manage('/team/new', { team_id: id, ...draft });
+  await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id } });
+  return calls.newKey({ team_id: id, user_id: id });
+}
+
+/** Spend and total of a member, over HTTP and in the graph. */
+async function shown(id: string): Promise<Json> {
+  const { team_memberships: members } = (await send('GET', `/team/info?team_id=${id}`)).body as {
+    readonly team_memberships: readonly Json[];
+  };
+  const { spend, total_spend: total } = members.find((one) => one['user_id'] === id) ?? {};
+  const query = '{ teams(first: 50) { nodes { teamId totalSpendUsd members { userId spendUsd } } } }';
+  const { teams } = (await send('POST', '/graphql', { query })).body['data'] as { readonly teams: { nodes: Json[] } };
+  const team = teams.nodes.find((one) => one['teamId'] === id);
+  const inGraph = (team?.['members'] as readonly Json[]).find((one) => one['userId'] === id)?.['spendUsd'];
+  return { spend, total, inGraph, ofTeam: team?.['totalSpendUsd'] };
+}
+const expectShown = (id: string, spend: number, total: number): Promise<void> =>
+  vi.waitFor(async () => {
+    expect(await shown(id)).toEqual({ spend, total, inGraph: String(spend), ofTeam: String(total) });
+  }, PATIENCE);
+
+const done = (id: string, spend: number, previous: number, max: number | null = 2) => ({
+  status: 200,
+  body: { team_id: id, user_id: id, spend, previous_spend: previous, max_budget: max },
+});
+const refusal = (id: string) =>
+  envelope(
+    422,
+    `Budget has been exceeded! User=${id} in Team=${id} Current cost: 2.0, Max budget: 2.0`,
+    'budget_exceeded',
+  );
+const chat = async (key: string) => {
+  const { status, body } = await calls.chat(key);
+  return { status, body };
+};
+
+describe('teamMembers.resetSpend 200', () => {
+  it('a member over its budget is refused, reset, and served again', async () => {
+    const key = await member('over');
+    for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
+    expect(await chat(key)).toEqual(refusal('over'));
+    await expectShown('over', 2, 2);
+    expect(await reset('over', 'over', 1)).toEqual(done('over', 1, 2));
+    await expectShown('over', 1, 2);
+    // The budget counts from the new value.
+    expect((await calls.chat(key)).status).toBe(200);
+    expect(await chat(key)).toEqual(refusal('over'));
+    await expectShown('over', 2, 3);
+    expect(await reset('over', 'over', 0)).toEqual(done('over', 0, 2));
+    expect((await calls.chat(key)).status).toBe(200);
+    // The spend of the team and of the key, and the reports, keep every call.
+    await expectShown('over', 1, 4);
+    const { body } = await send('GET', `/key/info?key=${key}`);
+    expect((body['info'] as Json)['spend']).toBe(4);
+  });
+
+  it('holds after a restart, until the next window of the budget', async () => {
+    const key = await member('kept', { team_member_budget: 9, team_member_budget_duration: '30d' });
+    await calls.chat(key);
+    await calls.chat(key);
+    await expectShown('kept', 2, 2);
+    expect(await reset('kept', 'kept', 0.5)).toEqual(done('kept', 0.5, 2, 9));
+    await calls.restart();
+    await expectShown('kept', 0.5, 2);
+    const { team_info: info } = (await send('GET', '/team/info?team_id=kept')).body as {
+      readonly team_info: { readonly metadata: Readonly<Record<string, string>> };
+    };
+    const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
+    const budget = info.metadata['team_member_budget_id'] ?? '';
+    await vi.waitFor(async () => {
+      expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budget)).toBe(1);
+      expect((await shown('kept'))['spend']).toBe(0);
+    }, PATIENCE);
+    await calls.chat(key);
+    await expectShown('kept', 1, 3);
+    expect(await reset('kept', 'kept', 2)).toEqual(detail(400, 'reset_to must be <= current spend'));
+    expect(await reset('kept', 'kept', 0)).toEqual(done('kept', 0, 1, 9));
+  });
+
+  it('has no budget where the member has none, and is in the audit log', async () => {
+    await member('free', {});
+    expect(await reset('free', 'free', 0)).toEqual(done('free', 0, 0, null));
+    const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamMembership&action=updated&sort_order=desc');
+    const [entry] = body['audit_logs'] as readonly Json[];
+    const row = { team_id: 'free', user_id: 'free' };
+    expect(entry).toMatchObject({
+      actor: 'default_user_id',
+      before_value: { ...row, spent_before: null },
+      updated_values: { ...row, spent_before: 0 },
+    });
+  });
+
+  it('is for administrators of the team too', async () => {
+    await member('led');
+    await calls.manage('/user/new', { user_id: 'leader', auto_create_key: false });
+    await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'leader' } });
+    expect(await reset('led', 'led', 0, await calls.newKey({ user_id: 'leader' }))).toEqual(done('led', 0, 0));
+  });
+});
+
+describe('teamMembers.resetSpend refuses', () => {
+  let key = '';
+  beforeAll(async () => {
+    key = await member('sure');
+  });
+
+  it('teamMembers.resetSpend 400: more than the spend, and less than zero', async () => {
+    expect(await reset('sure', 'sure', 1)).toEqual(detail(400, 'reset_to must be <= current spend'));
+    expect(await reset('sure', 'sure', -1)).toEqual(detail(400, 'reset_to must be >= 0'));
+  });
+
+  it('teamMembers.resetSpend 401: no key, and one of a user who is no administrator of the team', async () => {
+    expect(await reset('sure', 'sure', 0, '')).toEqual(NO_KEY);
+    await calls.manage('/user/new', { user_id: 'stranger', auto_create_key: false });
+    const role =
+      'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=internal_user.';
+    expect(await reset('sure', 'sure', 0, await calls.newKey({ user_id: 'stranger' }))).toEqual(
+      envelope(401, role, 'auth_error', 'None'),
+    );
+  });
+
+  it('teamMembers.resetSpend 403: the own spend, also of an administrator of the team', async () => {
+    const own = envelope(403, 'You cannot reset your own spend.', 'auth_error', 'None');
+    expect(await reset('sure', 'sure', 0, key)).toEqual(own);
+    await calls.manage('/team/member_update', { team_id: 'sure', user_id: 'sure', role: 'admin' });
+    expect(await reset('sure', 'sure', 0, await calls.newKey({ user_id: 'sure' }))).toEqual(own);
+    await calls.manage('/team/member_update', { team_id: 'sure', user_id: 'sure', role: 'user' });
+  });
+
+  it('teamMembers.resetSpend 404: an unknown team, and a user who is no member', async () => {
+    expect(await reset('none', 'sure', 0)).toEqual(detail(404, 'Team not found, passed team_id=none'));
+    expect(await reset('sure', 'nobody', 0)).toEqual(detail(404, 'User nobody is not a member of team sure.'));
+  });
+
+  it('teamMembers.resetSpend 422: no amount, and none that is a number', async () => {
+    const wrong = (type: string, msg: string) => ({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'reset_to'], msg, type }] },
+    });
+    expect(await send('POST', pathOf('sure', 'sure'), {})).toEqual(wrong('missing', 'Field required'));
+    expect(await reset('sure', 'sure', 'much')).toEqual(
+      wrong('float_parsing', 'Input should be a valid number, unable to parse string as a number'),
+    );
+  });
+});
