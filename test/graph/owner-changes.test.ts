@@ -132,46 +132,6 @@ describe('members of teams', () => {
   });
 });
 
-describe('the spend of members of teams', () => {
-  const MEMBER = 'TeamMember { userId spendUsd }';
-
-  it('is set to zero, by administrators of the team too, with an entry in the audit log', async () => {
-    await mutate(
-      'createTeam',
-      { id: 's1', members: [{ userId: 'sam' }, { userId: 'lea', role: 'ADMIN' }] },
-      'Team { teamId }',
-    );
-    const named = { id: globalId('Team', 's1'), userId: globalId('User', 'sam'), resetToUsd: '0' };
-    const member = { __typename: 'TeamMember', userId: 'sam', spendUsd: '0' };
-    expect(await mutate('resetMemberSpend', named, MEMBER)).toEqual(member);
-    expect(await mutate('resetMemberSpend', named, MEMBER, await key({ user_id: 'lea' }))).toEqual(member);
-    const { body } = await get('/audit?table_name=LiteLLM_TeamMembership&action=updated');
-    const rows = (body['audit_logs'] as readonly Json[]).map((one) => one['updated_values'] as Json);
-    expect(rows.filter((one) => one['team_id'] === 's1').map((one) => [one['user_id'], one['spent_before']])).toEqual([
-      ['sam', 0],
-      ['sam', 0],
-    ]);
-  });
-
-  it('is not set by the member, by others, nor to what it cannot be', async () => {
-    await mutate('createTeam', { id: 's2', members: [{ userId: 'tom', role: 'ADMIN' }] }, 'Team { teamId }');
-    const named = { id: 's2', userId: 'tom', resetToUsd: '0' };
-    for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
-      expect(await mutate('resetMemberSpend', named, MEMBER, other)).toBe('FORBIDDEN');
-    const invalid = { __typename: 'InvalidInputError' };
-    for (const resetToUsd of ['1', '-1'])
-      expect([resetToUsd, await mutate('resetMemberSpend', { ...named, resetToUsd }, MEMBER)]).toEqual([
-        resetToUsd,
-        invalid,
-      ]);
-    for (const resetToUsd of ['much', '1e1000'])
-      expect(await mutate('resetMemberSpend', { ...named, resetToUsd }, MEMBER)).toBe('GRAPHQL_VALIDATION_FAILED');
-    const unknown = { __typename: 'NotFoundError' };
-    expect(await mutate('resetMemberSpend', { ...named, userId: 'nobody' }, MEMBER)).toEqual(unknown);
-    expect(await mutate('resetMemberSpend', { ...named, id: 'none' }, MEMBER)).toEqual(unknown);
-  });
-});
-
 describe('users', () => {
   const USER = 'User { userId alias email role models metadata limits { maxBudgetUsd } teams { team { teamId } } }';
 

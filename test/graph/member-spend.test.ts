@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, tenancyClient } from '../support/tenancy-client.ts';
+
+const { send, post, key, get } = tenancyClient();
+
+/** Resets the spend of a member; returns the result, or the code of its error. */
+async function reset(input: object, secret?: string): Promise<unknown> {
+  const query = `mutation($input: ResetMemberSpendInput!) {
+    resetMemberSpend(input: $input) { __typename ... on TeamMember { userId spendUsd } }
+  }`;
+  const { body } = await send('POST', '/graphql', { query, variables: { input } }, secret);
+  const { data, errors } = body as {
+    readonly data?: Json;
+    readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+  };
+  return errors === undefined ? data?.['resetMemberSpend'] : errors[0]?.extensions.code;
+}
+
+const globalId = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
+
+const team = (id: string, members: Readonly<Record<string, 'admin' | 'user'>>) =>
+  post('/team/new', {
+    team_id: id,
+    members_with_roles: Object.entries(members).map(([user_id, role]) => ({ user_id, role })),
+  });
+
+describe('resetMemberSpend', () => {
+  it('sets a spend to zero, by administrators of the team too, with an entry in the audit log', async () => {
+    await team('s1', { sam: 'user', lea: 'admin' });
+    const named = { id: globalId('Team', 's1'), userId: globalId('User', 'sam'), resetToUsd: '0' };
+    const member = { __typename: 'TeamMember', userId: 'sam', spendUsd: '0' };
+    expect(await reset(named)).toEqual(member);
+    expect(await reset(named, await key({ user_id: 'lea' }))).toEqual(member);
+    const { body } = await get('/audit?table_name=LiteLLM_TeamMembership&action=updated');
+    const rows = (body['audit_logs'] as readonly Json[]).map((one) => one['updated_values'] as Json);
+    expect(rows.map((one) => [one['user_id'], one['spent_before']])).toEqual([
+      ['sam', 0],
+      ['sam', 0],
+    ]);
+  });
+
+  it('is not for the member and for others, and not for an amount that a spend cannot have', async () => {
+    await team('s2', { tom: 'admin' });
+    const named = { id: 's2', userId: 'tom', resetToUsd: '0' };
+    for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
+      expect(await reset(named, other)).toBe('FORBIDDEN');
+    for (const resetToUsd of ['1', '-1'])
+      expect(await reset({ ...named, resetToUsd })).toEqual({ __typename: 'InvalidInputError' });
+    for (const resetToUsd of ['much', '1e1000'])
+      expect(await reset({ ...named, resetToUsd })).toBe('GRAPHQL_VALIDATION_FAILED');
+    for (const unknown of [{ userId: 'nobody' }, { id: 'none' }])
+      expect(await reset({ ...named, ...unknown })).toEqual({ __typename: 'NotFoundError' });
+  });
+});
