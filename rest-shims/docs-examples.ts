@@ -29,6 +29,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'health.testConnection': { litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-...' } },
   'keys.block': { key: 'sk-...' },
   'keys.delete': { keys: ['sk-...'] },
+  'teamMembers.resetSpend': { reset_to: 0 },
   'teamLogging.addCallback': {
     callback_name: 'langfuse',
     callback_type: 'success_and_failure',
@@ -42,6 +43,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'settings.update': { field_name: 'max_file_size_mb', field_value: 20, config_type: 'general_settings' },
   'settings.updateSections': { litellm_settings: { drop_params: true } },
   'keys.generate': { key_alias: 'my-key', duration: '30d' },
+  'keys.resetSpend': { reset_to: 0 },
   'keys.unblock': { key: 'sk-...' },
   'lens.createTracingKey': { name: 'my-agent' },
   'lens.setSignals': { model: 'demo', threshold: 0.5 },

@@ -151,7 +151,7 @@ export const renderBudget = (budget: Budget) => ({
 });
 
 const readReset = members({ reset_to: number });
-export const RESET_BODY: JsonSchema = readReset.schema;
+export const RESET_BODY: JsonSchema = { ...readReset.schema, required: ['reset_to'] };
 
 /** Reads the amount that a spend is set to. Throws InvalidInput. */
 export function resetFrom(body: Uint8Array): Usd {

@@ -36,8 +36,8 @@ async function shown(id: string): Promise<Json> {
   const query = '{ teams(first: 50) { nodes { teamId totalSpendUsd members { userId spendUsd } } } }';
   const { teams } = (await send('POST', '/graphql', { query })).body['data'] as { readonly teams: { nodes: Json[] } };
   const team = teams.nodes.find((one) => one['teamId'] === id);
-  const inGraph = (team?.['members'] as readonly Json[]).find((one) => one['userId'] === id)?.['spendUsd'];
-  return { spend, total, inGraph, ofTeam: team?.['totalSpendUsd'] };
+  const inGraph = (team?.['members'] as readonly Json[] | undefined)?.find((one) => one['userId'] === id);
+  return { spend, total, inGraph: inGraph?.['spendUsd'], ofTeam: team?.['totalSpendUsd'] };
 }
 const expectShown = (id: string, spend: number, total: number): Promise<void> =>
   vi.waitFor(async () => {
