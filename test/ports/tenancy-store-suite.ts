@@ -89,7 +89,15 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
       },
       about(id, at),
     ),
-  teamMembers: (id, at) => ({ id, teamId: 't', userId: id, role: 'admin', budgetId: 'b', ...stamps(at) }),
+  teamMembers: (id, at) => ({
+    id,
+    teamId: 't',
+    userId: id,
+    role: 'admin',
+    budgetId: 'b',
+    spentBefore: (10n ** 21n) as Usd,
+    ...stamps(at),
+  }),
   organizations: (id, at) => newOrganization({ models: ['m'] }, { ...about(id, at), alias: 'Org', budgetId: 'b' }),
   organizationMembers: (id, at) => ({
     id,
