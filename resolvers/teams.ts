@@ -6,6 +6,7 @@ import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domai
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { defaultsOfTeams } from '../src/domain/settings/new-rows.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
+import { storedCallbacks } from '../src/domain/teams/logging.ts';
 import {
   newTeam,
   patchedTeam,
@@ -20,7 +21,7 @@ import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } fr
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TeamModelPlatform } from './operation/model-platform.ts';
-import type { SpendPlatform, TeamPlatform } from './operation/platform.ts';
+import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import {
@@ -69,7 +70,10 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 export const createTeam = operation({
   name: 'createTeam',
   access: teamManager,
-  async run(scope: Scope<TeamPlatform>, { id, patch: sent, members, memberLimits }: TeamDraft): Promise<TeamView> {
+  async run(
+    scope: Scope<TeamLoggingPlatform>,
+    { id, patch: sent, members, memberLimits }: TeamDraft,
+  ): Promise<TeamView> {
     const { stores, ids, ownedKeys, configuration } = scope.platform;
     const patch = { ...defaultsOfTeams(configuration), ...sent };
     const caller = callerOf(scope);
@@ -80,10 +84,11 @@ export const createTeam = operation({
     if (caller.role !== 'proxy_admin' && grantedToTeam(sent) !== null) throw refuseRightsOfTeam();
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
     const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...about, id: ids.uuid() }) : null;
-    const team = newTeam(
+    const drafted = newTeam(
       { ...patch, memberBudgetId: budget?.id ?? null },
       { ...about, id: idOrNull(id) ?? ids.uuid() },
     );
+    const team = withCallbacks(scope, drafted, { patch, before: {} });
     if ((await stores.teams.find(team.id)) !== null)
       throw new Conflict(`Team id = ${team.id} already exists. Please use a different team id.`);
     await assertInOrganization(scope, team);
@@ -226,6 +231,17 @@ async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: Lim
   return budget.id;
 }
 
+/** The team with the callbacks of its metadata checked, and their secrets encrypted. Throws InvalidInput. */
+function withCallbacks(
+  { platform }: Scope<TeamLoggingPlatform>,
+  team: Team,
+  { patch, before }: { readonly patch: TeamPatch; readonly before: Team['metadata'] },
+): Team {
+  const sent = { ...patch.metadata, ...patch.metadataMembers };
+  const seal = (text: string): string => platform.callbackSecrets.seal(text, team.id);
+  return { ...team, metadata: storedCallbacks(team.metadata, { sent, before }, seal) };
+}
+
 const refuseRightsOfTeam = (): Forbidden =>
   new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
 
@@ -244,7 +260,7 @@ export const updateTeam = operation({
   name: 'updateTeam',
   access: teamManager,
   async run(
-    scope: Scope<TeamPlatform & Pick<SpendPlatform, 'records'>>,
+    scope: Scope<TeamLoggingPlatform & Pick<SpendPlatform, 'records'>>,
     { id, patch, memberLimits }: NamedTeam & { readonly patch: TeamPatch; readonly memberLimits: LimitsPatch },
   ): Promise<TeamView> {
     const team = await managedTeam(scope, id);
@@ -257,10 +273,15 @@ export const updateTeam = operation({
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
     await assertInOrganization(scope, patchedTeam(team, allowed, about));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
-    return changedTeam(scope, id, (row) => {
+    const view = await changedTeam(scope, id, (row) => {
       const kept = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
-      return patchedTeam(row, { ...kept, memberBudgetId }, about);
+      return withCallbacks(scope, patchedTeam(row, { ...kept, memberBudgetId }, about), {
+        patch,
+        before: row.metadata,
+      });
     });
+    scope.platform.teamLogging.forget(id);
+    return view;
   },
 });
 

@@ -56,6 +56,7 @@ function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'ur
       },
     };
   }
+  if (!name.startsWith('langfuse')) return null;
   const { langfuse_public_key: user, langfuse_secret_key: password, langfuse_host: base } = vars;
   if (user === undefined || password === undefined) return null;
   return {

@@ -1,4 +1,6 @@
+import { sameValue } from '../catalog/same-value.ts';
 import { InvalidInput } from '../errors.ts';
+import { REDACTED } from '../settings/redaction.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -58,6 +60,13 @@ export const CALLBACK_KINDS: ReadonlyMap<string, Readonly<Record<string, Callbac
   ],
 ]);
 
+/** Most callbacks of a team: each of its calls is sent to all of them. */
+const MOST_CALLBACKS = 8;
+/** Most characters of a variable. */
+const LONGEST = 4_096;
+/** Marks an encrypted text. */
+export const SEALED_MARK = 'sealed:';
+
 /** Members of a team's metadata, with the names of the reference. */
 const CALLBACKS = 'logging';
 const SWITCH = 'callback_settings';
@@ -72,14 +81,17 @@ const textsOf = (value: unknown): Readonly<Record<string, string>> =>
       )
     : {};
 
-/** Callbacks in the metadata of a team. Entries of other forms are left out. */
+/** Callbacks in the metadata of a team. Entries of other forms, and those after the eighth, are left out. */
 export function teamCallbacks(metadata: Named): readonly TeamCallback[] {
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return [];
-  return list.filter(isObject).flatMap(({ callback_name: name, callback_type: sent, callback_vars: vars }) => {
-    const type = CALLBACK_TYPES.find((one) => one === (sent ?? 'success_and_failure'));
-    return typeof name === 'string' && type !== undefined ? [{ name, type, vars: textsOf(vars) }] : [];
-  });
+  return list
+    .slice(0, MOST_CALLBACKS)
+    .filter(isObject)
+    .flatMap(({ callback_name: name, callback_type: sent, callback_vars: vars }) => {
+      const type = CALLBACK_TYPES.find((one) => one === (sent ?? 'success_and_failure'));
+      return typeof name === 'string' && type !== undefined ? [{ name, type, vars: textsOf(vars) }] : [];
+    });
 }
 
 /** Whether calls of a team are exported nowhere: both lists of its callback settings are empty. */
@@ -111,17 +123,26 @@ export function assertCallback({ name, vars }: TeamCallback): void {
   const kind = CALLBACK_KINDS.get(name);
   const kinds = [...CALLBACK_KINDS.keys()].join(', ');
   if (kind === undefined) throw new InvalidInput(`Callback ${name} is not supported for teams. Supported: ${kinds}.`);
-  const unknown = Object.keys(vars).find((one) => kind[one] === undefined);
+  const unknown = Object.keys(vars).find((one) => !Object.hasOwn(kind, one));
   if (unknown !== undefined)
     throw new InvalidInput(`${unknown} is no variable of ${name}. Variables: ${Object.keys(kind).join(', ')}.`);
-  for (const [one, { isRequired, isSecret }] of Object.entries(kind)) {
+  const missing = Object.entries(kind).find(([one, { isRequired }]) => isRequired && (vars[one] ?? '') === '');
+  if (missing !== undefined) throw new InvalidInput(`${name} needs the variable ${missing[0]}.`);
+  assertValues(kind, vars);
+}
+
+function assertValues(kind: Readonly<Record<string, CallbackVariable>>, vars: Readonly<Record<string, string>>): void {
+  for (const [one, { isSecret }] of Object.entries(kind)) {
     const value = vars[one] ?? '';
-    if (isRequired && value === '') throw new InvalidInput(`${name} needs the variable ${one}.`);
+    if (value.length > LONGEST) throw new InvalidInput(`${one} has more than ${LONGEST} characters.`);
     if (!/^[\x20-\x7e]*$/.test(value)) throw new InvalidInput(`${one} has a character that no header can carry.`);
     if (!isSecret && /(host|url)$/.test(one) && value !== '' && !isAddress(value))
       throw new InvalidInput(`${one} must be an http(s) address without a user, a query or a fragment.`);
+    if (isSecret && (value === REDACTED || value.startsWith(SEALED_MARK))) throw new InvalidInput(SEND_AGAIN);
   }
 }
+
+const SEND_AGAIN = 'A callback that is changed needs its secrets again: a redacted secret is not one.';
 
 function isAddress(text: string): boolean {
   const url = URL.parse(text);
@@ -156,4 +177,55 @@ export function renewedCallbacks(metadata: Named, renew: (text: string) => strin
     return { ...one, callback_vars: Object.fromEntries(vars) };
   });
   return isRenewed ? { ...metadata, [CALLBACKS]: renewed } : null;
+}
+
+const hasStoredSecret = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value === REDACTED || value.startsWith(SEALED_MARK)
+    : typeof value === 'object' && value !== null && Object.values(value).some(hasStoredSecret);
+
+const isSameCallback = (one: unknown, other: unknown): boolean =>
+  isObject(one) &&
+  isObject(other) &&
+  one['callback_name'] === other['callback_name'] &&
+  sameValue(one['callback_vars'], other['callback_vars']);
+
+/**
+ * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `kept` is `sent` with the stored texts in place of
+ * redacted ones: a stored secret stays with its callback and its address. Throws InvalidInput.
+ */
+export function storedCallbacks(
+  kept: Named,
+  { sent, before }: { readonly sent: Named; readonly before: Named },
+  seal: (text: string) => string,
+): Named {
+  const { [CALLBACKS]: list } = kept;
+  if (list === undefined || list === null || sameValue(list, before[CALLBACKS])) return kept;
+  const wanted = sent[CALLBACKS];
+  if (!Array.isArray(list) || !Array.isArray(wanted))
+    throw new InvalidInput(`${CALLBACKS} must be a list of callbacks.`);
+  if (list.length > MOST_CALLBACKS) throw new InvalidInput(`A team has at most ${MOST_CALLBACKS} callbacks.`);
+  const stored = (Array.isArray(before[CALLBACKS]) ? before[CALLBACKS] : []) as readonly unknown[];
+  const written = (list as readonly unknown[]).map((one, at) => {
+    if (stored.some((other) => isSameCallback(one, other))) return one;
+    if (hasStoredSecret(wanted[at])) throw new InvalidInput(SEND_AGAIN);
+    return sealedEntry(one, seal);
+  });
+  return { ...kept, [CALLBACKS]: written };
+}
+
+/** A new entry; one of a kind that is not exported is stored as it is. */
+function sealedEntry(entry: unknown, seal: (text: string) => string): unknown {
+  if (!isObject(entry)) return entry;
+  const { callback_name: name, callback_vars: vars } = entry;
+  const kind = typeof name === 'string' ? CALLBACK_KINDS.get(name) : undefined;
+  if (kind === undefined || !isObject(vars)) return entry;
+  assertValues(kind, textsOf(vars));
+  const sealed = Object.entries(vars).map(([one, value]): [string, unknown] => [
+    one,
+    typeof value === 'string' && value !== '' && Object.hasOwn(kind, one) && kind[one]?.isSecret === true
+      ? seal(value)
+      : value,
+  ]);
+  return { ...entry, callback_vars: Object.fromEntries(sealed) };
 }

@@ -1,7 +1,5 @@
+import { SEALED_MARK as MARK } from '../../domain/teams/logging.ts';
 import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
-
-/** Marks an encrypted text. */
-const MARK = 'sealed:';
 
 /** Encrypts texts inside of stored rows. `about` is the id of the row, which is authenticated. */
 export interface SealedTexts {

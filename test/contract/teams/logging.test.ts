@@ -203,3 +203,75 @@ describe('callbacks of a team', () => {
     expect([received[0]?.text.includes('log-marker'), received[0]?.text.includes('log-live')]).toEqual([true, false]);
   });
 });
+
+describe('callbacks in the metadata of a team', () => {
+  const SEND_AGAIN = 'A callback that is changed needs its secrets again: a redacted secret is not one.';
+  const hidden = { langfuse_public_key: 'REDACTED', langfuse_secret_key: 'REDACTED' };
+  const update = (id: string, logging: unknown) => post('/team/update', { team_id: id, metadata: { logging } });
+  const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
+
+  it('a redacted secret stays with its callback and its address', async () => {
+    await team('log-kept');
+    expect((await post('/team/log-kept/callback', langfuse({ langfuse_host: 'http://mine.test' }))).status).toBe(200);
+    const [own, theirs] = [
+      { ...hidden, langfuse_host: 'http://mine.test' },
+      { ...hidden, langfuse_host: 'http://theirs.test' },
+    ];
+    for (const logging of [
+      [entry(theirs)],
+      [entry(theirs, { callback_type: 'none' })],
+      [entry(own, { callback_name: 'langfuse_otel' })],
+      [entry({ ...hidden })],
+      [entry(own), entry(own)],
+    ])
+      expect(await update('log-kept', logging)).toEqual(envelope(400, SEND_AGAIN));
+    expect(await update('log-kept', { 0: entry(theirs) })).toEqual(
+      envelope(400, 'logging must be a list of callbacks.'),
+    );
+    expect((await update('log-kept', [entry(own, { callback_type: 'failure' })])).status).toBe(200);
+    const { body } = await get('/team/log-kept/callback');
+    expect(body).toEqual({
+      status: 'success',
+      data: { team_id: 'log-kept', success_callbacks: [], failure_callbacks: ['langfuse'], callback_vars: own },
+    });
+  });
+
+  it('are bounded and checked as those that are added', async () => {
+    await team('log-bounds');
+    const wrong = 'langfuse_host must be an http(s) address without a user, a query or a fragment.';
+    expect(await update('log-bounds', [entry({ ...VARS, langfuse_host: 'ftp://x' })])).toEqual(envelope(400, wrong));
+    expect(
+      await update(
+        'log-bounds',
+        Array.from({ length: 9 }, () => entry(VARS)),
+      ),
+    ).toEqual(envelope(400, 'A team has at most 8 callbacks.'));
+    const long = { ...VARS, langfuse_secret_key: 'x'.repeat(4_097) };
+    const tooLong = envelope(400, 'langfuse_secret_key has more than 4096 characters.');
+    expect(await update('log-bounds', [entry(long)])).toEqual(tooLong);
+    expect(await post('/team/log-bounds/callback', langfuse(long))).toEqual(tooLong);
+    expect(await post('/team/log-bounds/callback', langfuse({ constructor: 'x' }))).toEqual(
+      envelope(
+        400,
+        'constructor is no variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
+      ),
+    );
+    const spoofed = { ...VARS, langfuse_secret_key: 'sealed:AAAA' };
+    expect(await update('log-bounds', [entry(spoofed)])).toEqual(envelope(400, SEND_AGAIN));
+    expect(await post('/team/new', { team_id: 'log-none', metadata: { logging: [entry(hidden)] } })).toEqual(
+      envelope(400, SEND_AGAIN),
+    );
+  });
+
+  it('receive the calls of their team', async () => {
+    received.length = 0;
+    await post('/team/new', {
+      team_id: 'log-written',
+      metadata: { logging: [entry({ ...VARS, langfuse_host: address }), entry({}, { callback_name: 'datadog' })] },
+    });
+    expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-written' }))).status).toBe(200);
+    await expect.poll(() => received.length, PATIENCE).toBe(1);
+    const basic = `Basic ${Buffer.from('pk-1:sk-langfuse-1').toString('base64')}`;
+    expect([received[0]?.authorization, received[0]?.text.includes('log-written')]).toEqual([basic, true]);
+  });
+});

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { isLoggingDisabled, renewedCallbacks, teamCallbacks } from '../../../src/domain/teams/logging.ts';
+import {
+  isLoggingDisabled,
+  renewedCallbacks,
+  storedCallbacks,
+  teamCallbacks,
+} from '../../../src/domain/teams/logging.ts';
 import { callbackSecrets } from '../../../src/runtime/credentials/sealed-texts.ts';
 
 const [before, after] = [new Secret('salt-1'), new Secret('salt-2')];
@@ -47,4 +52,18 @@ it('logging is disabled where both lists of callbacks are empty', () => {
     false,
     false,
   ]);
+});
+
+it('secrets of written metadata are encrypted, and only those of a new callback', () => {
+  const seal = (text: string): string => `sealed:${text.length}`;
+  const entry = (secret: string) => ({
+    callback_name: 'langsmith',
+    callback_vars: { langsmith_api_key: secret, langsmith_project: 'p', other: 'o' },
+  });
+  const sent = { logging: [entry('REDACTED'), { ...entry('ls-2'), callback_type: 'failure' }] };
+  const before = { logging: [entry('sealed:1')] };
+  const kept = { logging: [entry('sealed:1'), sent.logging[1]] };
+  expect(storedCallbacks(kept, { sent, before }, seal)).toEqual({
+    logging: [entry('sealed:1'), { ...entry('sealed:4'), callback_type: 'failure' }],
+  });
 });
