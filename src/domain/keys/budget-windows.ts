@@ -1,16 +1,17 @@
 import { type Usd, usdFrom, usdText, ZERO_USD } from '../money.ts';
-import { windowEnd } from './durations.ts';
+import { assertWindowCount, windowEnd } from './durations.ts';
 import type { BudgetWindow, SettingsPatch, WantedWindow } from './key-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 /**
  * The windows of a key that has spent `total` in all. A window that the key has already keeps its end and its spend. Throws
- * InvalidInput for a malformed duration.
+ * InvalidInput for a malformed duration and for too many windows.
  */
 export function windowsOf(
   wanted: readonly WantedWindow[],
   { now, total, before }: { readonly now: Date; readonly total: Usd; readonly before: readonly BudgetWindow[] },
 ): readonly BudgetWindow[] {
+  assertWindowCount(wanted);
   return wanted.map(({ budgetDuration, maxBudget }) => {
     const known = before.find((window) => window.budgetDuration === budgetDuration);
     if (known !== undefined) return { ...known, maxBudget };

@@ -107,3 +107,11 @@ export function fixedWindowEnd(duration: string, now: Date): Date {
   const cycle = unit === 's' ? UNIT_MS.m : unit === 'm' ? UNIT_MS.h : DAY_MS;
   return days === 0 && cycle % step === 0 ? end : new Date((Math.floor(now.getTime() / step) + 1) * step);
 }
+
+/** Most windows of a key or team: each call reserves its cost in all of them. */
+const MOST_WINDOWS = 32;
+
+/** Throws InvalidInput for too many windows. */
+export function assertWindowCount({ length }: readonly unknown[]): void {
+  if (length > MOST_WINDOWS) throw new InvalidInput(`budget_limits has more than ${MOST_WINDOWS} windows.`);
+}

@@ -1,6 +1,6 @@
 import { currentWindowStart } from '../budgets/limits.ts';
 import type { WantedWindow } from '../keys/key-settings.ts';
-import { windowEnd } from '../keys/durations.ts';
+import { assertWindowCount, windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 
 /** A budget of a window of a team. The budget of the team applies, too. Stored as JSON, so that times are ISO 8601. */
@@ -18,6 +18,7 @@ export function teamWindowsOf(
   now: Date,
 ): readonly TeamWindow[] | null {
   if (wanted === null || wanted.length === 0) return null;
+  assertWindowCount(wanted);
   return wanted.map(({ budgetDuration, maxBudget }) => {
     const known = before?.find((window) => window.budgetDuration === budgetDuration);
     if (known !== undefined) return { ...known, maxBudget };

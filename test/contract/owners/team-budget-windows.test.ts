@@ -91,6 +91,25 @@ describe('the budget windows of a team', () => {
     }
   });
 
+  it('of teams and keys are at most 32', async () => {
+    const budget_limits = Array.from({ length: 33 }, (_, at) => ({ budget_duration: `${at + 1}h`, max_budget: 1 }));
+    const error = {
+      message: 'budget_limits has more than 32 windows.',
+      type: 'internal_server_error',
+      param: null,
+      code: '400',
+    };
+    await calls.manage('/team/new', { team_id: 'windowed' });
+    for (const [path, about] of [
+      ['/team/new', {}],
+      ['/team/update', { team_id: 'windowed' }],
+      ['/key/generate', {}],
+    ] as const)
+      expect([path, await post(path, { ...about, budget_limits })]).toEqual([path, { status: 400, body: { error } }]);
+    const most = { team_id: 'windowed', budget_limits: budget_limits.slice(1) };
+    expect((await post('/team/update', most)).status).toBe(200);
+  });
+
   it('are refused with a malformed duration', async () => {
     const message = "Invalid budget_duration 'xyz'. Use a format like '1h', '24h', '7d', or '30d'.";
     const windows = { budget_limits: [{ budget_duration: 'xyz', max_budget: 1 }] };
