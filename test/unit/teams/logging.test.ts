@@ -61,9 +61,9 @@ it('secrets of written metadata are encrypted, and only those of a new callback'
     callback_vars: { langsmith_api_key: secret, langsmith_project: 'p', other: 'o' },
   });
   const sent = { logging: [entry('REDACTED'), { ...entry('ls-2'), callback_type: 'failure' }] };
-  const before = { logging: [entry('sealed:1')] };
+  const stored = { logging: [entry('sealed:1')] };
   const kept = { logging: [entry('sealed:1'), sent.logging[1]] };
-  expect(storedCallbacks(kept, { sent, before }, seal)).toEqual({
+  expect(storedCallbacks(kept, { sent, before: stored }, seal)).toEqual({
     logging: [entry('sealed:1'), { ...entry('sealed:4'), callback_type: 'failure' }],
   });
 });
