@@ -48,6 +48,7 @@ const BODY = {
   budgets: ['a'],
   id: 'a',
   callback_name: 'langfuse',
+  reset_to: 0,
 };
 const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => (name === 'users.create' ? { user_id: 'a' } : BODY);
 const pathOf = ({ paths }: RouteRow): string => paths[0].replaceAll(/:\w+/g, 'a');
