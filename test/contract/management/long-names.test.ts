@@ -22,25 +22,22 @@ const BODIES: readonly (readonly [path: string, body: object, answer: object])[]
   ['/v1/access_group', { access_group_name: LONG }, { detail: MESSAGE }],
 ];
 
-for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null || engine.name !== 'postgresql')(
-    `a name that no index holds, on ${engine.name}`,
-    () => {
-      let scratch: ScratchDatabase;
-      let app: TestApp;
-      beforeAll(async () => {
-        scratch = await engine.create();
-        const env = { DATABASE_URL: scratch.options.databaseUrl ?? '', LITELLM_SALT_KEY: 'a-salt-key' };
-        app = await startApp({ env });
-      });
-      afterAll(async () => {
-        await app.stop();
-        await scratch.remove();
-      });
+for (const engine of ENGINES.filter(({ name }) => name === 'postgresql'))
+  describe.skipIf(engine.missing !== null)(`a name that no index holds, on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let app: TestApp;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      const env = { DATABASE_URL: scratch.options.databaseUrl ?? '', LITELLM_SALT_KEY: 'a-salt-key' };
+      app = await startApp({ env });
+    });
+    afterAll(async () => {
+      await app.stop();
+      await scratch.remove();
+    });
 
-      it.each(BODIES)('is refused by %s with 400', async (path, body, expected) => {
-        const answer = await app.call('POST', path, body);
-        expect([answer.status, await answer.json()]).toEqual([400, expected]);
-      });
-    },
-  );
+    it.each(BODIES)('is refused by %s with 400', async (path, body, expected) => {
+      const answer = await app.call('POST', path, body);
+      expect([answer.status, await answer.json()]).toEqual([400, expected]);
+    });
+  });
