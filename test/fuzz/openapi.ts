@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { spawnServer } from '../support/spawn-server.ts';
 
-// Sends generated requests to every documented operation of a running process, and checks every answer: no 500, a
-// documented status, its media type and its schema.
+// Sends generated requests to every documented operation of a running process. Every response must have a documented status
+// other than 500, a documented media type and a valid body.
 //   node test/fuzz/openapi.ts PATH-OF-SCHEMATHESIS [--examples 12] [--seed 1] [--seconds 300] [further options of schemathesis]
-// Seed and number of examples decide which requests are sent, so that a run can be repeated on a machine of another speed;
-// another seed finds other requests. `--seconds` ends a run early; it is for trials.
-// Of the equivalent paths of a row one is sent. Nothing else is left out, but for `LEFT_OUT`.
+// The seed and the number of examples determine the requests, so that a run is reproducible on any machine. `--seconds`
+// limits the duration of a trial run.
+// Requests use one of the equivalent paths of a row. All operations except `LEFT_OUT` are tested.
 
 const [, , program, ...options] = process.argv;
 if (program === undefined) throw new Error('Give the path of schemathesis.');
@@ -34,11 +34,11 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 
-/** Operations that are not sent: they open a WebSocket, which is not a request with an answer. */
+/** Excluded operations: they open a WebSocket. */
 const LEFT_OUT = ['realtime.connect', 'responses.connect'];
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
-/** Answers of the upstream by the ends of its paths, in the format of OpenAI. */
+/** Answers of the upstream by path suffix, in the format of OpenAI. */
 const ANSWERS: Readonly<Record<string, object>> = {
   '/chat/completions': {
     id: 'chatcmpl-1',
@@ -82,7 +82,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   },
 };
 
-/** An upstream that answers each endpoint with one fixed body, and other paths with 404. */
+/** Starts an upstream with one fixed body per endpoint. Other paths get 404. */
 function startUpstream() {
   return createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
@@ -94,7 +94,7 @@ function startUpstream() {
   }).listen(0, '127.0.0.1');
 }
 
-/** Promised statuses above 500 are no fault: they come from what is not configured here. */
+/** Documented statuses above 500 are allowed: they are caused by features that are not configured here. */
 const SETTINGS = `
 [checks]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "504"]
@@ -138,7 +138,7 @@ try {
       '--generation-database=none',
       '--continue-on-failure',
       '--suppress-health-check=all',
-      // One of the equivalent paths of each row.
+      // Excludes all but one of the equivalent paths of each row.
       String.raw`--exclude-operation-id-regex=\.\d+$`,
       ...LEFT_OUT.map((id) => `--exclude-operation-id=${id}`),
       ...options,
@@ -151,7 +151,7 @@ try {
     hasCrashed ||= bytes.includes('Traceback');
   });
   [code] = (await once(child, 'close')) as [number | null];
-  // The tool ends with 0 when one of its threads crashed: the rest of the requests was not sent.
+  // The tool exits with 0 after a crash of one of its threads, although requests are missing.
   if (hasCrashed) code = 1;
   const alive = await fetch(`${server.url}/health/liveness`).then(
     ({ ok }) => ok,

@@ -41,10 +41,10 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
 import { NO_OUTCOME } from '../support/chat.ts';
 
-/** Half a day after every span of the samples began. */
+/** Current time: 12 hours after the start of all sample spans. */
 const NOW = new Date(1_700_000_000_000 + 43_200_000);
 
-/** A catalog entry with a price. */
+/** Catalog entry with a price. */
 export function anEntry(id: string, row: Readonly<Record<string, unknown>> = {}): CatalogEntry {
   const { litellm_provider: provider = 'openai', mode = 'chat' } = row;
   return { id, provider: String(provider), mode: String(mode), row: { litellm_provider: provider, mode, ...row } };
@@ -58,7 +58,7 @@ const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSna
   find: (id) => entries.find((entry) => entry.id === id) ?? null,
 });
 
-/** A gateway's sessions, where none is asked for. */
+/** Realtime sessions of a gateway for tests without sessions. */
 export const NO_REALTIME: Gateway['realtime'] = {
   open: () => Promise.reject(new Error('The graph opens no sessions.')),
   tend() {},
@@ -67,7 +67,7 @@ export const NO_REALTIME: Gateway['realtime'] = {
   endAll() {},
 };
 
-/** A gateway whose every answer is this stream; it prices nothing. */
+/** Gateway that answers every call with this stream, without prices. */
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
     deployments: () => [],
@@ -106,7 +106,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
   };
 }
 
-/** A past of which nothing is known. */
+/** Empty history of the catalog. */
 const noHistory: CatalogHistory = {
   head: async () => null,
   recorded: async () => [],
@@ -131,7 +131,7 @@ export interface GraphAnswer<Data> {
   readonly errors?: readonly { readonly message: string; readonly extensions?: Readonly<Record<string, unknown>> }[];
 }
 
-/** The graph on a loopback port over stores in memory. */
+/** Serves the graph on a loopback port over stores in memory. */
 export async function openGraph(
   options: Partial<GraphQLOptions['settings']> & {
     readonly entries?: readonly CatalogEntry[];
@@ -141,7 +141,7 @@ export async function openGraph(
     readonly queueLimit?: number;
     readonly socketLimits?: GraphQLOptions['socketLimits'];
     readonly traces?: TraceStore;
-    /** Lets a test break a part of the platform. */
+    /** Parts of the platform that a test replaces. */
     readonly platform?: Partial<Platform>;
   } = {},
 ) {
@@ -301,7 +301,7 @@ export async function openGraph(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
 
-  /** Sends a body as it is. */
+  /** Sends a raw body. */
   const post = (body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
@@ -313,7 +313,7 @@ export async function openGraph(
     lines,
     post,
     tendFeeds: callerWatch.tend,
-    /** Runs an operation as the holder of `key`; null sends none. */
+    /** Runs an operation with `key`. Null sends no credential. */
     async call<Data, Variables>(
       document: TypedDocumentString<Data, Variables>,
       variables: Variables,
@@ -324,7 +324,7 @@ export async function openGraph(
       return (await answer.json()) as GraphAnswer<Data>;
     },
     addKey: (key: VirtualKey) => platform.stores.keys.add(key),
-    /** Stores spans as if this owner's key had sent them, and tells who watches. */
+    /** Stores spans of this owner and notifies subscribers. */
     ingest: async (owner: Owner, ...spans: readonly Span[]) =>
       publishChanges(platform.bus, await platform.stores.traces.ingest([{ owner, spans }])),
     replaceCatalog(entries: readonly CatalogEntry[]) {
@@ -340,7 +340,7 @@ export async function openGraph(
   };
 }
 
-/** Resolves once `holds` does; fails after a minute. */
+/** Waits until `holds` returns true. Fails after a minute. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!holds()) {

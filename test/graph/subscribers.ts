@@ -5,16 +5,16 @@ import { request, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { TypedDocumentString } from './generated/graphql.ts';
 
-/** A running subscription. */
+/** Active subscription. */
 export interface Subscriber {
   readonly received: unknown[];
-  /** Resolves when the server completes the subscription; rejects when the connection breaks. */
+  /** Resolves when the server completes the subscription. Rejects on a connection error. */
   readonly ended: Promise<void>;
   /** Unsubscribes. */
   leave(): Promise<void>;
 }
 
-/** Opens a subscription; `key` goes into the Authorization header. */
+/** Opens a subscription. `key` is the bearer token. */
 type Transport = <Data, Variables>(
   url: string,
   document: TypedDocumentString<Data, Variables>,
@@ -22,7 +22,7 @@ type Transport = <Data, Variables>(
   key?: string,
 ) => Subscriber;
 
-/** Server-sent events on `/graphql`, read with fetch. */
+/** Server-sent events on `/graphql`, with fetch. */
 export const overYoga: Transport = (url, document, variables, key = 'sk-admin') => {
   const leaving = new AbortController();
   const received: unknown[] = [];
@@ -57,7 +57,7 @@ export const overYoga: Transport = (url, document, variables, key = 'sk-admin') 
   };
 };
 
-/** graphql-sse's own client. */
+/** Client of graphql-sse. */
 const overSse =
   (path: '' | '/stream', mode: 'distinct' | 'single'): Transport =>
   (url, document, variables, key = 'sk-admin') => {
@@ -65,7 +65,7 @@ const overSse =
       url: `${url}${path}`,
       singleConnection: mode === 'single',
       retryAttempts: 0,
-      // A function: the client writes its stream token into the object it is given.
+      // A function, because the client writes its stream token into the headers object.
       headers: () => ({ authorization: `Bearer ${key}` }),
     });
     const received: unknown[] = [];
@@ -86,7 +86,7 @@ const overSse =
     };
   };
 
-/** Apollo Client's HttpLink, which sends subscriptions as multipart HTTP. */
+/** HttpLink of Apollo Client, which uses multipart HTTP for subscriptions. */
 const overApollo: Transport = (url, document, variables, key = 'sk-admin') => {
   const print = (): string => document.toString();
   const link = new HttpLink({ uri: url, headers: { authorization: `Bearer ${key}` }, print });
@@ -111,7 +111,7 @@ const overApollo: Transport = (url, document, variables, key = 'sk-admin') => {
   };
 };
 
-/** graphql-ws's own client. */
+/** Client of graphql-ws. */
 export const overWebSocket: Transport = (url, document, variables, key = 'sk-admin') => {
   const client = createSocketClient({
     url: url.replace('http', 'ws'),
@@ -136,7 +136,7 @@ export const overWebSocket: Transport = (url, document, variables, key = 'sk-adm
   };
 };
 
-/** An unknown key is an error result here; over a WebSocket it is a close code. */
+/** HTTP transports. An unknown key gives an error result, while a WebSocket gives a close code. */
 export const HTTP_TRANSPORTS: readonly (readonly [string, Transport])[] = [
   ['server-sent events', overYoga],
   ['multipart', overApollo],
@@ -151,10 +151,10 @@ export const TRANSPORTS: readonly (readonly [string, Transport])[] = [
   ['graphql-ws', overWebSocket],
 ];
 
-/** A subscriber that opens a stream and does not read before `read`. */
+/** Subscriber that does not read its stream before `read`. */
 export interface Stalled {
   read(): void;
-  /** Received and dropped updates. */
+  /** Number of received updates. `missed` is the number of dropped updates. */
   heard(): number;
   missed(): number;
   leave(): void;

@@ -9,7 +9,7 @@ type Pattern = string | readonly string[];
 /** An import that is not allowed. All conditions must match. */
 export interface ImportRule {
   readonly name: string;
-  /** The message for readers. */
+  /** Message of a violation. */
   readonly comment: string;
   /** The importing file. */
   readonly from: { readonly path?: Pattern; readonly pathNot?: Pattern };
@@ -17,7 +17,7 @@ export interface ImportRule {
   readonly to: {
     readonly path?: Pattern;
     readonly pathNot?: Pattern;
-    /** The import is part of a circle. */
+    /** The import is part of a cycle. */
     readonly circular?: true;
     /** The file or package does not exist. */
     readonly unresolved?: true;
@@ -29,13 +29,13 @@ export interface ImportRule {
 /** One import of a file. */
 interface Import {
   readonly from: string;
-  /** Path from the base folder; `node_modules/NAME/` for a package; the specifier for a core module or what is absent. */
+  /** Path from the base folder, `node_modules/NAME/` for a package, or the specifier for a core or missing module. */
   readonly to: string;
   readonly value: boolean;
   readonly resolved: boolean;
 }
 
-/** Violations as `rule: from -> to`, and the number of files that were read. */
+/** Violations as `rule: from -> to`, and the number of checked files. */
 export interface CheckedImports {
   readonly violations: readonly { readonly rule: string; readonly from: string; readonly to: string }[];
   readonly files: number;
@@ -47,7 +47,7 @@ const UNREAD = /^test\/house\/canary\/|\/generated\//;
 const matches = (pattern: Pattern, path: string): boolean =>
   [pattern].flat().some((source: string) => new RegExp(source).test(path));
 
-/** Specifiers of a source text: imports, re-exports, `import()` of a literal, and `import('…').Type`. */
+/** Specifiers of imports, re-exports, `import()` with a literal, and `import('…').Type` in a source text. */
 function specifiersIn(path: string, text: string): readonly { readonly specifier: string; readonly value: boolean }[] {
   const { program, errors } = parseSync(path, text);
   if (errors[0]) throw new SyntaxError(`${path}: ${errors[0].message}`);
@@ -64,7 +64,7 @@ function specifiersIn(path: string, text: string): readonly { readonly specifier
   return found;
 }
 
-/** `baseDir` has no `node_modules` where it is the folder of canaries: packages are looked up in its parents too. */
+/** Whether a package is installed. Also searches the parents of `baseDir`, because the canary folder has no `node_modules`. */
 function packageExists(baseDir: string, name: string): boolean {
   if (existsSync(join(baseDir, 'node_modules', name))) return true;
   return dirname(baseDir) !== baseDir && packageExists(dirname(baseDir), name);
@@ -83,7 +83,7 @@ function resolveImport(baseDir: string, from: string, specifier: string): Pick<I
   return { to: `node_modules/${name}/`, resolved: packageExists(baseDir, name) };
 }
 
-/** Imports on a circle, or on a path between two circles: all others are removed step by step. */
+/** Imports on a cycle, or on a path between two cycles. All others are removed iteratively. */
 function circularOf(imports: readonly Import[]): ReadonlySet<Import> {
   let left = imports;
   for (;;) {

@@ -2,13 +2,13 @@
 import type { ImportRule } from './imports.ts';
 
 interface Layer {
-  /** The message that a violation shows. */
+  /** Message of a violation. */
   readonly rule: string;
-  /** Path pattern of the layer's own files; they may always import each other. */
+  /** Path pattern of the layer's files. They may import each other. */
   readonly from: string;
   /** Path patterns of the other layers that it may import. */
   readonly layers: readonly string[];
-  /** Libraries that it may import; `node:*` stands for every module of Node. */
+  /** Libraries that it may import. `node:*` allows every module of Node. */
   readonly libraries: readonly string[];
 }
 
@@ -138,7 +138,7 @@ const layerRules: readonly ImportRule[] = Object.entries(LAYERS).map(([name, { r
   to: { pathNot: [from, ...layers, ...libraries.map(libraryPath)] },
 }));
 
-/** Rules about one thing instead of one layer. */
+/** Rules that are not about one layer. */
 const singleRules: readonly ImportRule[] = [
   {
     name: 'no-circular',

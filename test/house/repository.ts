@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 /** The root of the repository. */
 export const ROOT = join(dirname(import.meta.dirname), '..');
 
-/** One text file of the repository. */
+/** Text file of the repository. */
 export interface SourceFile {
   /** Path from the root. */
   readonly path: string;
@@ -13,7 +13,7 @@ export interface SourceFile {
 
 const UNREAD = /^(node_modules|\.git|\.lensgate|coverage|dist)\/|\/(generated|canary)\//;
 
-/** Every text file that matches one of the patterns, canaries and generated files left out. */
+/** Text files that match a pattern, without canaries and generated files. */
 export function readFiles(...patterns: readonly string[]): readonly SourceFile[] {
   return globSync([...patterns], { cwd: ROOT, exclude: ['node_modules', '.git', '.lensgate', 'dist'] })
     .filter((path) => !UNREAD.test(path))
@@ -21,14 +21,14 @@ export function readFiles(...patterns: readonly string[]): readonly SourceFile[]
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
-/** A source text without its comments; strings and line numbers stay. */
+/** Removes comments from a source text. Strings and line numbers stay unchanged. */
 export function withoutComments(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))
     .replace(/(^|[^:'"`\\])\/\/[^\n]*/g, '$1');
 }
 
-/** Where a pattern occurs, as `path:line: text`. */
+/** Matches of a pattern, as `path:line: text`. */
 export function occurrences(files: readonly SourceFile[], pattern: RegExp): readonly string[] {
   return files.flatMap(({ path, text }) =>
     text

@@ -2,26 +2,26 @@ import { join } from 'node:path';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 import { readFiles, ROOT } from './repository.ts';
 
-/** Every row of every `…Routes` export of `rest-shims/`. */
+/** Rows of all `…Routes` exports of `rest-shims/`. */
 export async function allRows(): Promise<readonly RouteRow[]> {
   const rows: RouteRow[] = [];
   for (const { path } of readFiles('rest-shims/*.ts')) {
     const exported: Record<string, unknown> = await import(join(ROOT, path));
     for (const [name, value] of Object.entries(exported)) {
       if (!name.endsWith('Routes')) continue;
-      // The rows that describe the other rows come from a function of them.
+      // The routes that describe other rows are a function of these rows.
       rows.push(...((typeof value === 'function' ? value([]) : value) as readonly RouteRow[]));
     }
   }
   return rows;
 }
 
-/** A row and one status it promises, as `name status`. */
+/** Each documented status of each row, as `name status`. */
 export function promises(rows: readonly Pick<RouteRow, 'name' | 'answers'>[]): readonly string[] {
   return rows.flatMap(({ name, answers }) => answers.map((status) => `${name} ${status}`));
 }
 
-/** The promises that no test title names. */
+/** Documented statuses without a test title that contains them. */
 export function untested(promised: readonly string[], titles: readonly string[]): readonly string[] {
   return promised.filter((promise) => {
     const [name = '', status = ''] = promise.split(' ');

@@ -1,4 +1,4 @@
-/** Reasons why answers about settings differ from the recorded ones. `docs/differences.md` has them for readers. */
+/** Reasons why answers about settings differ from the recorded ones. `docs/differences.md` explains them. */
 const CASES: Readonly<Record<string, readonly string[]>> = {
   'the configuration is answered in place of a greeting': [
     'config_owned: first: config yaml',
@@ -31,7 +31,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   'parameters of deployments have no built-in values': ['config_without_store: router/settings'],
 };
 
-/** Recorded cases about settings whose answer differs on purpose, as `file: name`, with the reason. */
+/** Intended differences of recorded cases about settings: reason by `file: name`. */
 export const CHOSEN_CONFIG_DIFFERENCES: ReadonlyMap<string, string> = new Map(
   Object.entries(CASES).flatMap(([reason, names]) => names.map((name): [string, string] => [name, reason])),
 );

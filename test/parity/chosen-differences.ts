@@ -1,4 +1,4 @@
-/** Reasons why answers differ from the recorded ones. `docs/differences.md` has them for readers. */
+/** Reasons why answers differ from the recorded ones. `docs/differences.md` explains them. */
 const REASONS = {
   ownFailure: 'a 500 of the reference on a request that it does not understand or does not serve',
   nativeBodies: 'errors of the Anthropic and Gemini surfaces have the format of their clients',
@@ -96,10 +96,10 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   ourObjects: ['inference: files list', 'inference: batches list'],
 };
 
-/** Recorded cases whose answer differs on purpose, as `file: name`, with the reason. */
+/** Intended differences of recorded cases: reason by `file: name`. */
 export const CHOSEN_DIFFERENCES: ReadonlyMap<string, Reason> = new Map(
   Object.entries(CASES).flatMap(([reason, names]) => names.map((name): [string, Reason] => [name, reason as Reason])),
 );
 
-/** The reason as a sentence. */
+/** Description of a reason. */
 export const textOf = (reason: Reason): string => REASONS[reason];

@@ -1,7 +1,7 @@
 import { CHOSEN_DIFFERENCES, textOf } from './chosen-differences.ts';
 import { type RecordedCase, type ReplayedAnswer, shapeOf } from './recordings.ts';
 
-/** A replayed case beside the recorded one. */
+/** Comparison of a replayed case with the recorded case. */
 export interface Compared {
   readonly name: string;
   /** Null when the answers are equal. */
@@ -9,7 +9,7 @@ export interface Compared {
   readonly isStatusEqual: boolean;
 }
 
-/** Compares status and shape. `name` is `file: name of the case`. */
+/** Compares status and shape. `name` has the form `file: name of the case`. */
 export function compare(name: string, one: RecordedCase, answer: Pick<ReplayedAnswer, 'status' | 'text'>): Compared {
   const isStatusEqual = answer.status === one.status;
   const [theirs, ours] = [shapeOf(one.response_body).join(' '), shapeOf(answer.text).join(' ')];
@@ -18,13 +18,13 @@ export function compare(name: string, one: RecordedCase, answer: Pick<ReplayedAn
   return { name, isStatusEqual, difference: isEqual ? null : difference };
 }
 
-/** Differences that are not chosen. */
+/** Unintended differences. */
 export const unexplained = (all: readonly Compared[]): readonly (string | null)[] =>
   all
     .filter(({ name, difference }) => difference !== null && !CHOSEN_DIFFERENCES.has(name))
     .map(({ difference }) => difference);
 
-/** Cases of some files that are listed as chosen differences and are equal. */
+/** Cases of these files with a listed difference that do not differ. */
 export function neverDifferent(all: readonly Compared[], files: readonly string[]): readonly string[] {
   const different = new Set(all.filter(({ difference }) => difference !== null).map(({ name }) => name));
   const listed = [...CHOSEN_DIFFERENCES.keys()].filter((name) => files.some((file) => name.startsWith(`${file}: `)));
@@ -32,12 +32,12 @@ export function neverDifferent(all: readonly Compared[], files: readonly string[
 }
 
 /**
- * Reasons of cases that are not counted: failures of the reference, bodies that its fake upstream made up, and two
- * decisions of the project: errors in the formats of Anthropic and Google, and model look-ups for every key.
+ * Reasons of cases that are not counted: failures of the reference, invented bodies of its fake upstream, errors in the
+ * formats of Anthropic and Google, and model look-ups for every key. The last two are decisions of the project.
  */
 const NOT_COUNTED = new Set(['ownFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 
-/** Numbers of cases and of equal answers. A difference that is not counted counts as neither. */
+/** Numbers of cases, equal statuses and equal shapes, without the cases in `NOT_COUNTED`. */
 export function equalsOf(all: readonly Compared[]) {
   const counted = all.filter(({ name }) => !NOT_COUNTED.has(CHOSEN_DIFFERENCES.get(name) ?? ''));
   return {
@@ -47,7 +47,7 @@ export function equalsOf(all: readonly Compared[]) {
   };
 }
 
-/** Equal answers in numbers, and every difference with its reason. */
+/** Report with the numbers of equal answers, and each difference with its reason. */
 export function report(all: readonly Compared[]): string {
   const { cases, statuses, shapes } = equalsOf(all);
   const lines = all.flatMap(({ name, difference }) => {

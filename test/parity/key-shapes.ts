@@ -1,6 +1,6 @@
 import { type RecordedCase, type ReplayedAnswer, shapeOf } from './recordings.ts';
 
-/** What differs between a recorded answer and ours; null where nothing does. */
+/** Differences between a recorded and a replayed answer. `status` and `shape` are null if they are equal. */
 export interface KeyComparison {
   readonly index: number;
   readonly name: string;
@@ -14,15 +14,15 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Members whose inner names belong to the caller. */
+/** Members that are not compared in depth. */
 const FREE = new Set(['metadata', 'config', 'permissions', 'aliases', 'usage', 'choices', 'data', 'param_value']);
 
-/** Members of errors that clients decide by. */
+/** Members of errors whose values are compared, because clients use them. */
 const FIXED = new Set(['type', 'param', 'code']);
 
 /**
- * The names of an answer's members, of its objects' members, and of the members of the first object in each list. Of
- * errors the type, parameter and code, too.
+ * Paths of all members of an answer, with the first item of each list. Of an error also the values of type, parameter and
+ * code.
  */
 function membersOf(value: unknown, prefix = ''): readonly string[] {
   if (Array.isArray(value)) return [`${prefix}[]`, ...membersOf(value[0], `${prefix}[]`)];
@@ -42,10 +42,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The parameter of an expired key is the end of a hash. */
+/** Masks the parameter of an expired key: it contains the end of a hash. */
 const settled = (path: string): string => path.replace(/param=sk-\.\.\.\w{4}$/, 'param=sk-...');
 
-/** Answers of models are compared by their outermost members and their errors. */
+/** Answers of models are compared by their top-level members and errors only. */
 const isOfModel = (path: string): boolean => path.startsWith('/v1/');
 
 export function compareKeyAnswer(index: number, one: RecordedCase, answer: ReplayedAnswer): KeyComparison {

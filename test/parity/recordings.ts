@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { createAnswerCheck } from '../support/documented-answers.ts';
 
-/** Recorded answers of the reference. Not part of the repository. */
+/** Folder with recorded answers of the reference. It is not part of the repository. */
 const FOLDER = new URL('../../../shared/data/reference/', import.meta.url);
 
-/** One recorded request with its answer. */
+/** Recorded request with its answer. */
 export interface RecordedCase {
   readonly name: string;
   readonly method: string;
@@ -23,14 +23,14 @@ export interface RecordedCase {
   readonly expected?: string;
   readonly status: number;
   readonly response_body: unknown;
-  /** Length of the whole body, when only its beginning is recorded. */
+  /** Length of the complete body, if only its start is recorded. */
   readonly truncated?: number;
   readonly capture?: Readonly<Record<string, string>> | null;
-  /** Calls of the upstream that followed the request, where they were recorded. */
+  /** Recorded calls of the upstream for this request. */
   readonly upstream_seen?: readonly SeenCall[];
 }
 
-/** A call of the upstream. */
+/** Recorded call of the upstream. */
 export interface SeenCall {
   readonly method: string;
   readonly url: string;
@@ -44,26 +44,26 @@ interface RecordedForm {
   readonly files?: Readonly<Record<string, readonly [string, string, string]>>;
 }
 
-/** Whether the recordings are beside the repository. */
+/** Whether the folder with recordings exists. */
 export const hasRecordings = existsSync(new URL('inference.json', FOLDER));
 
-/** Recorded cases of one file, in the order of recording. */
+/** Recorded cases of a file, in order of recording. */
 export const recordedCases = (name: string): readonly RecordedCase[] =>
   JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as readonly RecordedCase[];
 
-/** A configuration of the recordings, with the addresses of its upstreams in place of their names. */
+/** Configuration of the recordings. Placeholders are replaced by the addresses of the upstreams. */
 export function recordedConfig(name: string, addresses: Readonly<Record<string, string>>): Record<string, unknown> {
   const text = readFileSync(new URL(`configs/${name}.yaml`, FOLDER), 'utf8');
   const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_all, upstream: string) => addresses[upstream] ?? '');
   return parse(filled) as Record<string, unknown>;
 }
 
-/** Whether the answer of a case is known. The others are sent, because later cases may depend on them. */
+/** Whether the answer of a case is recorded. Other cases are sent, because later cases may depend on them. */
 export const isTold = ({ expected }: RecordedCase): boolean => expected !== 'not told';
 
 /**
- * A fake upstream of the recordings, in a process of its own: models, or decisions, coding agents and an echo. The base
- * ends in `/v1` for models.
+ * Starts a fake upstream of the recordings in a child process: models, or decisions with coding agents and an echo. For
+ * models, the base URL ends in `/v1`.
  */
 export async function startRecordedUpstream(what: 'models' | 'decisions' = 'models'): Promise<{
   readonly base: string;
@@ -111,7 +111,7 @@ export interface ReplayedAnswer {
 
 const undocumented = createAnswerCheck();
 
-/** Sends recorded cases to a server, in order, with the values that earlier answers gave. */
+/** Sends recorded cases to a server in order. Placeholders are replaced by values of earlier answers. */
 export function createReplay(url: string | (() => string), adminKey: string) {
   const base = (): string => (typeof url === 'string' ? url : url());
   const captured = new Map<string, string>();
@@ -132,7 +132,7 @@ export function createReplay(url: string | (() => string), adminKey: string) {
   }
 
   return {
-    /** Sets a value for later cases, as an answer would. */
+    /** Sets a placeholder value for later cases. */
     capture: (name: string, value: string): void => void captured.set(name, value),
     async send(one: RecordedCase): Promise<ReplayedAnswer> {
       const { body, contentType } = bodyOf(one);
@@ -192,8 +192,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The shape of an answer: its outermost fields, those of `error`, and `error.type`. A stream has the fields of all its
- * events. A field that is null counts as absent, except in `error`.
+ * Shape of an answer: its top-level fields, the fields of `error`, and `error.type`. A stream has the fields of all its
+ * events. Null fields are omitted, except in `error`.
  */
 export function shapeOf(body: unknown): readonly string[] {
   const read = typeof body === 'string' ? parsed(body) : body;

@@ -20,10 +20,10 @@ export const transportsOf = (app: TestApp) => ({
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The graph's names as the HTTP answers write them. */
+/** Renames the fields of a GraphQL object to the names of HTTP answers. */
 export function inSnakeCase(fields: Json): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), value]));
 }
 
-/** Exact decimal text as the number of the HTTP answer. */
+/** Converts a decimal string to the number of the HTTP answer. */
 export const asNumber = (decimal: unknown): number | null => (typeof decimal === 'string' ? Number(decimal) : null);

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Admission, Charge, Refusal, Reservation } from '../../src/domain/admission/admission.ts';
 import { randomFrom } from '../support/random.ts';
 
-/** An implementation over stored totals that the suite sets, with a clock that the suite moves. */
+/** Implementation over stored totals and a clock that the suite controls. */
 interface AdmissionUnderTest {
   readonly admission: Admission;
-  /** Lets the lease of every open reservation end. */
+  /** Expires the leases of all open reservations. */
   endLeases(): void;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const charge = (amount: bigint, more: Partial<Charge> = {}): Charge => ({
   ...more,
 });
 
-/** What every Admission promises. */
+/** Contract of every Admission. */
 export function admissionSuite(name: string, make: AdmissionMaker): void {
   async function within(run: (under: AdmissionUnderTest) => Promise<void>, stored = NOTHING): Promise<void> {
     const under = await make(stored);
@@ -204,15 +204,15 @@ async function reserve(admission: Admission, ...charges: readonly Charge[]): Pro
   return decision;
 }
 
-/** A counter of the model. */
+/** Counter of the reference model. */
 interface Modelled {
   readonly counter: string;
   readonly limit: bigint;
   used: bigint;
   reserved: bigint;
-  /** Sum of what calls used beyond their reservations. */
+  /** Sum of the use that exceeded reservations. */
   beyond: bigint;
-  /** The largest reservation. */
+  /** Largest reservation. */
   largest: bigint;
 }
 
@@ -223,7 +223,7 @@ interface OpenCall {
 
 const STEPS = 2_000;
 
-/** Random calls over three counters, each ended in one of the ways calls end. Gives how many were admitted or refused. */
+/** Runs random calls over three counters with all kinds of ends. Returns the number of admission decisions. */
 async function interleave(admission: Admission, random: (bound: number) => number): Promise<number> {
   const exact = random(2) === 0;
   const model: Modelled[] = ['a', 'b', 'c'].map((name, at) => ({
@@ -302,9 +302,9 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
   for (const { counter, used, reserved, limit, beyond, largest } of model) {
     expect(reserved).toBe(0n);
     expect(admission.usedOf(counter) ?? 0n).toBe(used);
-    // A charge that one more unit of use would refuse is admitted: nothing is reserved any more.
+    // No reservation is left: a charge is admitted up to the exact limit.
     expect(await admission.check([charge(1n, { counter, limit: used + 1n })])).toBe(null);
-    // By less than one call, and what calls use beyond their reservations.
+    // Use exceeds a limit by less than the largest reservation plus the use beyond reservations.
     expect(used < limit + largest + beyond).toBe(true);
     expect(exact && beyond > 0n).toBe(false);
   }

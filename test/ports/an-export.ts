@@ -3,7 +3,7 @@ import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import { packExport } from '../../src/ingest/pack-export.ts';
 import { START_MS, spanId, traceId } from './samples.ts';
 
-/** An export of one span of a trace of its own, read and ready to be stored. */
+/** Packed export with one span of a new trace. */
 export function anExport(trace: number, says: string): PackedExport {
   const span = {
     traceId: traceId(trace),

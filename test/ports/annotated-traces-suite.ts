@@ -17,11 +17,11 @@ import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY,
 
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
-/** More traces of the annotated ids than one page has. */
+/** Number of annotated traces. More than a page. */
 const MANY = 24;
-/** More annotations than a search begins with. */
+/** Number of annotations. More than the first batch of a search. */
 const CROWD = 2_100;
-/** More annotations than a filter may match where they are in another database. */
+/** Number of annotations. More than a filter may match if annotations are in another database. */
 const TOO_MANY = 10_050;
 
 let annotations = 0;
@@ -91,7 +91,7 @@ const CONDITIONS: readonly Partial<AnnotationConditions>[] = [
   { name: 'none' },
 ];
 
-/** What every TraceStore promises of a filter of annotations. */
+/** Contract of every TraceStore about filters by annotation. */
 export function annotatedTracesSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`traces by annotation on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -153,7 +153,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       );
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
 
-    /** What every read of the store says about the traces that match, and what it must say. */
+    /** Results of all reads of the store with a filter, and the expected results. */
     async function readsOf(conditions: Partial<AnnotationConditions>) {
       const filters = filtersOf(conditions);
       const { traces } = stores;
@@ -196,7 +196,7 @@ export function annotatedTracesSuite(engine: Engine): void {
     const READERS: readonly Visibility[] = [
       { kind: 'team', teamId: TEAM_KEY.teamId },
       { kind: 'key', keyHash: LONE_KEY.keyHash },
-      // A key of a team is no reader of its own traces by hash, and a blank team is none.
+      // Not visible: traces of a team key by its hash, and traces of an empty team id.
       { kind: 'key', keyHash: TEAM_KEY.keyHash },
       { kind: 'team', teamId: '' },
     ];
@@ -206,7 +206,7 @@ export function annotatedTracesSuite(engine: Engine): void {
         const found = await stores.traces.searchSummaries(visibility, searchOf({ name: 'quality' }), MANY);
         expect(refs(found)).toEqual(refs(expectedOf({ name: 'quality' })).filter((ref) => visible.includes(ref)));
       }
-      // The annotations of all tenants of a trace id do not open the trace of another one.
+      // An annotation of another owner's trace with the same id gives no access to that trace.
       const own = await stores.traces.searchSummaries(READERS[0]!, searchOf({ traceId: traceId(3) }), MANY);
       expect(own.every(({ owner }) => owner.teamId === TEAM_KEY.teamId)).toBe(true);
     }

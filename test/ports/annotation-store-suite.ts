@@ -29,7 +29,7 @@ const annotation = (id: string, more: Partial<Annotation> = {}): Annotation => (
   ...more,
 });
 
-/** What a store of annotations promises. */
+/** Contract of every annotation store. */
 export function annotationStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`annotation store on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

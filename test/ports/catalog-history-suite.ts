@@ -37,7 +37,7 @@ const headAt = (number: number): RecordHead => ({
   confirmedAt: day(number),
 });
 
-/** The record begun on the 10th with two entries. */
+/** Starts the history on the 10th with two entries. */
 async function begin(history: CatalogHistory): Promise<void> {
   await history.record({
     from: null,
@@ -56,7 +56,7 @@ const listed = async (
 ): Promise<readonly CatalogChange[]> =>
   (await history.list({ ...EVERYTHING, ...filters }, null, 1_000)).map(({ change }) => change);
 
-/** What every CatalogHistory promises. */
+/** Contract of every CatalogHistory. */
 export function catalogHistorySuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`CatalogHistory on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -28,7 +28,7 @@ const aKey = (name: string, issuedAt = at(100)): CatalogKey => ({
   issuedAt,
 });
 
-/** An event about the first of the objects. */
+/** Event about the first of the objects. */
 function anEvent(
   id: string,
   fact: PaymentFact,
@@ -45,7 +45,7 @@ const PAID = anEvent('evt_paid', 'paid', ['cs_1', 'pi_1'], MARKED);
 
 const NEWEST = { state: null, descending: true, after: null, limit: 10 } as const;
 
-/** What every CheckoutStore promises. */
+/** Contract of every CheckoutStore. */
 export function checkoutStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`CheckoutStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -107,7 +107,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.take(PAID))?.state).toBe('paid');
     });
 
-    // Events of a subscription. Only those of the session and the subscription have our metadata; a refund names neither.
+    // Events of a subscription. Only events of the session and the subscription contain our metadata. A refund has neither id.
     const THREAD: readonly PaymentEvent[] = [
       anEvent('evt_session', 'paid', ['cs_1', 'sub_1', 'in_1'], MARKED),
       anEvent('evt_invoice', 'linked', ['inpay_1', 'in_1', 'pi_1']),
@@ -219,7 +219,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.take(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
       await store.prune(at(50));
       expect((await store.list(NEWEST)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
-      // A late refund finds a purchase that was kept, and none that was deleted.
+      // A late refund applies to a purchase that still exists, and not to a deleted one.
       expect((await store.take(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
         'refunded',
       );

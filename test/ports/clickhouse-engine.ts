@@ -4,12 +4,12 @@ import { CLICKHOUSE_TABLES } from '../../src/persistence/clickhouse/schema.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Engine, ENGINES, openedBody, type ScratchDatabase } from './engines.ts';
 
-/** A database of a ClickHouse server for traces, beside an embedded one for all the rest. */
+/** ClickHouse database for traces, with an embedded database for all other rows. */
 export interface ClickHouseScratch extends ScratchDatabase {
-  /** Address of the server through the proxy, and the database of the traces. */
+  /** Connection to the trace database through the proxy. */
   readonly server: ClickHouse;
   readonly proxy: HoldingProxy;
-  /** The server itself. */
+  /** URL of the server without the proxy. */
   readonly url: string;
 }
 
@@ -40,7 +40,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
     },
     async everything() {
       const texts: string[] = [];
-      // Not only what is read: every version of every row that is there.
+      // Includes all stored versions of each row, not only the current ones.
       for (const table of ['span', 'trace_summary', 'trace_by_start'])
         texts.push(JSON.stringify(await server.rows(`select * from ${table}`)));
       const kept = await server.rows<{ compression: 'gzip' | 'zstd'; base64: string }>(
@@ -71,7 +71,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
   };
 }
 
-/** ClickHouse, for tests of traces only. */
+/** Engine for tests of traces only. */
 export const CLICKHOUSE = {
   name: 'clickhouse',
   missing,
@@ -82,7 +82,7 @@ export const CLICKHOUSE = {
   },
 } as const satisfies Engine;
 
-/** Every engine that keeps traces. */
+/** All engines that store traces. */
 export const TRACE_ENGINES: readonly Engine[] = [...ENGINES, CLICKHOUSE];
 
 if (missing !== null) console.warn(`SKIPPED on ClickHouse: ${missing}.`);

@@ -26,7 +26,7 @@ const anAgent = (differing: Partial<CodingAgent> = {}): CodingAgent => ({
   ...differing,
 });
 
-/** What every CodingAgentStore promises. */
+/** Contract of every CodingAgentStore. */
 export function codingAgentStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`CodingAgentStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -52,7 +52,7 @@ export function codingAgentStoreSuite(engine: Engine): void {
         (await store.all({ visible })).map(({ id }) => id);
       expect(await ids({ kind: 'all' })).toEqual(['bc_1', 'bc_2', 'bc_3']);
       expect(await ids({ kind: 'team', teamId: 't' })).toEqual(['bc_2']);
-      // A key sees what it launched without a team.
+      // A key sees the agents that it launched without a team.
       expect(await ids({ kind: 'key', keyHash: 'a'.repeat(64) })).toEqual(['bc_1']);
       const asked = async (filter: object) =>
         (await store.all({ visible: { kind: 'all' }, ...filter })).map(({ id }) => id);

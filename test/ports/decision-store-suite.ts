@@ -46,7 +46,7 @@ const anOutcome = (differing: Partial<DecisionOutcome> = {}): DecisionOutcome =>
   ...differing,
 });
 
-/** What every DecisionStore and OutcomeStore promises. */
+/** Contract of every DecisionStore and OutcomeStore. */
 export function decisionStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`DecisionStore and OutcomeStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -3,7 +3,7 @@ import type { StoresOptions } from '../../src/persistence/stores.ts';
 import { anExport } from './an-export.ts';
 import { A_CALL, TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
 
-// Stores one of everything, says so at once, and then waits to be killed.
+// Stores one row of each kind, prints `stored`, and waits until the test kills the process.
 
 const options = JSON.parse(process.argv[2] ?? '') as Omit<StoresOptions, 'log'>;
 const stores = await openStores({ ...options, log: console });

@@ -31,7 +31,7 @@ const aRow = (differing: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
   ...differing,
 });
 
-/** What every EndpointStore promises, and the entries of processes over one. */
+/** Contract of every EndpointStore, and of the entries of several processes over one store. */
 export function endpointStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`EndpointStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

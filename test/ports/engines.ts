@@ -18,39 +18,39 @@ interface KeptBody extends Pick<ExportBody, 'compression' | 'bytes'> {
   readonly heldBy: number;
 }
 
-/** What a kept body says. */
+/** Decompressed content of a stored export body. */
 export const openedBody = ({ compression, bytes }: Pick<ExportBody, 'compression' | 'bytes'>): string =>
   (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1');
 
-/** A database of one engine, for one suite. */
+/** Database of one engine for one suite. */
 export interface ScratchDatabase {
   readonly options: StoresOptions;
-  /** Stores over it; several may be open at once, as several processes would be. */
+  /** Opens stores over the database. Several may be open at once, like several processes. */
   open(more?: Partial<StoresOptions>): Promise<Stores>;
-  /** The same database without stores, for looking behind them. */
+  /** Opens the database without stores, to inspect its rows. */
   openBare(): Promise<Database>;
   /** Empties every table. */
   clear(): Promise<void>;
-  /** The bodies of exports that are kept, in the order in which they came, and how many spans point into each. */
+  /** Stored export bodies in order of arrival, with the number of spans that refer to each. */
   keptBodies(): Promise<readonly KeptBody[]>;
-  /** Every value of every row of the traces, bodies opened, as one text. */
+  /** All values of all trace rows as one text, with decompressed bodies. */
   everything(): Promise<string>;
-  /** Makes every writer wait until the returned function is called. */
+  /** Blocks all writers until the returned function is called. */
   holdWriters(): Promise<() => Promise<void>>;
-  /** Closes whatever was opened and removes it. */
+  /** Closes all connections and removes the database. */
   remove(): Promise<void>;
 }
 
 export interface Engine {
   readonly name: Stores['engine'] | 'clickhouse';
-  /** Null when the machine has it, else what is missing. */
+  /** Reason why the engine is unavailable. Null if it is available. */
   readonly missing: string | null;
-  /** A database with all migrations applied. */
+  /** Creates a database with all migrations applied. */
   create(): Promise<ScratchDatabase>;
 }
 
 interface SqlEngine extends Engine {
-  /** A database without tables. */
+  /** Creates a database without tables. */
   createEmpty(): Promise<ScratchDatabase>;
 }
 
@@ -160,7 +160,7 @@ async function missingPostgres(url: string, configured: boolean): Promise<string
     await onServer(url, 'select 1');
     return null;
   } catch (error) {
-    // A server that was asked for by name must be there.
+    // An explicitly configured server must be reachable.
     if (configured) throw error;
     return 'no PostgreSQL answers: set LENSGATE_TEST_POSTGRES_URL to a server where databases may be created';
   }
@@ -169,7 +169,7 @@ async function missingPostgres(url: string, configured: boolean): Promise<string
 const configuredPostgres = process.env['LENSGATE_TEST_POSTGRES_URL'];
 const postgresUrl = configuredPostgres ?? DEFAULT_POSTGRES;
 
-/** Every engine a store must behave the same on. Those this machine lacks are announced and skipped. */
+/** All SQL engines. Suites skip unavailable engines, with a warning. */
 export const ENGINES: readonly SqlEngine[] = [
   sqliteEngine('sqlite3', await missingAddon()),
   sqliteEngine('node:sqlite', null),

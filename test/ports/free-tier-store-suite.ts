@@ -10,14 +10,14 @@ const some = (calls: number, differing: Partial<FreeTierCalls> = {}): FreeTierCa
 });
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** A scratch store; `open` opens it as another process would. */
+/** Scratch store. `open` opens it like another process. */
 export interface FreeTierScratch {
   open(): Promise<FreeTierStore>;
   clear(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** What every FreeTierStore promises. */
+/** Contract of every FreeTierStore. */
 export function freeTierStoreSuite(name: string, missing: string | null, create: () => Promise<FreeTierScratch>): void {
   describe.skipIf(missing !== null)(`FreeTierStore on ${name}`, () => {
     let scratch: FreeTierScratch;
@@ -96,7 +96,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       const clients = Array.from({ length: 20 }, (_, index) => `client-${index}`);
       const taken = await Promise.all(
         [store, other].flatMap((process) =>
-          // In opposite orders, with which statements that lock row by row would deadlock.
+          // The opposite orders would deadlock with statements that lock row by row.
           (process === store ? clients : clients.toReversed()).map(async (ipHash) => {
             const { granted } = await process.reserve(some(40, { ipHash }), 60);
             await process.release([some(15, { ipHash })]);

@@ -23,7 +23,7 @@ const batch = (number: number, rows: readonly ActivityRow[], process = 'p1'): Ac
 });
 const ALL = { from: '2026-01-01', to: '2027-01-01' };
 
-/** What every GatewayActivityStore promises. */
+/** Contract of every GatewayActivityStore. */
 export function gatewayActivityStoreSuite({ name, missing, create }: Engine): void {
   describe.skipIf(missing !== null)(`GatewayActivityStore on ${name}`, () => {
     let scratch: ScratchDatabase;

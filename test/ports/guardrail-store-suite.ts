@@ -43,7 +43,7 @@ const FROM_FILE: GuardrailDefinition = {
   updatedAt: null,
 };
 
-/** What every GuardrailStore promises, and the guardrails of processes over one. */
+/** Contract of every GuardrailStore, and of the guardrails of several processes over one store. */
 export function guardrailStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`GuardrailStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

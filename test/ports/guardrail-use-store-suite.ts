@@ -48,7 +48,7 @@ const batch = (number: number, more: Partial<GuardrailUseBatch> = {}): Guardrail
   ...more,
 });
 
-/** What every GuardrailUseStore promises. */
+/** Contract of every GuardrailUseStore. */
 export function guardrailUseStoreSuite({ name, missing, create }: Engine): void {
   describe.skipIf(missing !== null)(`GuardrailUseStore on ${name}`, () => {
     let scratch: ScratchDatabase;

@@ -15,7 +15,7 @@ const aJob = (id: string, differing: Partial<NewJob> = {}): NewJob => ({
   ...differing,
 });
 
-/** What every JobStore promises. */
+/** Contract of every JobStore. */
 export function jobStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`JobStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -77,7 +77,7 @@ export function jobStoreSuite(engine: Engine): void {
         expect(await claim()).not.toBeNull();
         times.push(performance.now() - began);
       }
-      // The fastest: other processes of the machine slow down some.
+      // The minimum, because other processes may slow down some claims.
       expect(Math.min(...times)).toBeLessThan(20);
     });
 
@@ -124,7 +124,7 @@ export function jobStoreSuite(engine: Engine): void {
       );
       const got = all.flatMap((job) => job?.id ?? []);
       expect(new Set(got).size).toBe(got.length);
-      // PostgreSQL skips rows that others are claiming, so that a worker may have to ask again.
+      // PostgreSQL skips locked rows, so that a worker may have to claim again.
       expect(got.length).toBeGreaterThan(0);
       while (await claim()) got.push('more');
       expect(got).toHaveLength(ids.length);

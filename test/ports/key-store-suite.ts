@@ -5,7 +5,7 @@ import type { KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../src/domain/
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { aKey, aSpendRow, picos, START_MS } from './samples.ts';
 
-/** What every KeyStore promises. */
+/** Contract of every KeyStore. */
 export function keyStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`KeyStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

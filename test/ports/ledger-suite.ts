@@ -21,19 +21,19 @@ const anAsk = (more: Partial<Ask>): Ask => ({
 
 const STEPS = 300;
 
-/** What every Ledger promises. `counter` is a prefix that no other run has used. */
+/** Contract of every Ledger. `prefix` is a counter prefix that no other run uses. */
 export function ledgerSuite(
   name: string,
   open: () => Promise<{
     readonly ledger: Ledger;
     readonly prefix: string;
-    /** Lets the lease of a process end. */
+    /** Expires the lease of a process. */
     readonly expire: (process: string) => Promise<void>;
     readonly close: () => Promise<void>;
   }>,
 ): void {
   interface Under {
-    /** The ledger, of whose answers only the shares. */
+    /** Ledger whose answers are reduced to shares. */
     readonly ledger: Pick<Ledger, 'snapshot'> & {
       readonly ask: (process: string, asks: readonly Ask[]) => Promise<readonly Share[]>;
     };
@@ -122,7 +122,7 @@ export function ledgerSuite(
         const later = { ...spend, held: 1n, base: { value: 0n, version: 0 } };
         expect(await ledger.ask('p', [later])).toMatchObject([{ known: true, left: 4n }]);
         expect(await ledger.ask('p', [{ ...later, base: { value: 0n, version: 1 } }])).toMatchObject([{ left: 9n }]);
-        // A process that has stored something before it joined brings a total that leaves it out.
+        // Not known: a process that stored an amount before it joins must send a base that contains it.
         expect(await ledger.ask('q', [{ ...spend, stored: 2n, held: 2n }])).toMatchObject([{ known: false }]);
         expect(await ledger.ask('q', [spend])).toMatchObject([{ known: true }]);
         expect(await ledger.snapshot('p', [spend.counter])).toEqual([{ version: 2, stored: 0n }]);

@@ -7,16 +7,16 @@ import { createRedisLedger, type RedisCommands } from '../../src/runtime/admissi
 import { anyRedis, HAS_REDIS } from '../support/redis.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
-/** How long a server may take to answer for the first time. */
+/** Deadline and interval of the wait for the first answer of a server, in ms. */
 const READY = { timeout: 60_000, interval: 50 };
 
-/** A ledger, and a prefix of counters that no other test uses. */
+/** Ledger, with a counter prefix that no other test uses. */
 export interface OpenLedger {
   readonly ledger: Ledger;
   readonly prefix: string;
 }
 
-/** Runs suites over a ledger in Redis; skipped where there is none. */
+/** Runs suites over a ledger in Redis. Skips them without a server. */
 export function withRedis(suites: (open: () => OpenLedger) => void): void {
   describe.runIf(HAS_REDIS)('with a Redis server', () => {
     let server: Awaited<ReturnType<typeof anyRedis>>;
@@ -36,7 +36,7 @@ export function withRedis(suites: (open: () => OpenLedger) => void): void {
   });
 }
 
-/** Runs suites over a ledger in PostgreSQL; skipped where there is none. */
+/** Runs suites over a ledger in PostgreSQL. Skips them without a server. */
 export function withPostgres(suites: (open: () => OpenLedger) => void): void {
   const engine = ENGINES.find(({ name }) => name === 'postgresql');
   describe.skipIf(engine === undefined || engine.missing !== null)('with PostgreSQL', () => {

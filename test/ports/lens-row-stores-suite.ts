@@ -77,7 +77,7 @@ const someSignals = (traceId: string, traceStartMs: number): TraceSignals => ({
   askedMs: 2 ** 45,
 });
 
-/** What the stores around lenses promise. */
+/** Contract of the stores around lenses. */
 export function lensRowStoresSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`Stores around lenses on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -107,7 +107,7 @@ const running = (state: LensState): LensState =>
   claimed(state, { attempts: 1, workerId: 'w', leaseUntil: after(9) }, after(1));
 const completed = (state: LensState): LensState => ended(running(state), { status: 'completed' }, after(2));
 
-/** What every LensStore promises. */
+/** Contract of every LensStore. */
 export function lensStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`LensStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { RateAdmission, RateLimit, RateLimits, RateRefusal } from '../../src/domain/admission/rate-limits.ts';
 import { randomFrom } from '../support/random.ts';
 
-/** Processes that count together. Their ids and those of the limits are used by no other test. */
+/** Processes with shared counters. No other test uses their ids or the ids of their limits. */
 export interface RateLimitsUnderTest {
   readonly processes: readonly RateLimits[];
   readonly prefix: string;
-  /** Moves the clock of all of them, where that is possible. */
+  /** Advances the clock of all processes. Absent if the clock is real. */
   readonly advance?: (ms: number) => void;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
   return decision;
 };
 
-/** What every RateLimits promises, in `count` processes over one ledger, or in one. */
+/** Contract of every RateLimits, in one process or in several over one ledger. */
 export function rateLimitsSuite(
   name: string,
   open: (count: number) => Promise<RateLimitsUnderTest>,
@@ -52,7 +52,7 @@ export function rateLimitsSuite(
           limit: 100,
           remaining: 60,
         });
-        // The refused call stays counted as a request.
+        // The rejected call stays counted as a request.
         expect(await limits.admit([team, key], 0)).toMatchObject({ type: 'requests', remaining: 0 });
         expect(admitted(await limits.admit([team], 0)).standings).toMatchObject([{ remaining: 6 }]);
       }));
@@ -147,7 +147,7 @@ export function rateLimitsSuite(
           for (let wave = 0; wave < 40; wave += 1) await Promise.all(Array.from({ length: 1 + random(20) }, call));
           expect(refused).toBeGreaterThan(50);
           for (const [at, { requests }] of seen.entries()) {
-            // Refusals of later phases count as requests, too.
+            // Calls that a later phase rejects also count as requests.
             expect(requests).toBeGreaterThan(0);
             expect(requests).toBeLessThanOrEqual(scopes[at]?.requests ?? 0);
           }
@@ -156,7 +156,7 @@ export function rateLimitsSuite(
 
     it.each([
       [1, 7],
-      // Other processes give back what they were granted under the higher limit with their next call.
+      // Other processes return their grants under the higher limit with their next call.
       [most, 0],
     ])('holds a lowered limit at once, and a raised one again (%i processes)', (count, least) =>
       within(count, async ({ processes, prefix }) => {

@@ -11,7 +11,7 @@ const aRelease = (over: Partial<Release> = {}): Release => ({
   ...over,
 });
 
-/** What every ReleaseStore promises. */
+/** Contract of every ReleaseStore. */
 export function releaseStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`ReleaseStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -13,7 +13,7 @@ const aResponse = (id: string, differing: Partial<SealedResponse> = {}): SealedR
   ...differing,
 });
 
-/** What every SealedResponseStore promises. */
+/** Contract of every SealedResponseStore. */
 export function responseStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`SealedResponseStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -5,10 +5,10 @@ import type { Usd } from '../../src/domain/money.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
 
-/** 2023-11-14T22:13:20Z. */
 /** Visibility of every trace. */
 export const ALL = { kind: 'all' } as const;
 
+/** 2023-11-14T22:13:20Z. */
 export const START_MS = 1_700_000_000_000;
 
 export const picos = (amount: bigint): Usd => amount as Usd;
@@ -95,7 +95,7 @@ export function aSpendRow(fields: Partial<SpendRow> = {}): SpendRow {
   };
 }
 
-/** A call as the gateway records it, with a trace of its own. */
+/** Call record of the gateway, with its own trace. */
 export const A_CALL: CallRecord = {
   spend: aSpendRow({
     id: 'call-3',

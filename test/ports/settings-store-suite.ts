@@ -4,7 +4,7 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 
 const at = (ms: number) => ({ now: new Date(1_700_000_000_000 + ms), by: `user-${ms}` });
 
-/** What every SettingsStore promises. */
+/** Contract of every SettingsStore. */
 export function settingsStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`SettingsStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -15,7 +15,7 @@ interface Process {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Budgets of several processes over one ledger. `open` gives a ledger that no other test uses. */
+/** Contract of budgets of several processes over one ledger. `open` returns a ledger that no other test uses. */
 export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: ShareTiming): void {
   async function within(
     stored: readonly (readonly [string, bigint])[],
@@ -67,7 +67,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
         for (let call = 0; call < 9; call += 1) {
           const { admission, totals } = at(processes, call);
           let decision = await admission.reserve([charge]);
-          // The process that ended the last call reports its end at the next tick.
+          // The process of the last call reports the end of this call at the next tick.
           while (decision.kind === 'refused') {
             await turn();
             decision = await admission.reserve([charge]);
@@ -112,7 +112,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
               return;
             }
             for (const [position, budget] of wanted.entries()) {
-              // The call is admitted while something is left of each budget.
+              // A call is admitted only if each budget has an amount left.
               expect(budget.used + budget.reserved - budget.beyond < budget.limit).toBe(true);
               budget.reserved += amounts[position] ?? 0n;
             }

@@ -9,7 +9,7 @@ const keyOf = (row: SpendRow): string => `${row.traceId}:${row.spanId}`;
 const byId = (rows: readonly SpendRow[]): readonly SpendRow[] =>
   rows.toSorted((left, right) => (left.id < right.id ? -1 : 1));
 
-/** What every SpendStore promises. */
+/** Contract of every SpendStore. */
 export function spendStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`SpendStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -19,7 +19,7 @@ interface AnyRow extends Stamps {
   readonly id: string;
 }
 
-/** A store with any rows: the cases of a table have different types. */
+/** Store of any row type, because the cases of a table have different types. */
 type AnyStore = RowStore<AnyRow, unknown>;
 
 const about = (id: string, at = 0) => ({ id, now: new Date(START_MS + at), by: 'admin' });
@@ -37,7 +37,7 @@ const stamps = (at: number) => {
   return { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
 };
 
-/** Every noun: its store, and a row with every member set. */
+/** Factories of rows with all members set, by store. */
 const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => AnyRow>> = {
   accessGroups: (id, at) =>
     newAccessGroup(
@@ -112,7 +112,7 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
   tags: (id, at) => newTag({ description: 'd', models: ['m'], budgetId: 'b' }, about(id, at)),
 };
 
-/** What the stores of users, teams and what belongs to them promise. */
+/** Contract of the stores of users, teams and related rows. */
 export function tenancyStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`tenancy stores on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -234,7 +234,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await ids('spend')).toEqual(['c', 'a', 'b']);
       const behind = async (text: string, id: string, descending: boolean) =>
         (await stores.users.list({ ...page, sort: 'spend', from: { text, id }, descending })).map((user) => user.id);
-      // By number: as text, 40 is below 5.
+      // Numeric order: as text, 40 sorts before 5.
       expect(await behind('5', 'a', false)).toEqual(['b']);
       expect(await behind('5', 'a', true)).toEqual(['c']);
       expect(await behind('40', 'a', false)).toEqual(['b']);

@@ -16,7 +16,7 @@ interface Said {
   readonly says: string;
 }
 
-/** An export in JSON, with the given text in every field of a span. */
+/** Packed JSON export with the given text in all text fields of each span. */
 const exportOf = (...spans: readonly Said[]) => {
   const bytes = Buffer.from(
     JSON.stringify({
@@ -87,19 +87,19 @@ export function traceRemovalSuite(engine: Engine): void {
       events: [{ name: 'e', timeNs: 1n, attributes: { a: 'secret' } }],
     });
 
-    /** Trace 1 says secrets, in bodies of its own and in one that it shares with trace 2. */
+    /** Stores trace 1 with secrets, in its own body and in bodies that it shares with other traces. */
     async function stored(): Promise<void> {
       await traces.ingestExport(
         TEAM_KEY,
         exportOf(
           { trace: 1, span: 1, says: 'secret' },
           { trace: 2, span: 1, says: 'kept' },
-          // Left out when it was stored, and in the body all the same.
+          // Duplicate span: not stored as a span, but contained in the body.
           { trace: 1, span: 1, says: 'secret again' },
         ),
       );
       await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 2, says: 'secret' }));
-      // Nothing of trace 1 is new in this one.
+      // This export contains no new span of trace 1.
       await traces.ingestExport(
         TEAM_KEY,
         exportOf({ trace: 1, span: 2, says: 'secret resent' }, { trace: 3, span: 1, says: 'kept' }),

@@ -30,7 +30,7 @@ const LABELS: readonly TraceLabels[] = [
   { sessionId: null, userId: null, tags: ['litellm-lens', 'prod'] },
 ];
 
-/** Traces that differ in everything a search asks, several alike in each. */
+/** Traces with different values of all searched fields. Several traces share each value. */
 function someTraces(): readonly Span[] {
   const draw = randomFrom(9);
   const pick = <Item>(items: readonly Item[]): Item => items[draw(items.length)] as Item;
@@ -94,7 +94,7 @@ const FILTERS: readonly Partial<Omit<TraceFilters, 'annotation'>>[] = [
   { service: 'support', status: 'ok', minDurationNs: 1n, text: 'o' },
 ];
 
-/** What every TraceStore promises of its searches. */
+/** Contract of every TraceStore about searches. */
 export function traceSearchSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`searches of TraceStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -236,8 +236,8 @@ export function traceSearchSuite(engine: Engine): void {
         expect(await traces.agents(visibility, { ...window, filters }, 10)).toEqual(expected);
         expect(await traces.agents(visibility, { ...window, filters }, 1)).toEqual(expected.slice(0, 1));
       }
-      const nobody = { kind: 'team', teamId: 'nobody' } as const;
-      expect(await traces.agents(nobody, { ...window, filters: NO_FILTERS }, 10)).toEqual([]);
+      const unknownTeam = { kind: 'team', teamId: 'nobody' } as const;
+      expect(await traces.agents(unknownTeam, { ...window, filters: NO_FILTERS }, 10)).toEqual([]);
     });
 
     it('gives no buckets where there are no traces for the reader', async () => {

@@ -21,7 +21,7 @@ interface Sent {
   readonly trace: number;
   readonly span: number;
   readonly says?: string;
-  /** Milliseconds after the first. */
+  /** Start in ms after the first span. */
   readonly at?: number;
 }
 
@@ -53,7 +53,7 @@ const aJsonExport = (spans: readonly Sent[]): unknown => ({
   ],
 });
 
-/** The ways a body comes and is kept. */
+/** Encodings of a sent body. */
 const KINDS = {
   'gzipped protobuf': (spans: readonly Sent[]): SentExport => ({
     bytes: gzipSync(protobufOf(aJsonExport(spans))),
@@ -74,7 +74,7 @@ const KINDS = {
 
 const packed = (sent: SentExport): PackedExport => packExport(sent, DEFAULT_OTLP_LIMITS);
 
-/** What has to be read back of a sent export. */
+/** Expected spans of a sent export. */
 const spansIn = ({ bytes, contentType, contentEncoding }: SentExport, owner: Owner): readonly Span[] =>
   readSpans(decodeExport(contentEncoding === 'gzip' ? gunzipSync(bytes) : bytes, contentType), owner);
 
@@ -83,7 +83,7 @@ const keyOf = (trace: number, owner: Owner = TEAM_KEY) => ({
   traceRef: traceRefOf(owner, traceId(trace)),
 });
 
-/** What every TraceStore promises about exports, whose payloads stay in their bodies. */
+/** Contract of every TraceStore about exports. Their payloads stay in the stored bodies. */
 export function traceStoreExportSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}, exports`, () => {
     let scratch: ScratchDatabase;
@@ -101,7 +101,7 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     const take = (sent: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
       traces.ingestExport(owner, packed(sent));
-    /** How many spans hold each kept body, and what is in it. */
+    /** Number of spans that refer to each stored body, and its text. */
     async function kept() {
       return (await scratch.keptBodies()).map(({ heldBy, compression, bytes }) => ({
         heldBy,

@@ -10,7 +10,7 @@ import { ALL, aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './
 
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
-/** What every TraceStore promises of what is estimated, and of what spans tell of themselves. */
+/** Contract of every TraceStore about estimates and facts of spans. */
 export function traceStoreFactsSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: facts of traces`, () => {
     let scratch: ScratchDatabase;
@@ -28,7 +28,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       return { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens };
     };
 
-    /** Calls, those of the gateway, and the tokens of as many samples. */
+    /** Expected counts: calls, calls of the gateway, and input tokens of sample spans. */
     const counted = (llmCalls: number, gatewayCalls: number) => ({ llmCalls, gatewayCalls, inputTokens: llmCalls * 3 });
 
     const CALLS = (number: number): readonly Span[] => {

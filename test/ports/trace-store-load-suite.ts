@@ -12,10 +12,10 @@ const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: n
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const TRACE = { traceId: traceId(1), traceRef: REF };
 
-/** A span whose counts no column takes: it passes every check of ours and fails in the database. */
+/** Span with an invalid count. It passes all checks of the store and fails in the database. */
 const POISONED = aSpan({ spanId: spanId(666), inputTokens: Number.NaN });
 
-/** What every TraceStore promises to many callers at once. */
+/** Contract of every TraceStore about concurrent callers. */
 export function traceStoreLoadSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}, under load`, () => {
     let scratch: ScratchDatabase;
@@ -71,7 +71,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       await expect(take(3)).rejects.toThrow(Unavailable);
       await release();
       expect((await Promise.all(taken)).flat().map(({ spanCount }) => spanCount)).toEqual([4, 4]);
-      // There is room again.
+      // The queue has capacity again.
       expect((await take(3)).length).toBe(1);
       expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(3);
     });
@@ -94,7 +94,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       const other = (await scratch.open()).traces;
       const rounds = 12;
       for (let round = 0; round < rounds; round += 1) {
-        // New traces every third round; within a round the two share one span of three and differ in their order.
+        // Every third round has new traces. Both processes store one common span of each trace, in a different order.
         const number = Math.floor(round / 3);
         const part = (first: number): readonly Span[] =>
           [1, 2].flatMap((trace) =>

@@ -8,7 +8,7 @@ import { aSpan, headOf, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, trace
 
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 
-/** What every TraceStore promises of a trace that is read page by page. */
+/** Contract of every TraceStore about pages of a trace. */
 export function traceStorePagesSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: pages of spans`, () => {
     let scratch: ScratchDatabase;

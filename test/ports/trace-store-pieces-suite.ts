@@ -7,7 +7,7 @@ import { randomFrom } from '../support/random.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-/** Traces that are tried, fewer where a commit takes long. */
+/** Number of random traces. Fewer on engines with slow commits. */
 const TRACES = 150;
 const TRACES_ON_CLICKHOUSE = 10;
 const MOST_SPANS = 16;
@@ -21,8 +21,8 @@ const SOURCES = [
 type Random = ReturnType<typeof randomFrom>;
 
 /**
- * Spans of a trace whose calls tell of one another in every way, circles of parents and spans that never come included,
- * with several roots or none, some of which begin at once.
+ * Random spans of a trace with all kinds of relations: parent cycles, missing parents, shared request ids, several roots or
+ * none, and equal start times.
  */
 function randomSpans(number: number, random: Random): readonly Span[] {
   const count = 2 + random(MOST_SPANS - 1);
@@ -61,7 +61,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[]
   return items.flatMap(() => left.splice(random(left.length), 1));
 }
 
-/** The spans as exports, in any order, some of what was sent before sent again. */
+/** Splits spans into exports in random order. Some exports repeat earlier spans. */
 function exportsOf(spans: readonly Span[], random: Random): readonly (readonly Span[])[] {
   const left = [...shuffled(spans, random)];
   const sent: Span[] = [];
@@ -74,7 +74,7 @@ function exportsOf(spans: readonly Span[], random: Random): readonly (readonly S
   return exports;
 }
 
-/** What the spans come to when they come in one export. */
+/** Summary of the spans as one export. */
 function atOnce(spans: readonly Span[]) {
   const [first] = spans;
   const id = first?.traceId ?? '';
@@ -82,7 +82,7 @@ function atOnce(spans: readonly Span[]) {
   return growSummary(null, identity, spans.map(headOf));
 }
 
-/** What every TraceStore promises of traces that come in pieces. */
+/** Contract of every TraceStore about pieced traces. */
 export function traceStorePiecesSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: traces in pieces`, () => {
     let scratch: ScratchDatabase;

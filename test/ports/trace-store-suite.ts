@@ -26,7 +26,7 @@ import {
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 
-/** What every TraceStore promises. */
+/** Contract of every TraceStore. */
 export function traceStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -151,7 +151,7 @@ export function traceStoreSuite(engine: Engine): void {
         llmCalls: 1,
         toolCalls: 1,
         errorCount: 1,
-        // Of its one model call: the rest only repeats it.
+        // Tokens of its only model call: the other spans repeat them.
         inputTokens: 3,
         outputTokens: 5,
         models: ['demo'],
@@ -236,7 +236,7 @@ export function traceStoreSuite(engine: Engine): void {
         teamB: { kind: 'team', teamId: 'team-b' },
         noTeam: { kind: 'team', teamId: 'team-c' },
         loneKey: { kind: 'key', keyHash: LONE_KEY.keyHash },
-        // A key that belongs to a team owns nothing by itself.
+        // A team key owns no rows itself.
         teamKey: { kind: 'key', keyHash: TEAM_KEY.keyHash },
       } as const;
       const seen = async (list: (reader: (typeof readers)[keyof typeof readers]) => Promise<readonly TraceSummary[]>) =>
@@ -290,7 +290,7 @@ export function traceStoreSuite(engine: Engine): void {
         const starts = [0, 0, 0, 0, 0, 1, 1, 1, 2];
         await ingest(
           owner,
-          // The ns within a ms do not matter for the order.
+          // The order ignores differences below a millisecond.
           ...starts.map((ms, trace) =>
             aSpan({ traceId: traceId(trace), startNs: nsAt(START_MS + ms) + BigInt(trace) }),
           ),

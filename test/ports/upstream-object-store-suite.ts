@@ -23,7 +23,7 @@ const anObject = (differing: Partial<UpstreamObject> = {}): UpstreamObject => ({
   ...differing,
 });
 
-/** What every UpstreamObjectStore promises. */
+/** Contract of every UpstreamObjectStore. */
 export function upstreamObjectStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`UpstreamObjectStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;

@@ -9,10 +9,10 @@ import { selfSigned } from '../support/certificate.ts';
 
 const BODY = Buffer.from('{}');
 
-/** Opens a client that the suite closes. */
+/** Opens a client. The suite closes it. */
 export type OpenClient = (options?: HttpClientOptions) => Promise<UpstreamClient>;
 
-/** What every adapter of the HTTP client port does, whatever carries the calls. */
+/** Contract of every adapter of the HTTP client port. */
 export function httpClientSuite(name: string, open: OpenClient): void {
   const clients: UpstreamClient[] = [];
   const servers: Server[] = [];
@@ -113,7 +113,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     });
 
     describe('a reader that cancels inside a chunk', () => {
-      /** Cancels as soon as a chunk holds the word. */
+      /** Cancels when a chunk contains the word. */
       function cancelAt(word: string, { body }: UpstreamAnswer): Promise<void> {
         return new Promise((resolve, reject) => {
           body.pipe({
@@ -137,7 +137,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         });
         const http = await client();
         const cancelled = cancelAt('error', await post(http, origin));
-        // Not a request of ours: it only makes the upstream send the rest in one write.
+        // Not a request of the client: makes the upstream send the rest in one write.
         sockets[0]?.emit('data', Buffer.from('on'));
         await cancelled;
         const later = await Promise.all(Array.from({ length: 6 }, () => post(http, origin).then(read)));

@@ -6,7 +6,7 @@ import type { OpenClient } from './http-client-suite.ts';
 const head = (lines: string, body = ''): string => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n${body}`;
 const CHUNKED = 'transfer-encoding: chunked';
 
-/** What an upstream sends, whether it then closes the connection, and what a call comes to. */
+/** Bytes of an upstream, whether it then closes the connection, and the expected outcome of the call. */
 const ANSWERS: readonly (readonly [text: string, closes: boolean, outcome: string])[] = [
   [OK, false, '200 ok'],
   [head('content-length: 0'), false, '200 '],
@@ -19,7 +19,7 @@ const ANSWERS: readonly (readonly [text: string, closes: boolean, outcome: strin
   [head('x: y', 'ok'), true, '200 ok'],
   ['HTTP/1.0 200 OK\r\n\r\nok', true, '200 ok'],
   ['HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', false, '200 ok'],
-  // Cut before the end.
+  // Truncated responses.
   ['', true, 'cut'],
   ['HTTP/1.1 200', true, 'cut'],
   ['HTTP/1.1 200 OK\r\ncontent-length: 5\r\n', true, 'cut'],
@@ -30,7 +30,7 @@ const ANSWERS: readonly (readonly [text: string, closes: boolean, outcome: strin
   [head(`connection: close\r\n${CHUNKED}`, '5\r\nhell'), true, 'cut'],
   [head('connection: close\r\ncontent-length: 5', 'hell'), true, 'cut'],
   [head(CHUNKED, '5\r\nhello\r\n0\r\n'), true, 'cut'],
-  // No HTTP, or what two readers could understand differently.
+  // Not HTTP, or ambiguous to parsers.
   ['SSH-2.0-OpenSSH_9.9\r\n', false, 'garbled'],
   ['HTTP/2 200 OK\r\n\r\n', false, 'garbled'],
   ['HTTP/1.1 20 OK\r\n\r\n', false, 'garbled'],
@@ -60,7 +60,7 @@ async function outcomeOf(http: UpstreamClient, origin: string): Promise<string> 
   return fault === 'none' ? await call : fault;
 }
 
-/** Hostile upstreams: every adapter of the port gives the same outcome, and the next call is unharmed. */
+/** Contract of every adapter about hostile upstreams: the same outcome, without an effect on the next call. */
 export function httpHostileSuite(name: string, open: OpenClient): void {
   describe(`${name}: a hostile upstream`, () => {
     let http: UpstreamClient;

@@ -6,7 +6,7 @@ import type { OpenClient } from './http-client-suite.ts';
 
 const ENDLESS = 'HTTP/1.1 200 OK\r\nx: y\r\n\r\nbegin';
 
-/** Deadlines, shares and stalled readers: the same over every adapter of the port. */
+/** Contract of every adapter of the HTTP client port about deadlines, connection shares and stalled readers. */
 export function httpLimitsSuite(name: string, open: OpenClient): void {
   describe(`${name}: limits`, () => {
     let http: UpstreamClient | null = null;
@@ -23,7 +23,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       return { http, origin: upstream.origin, upstream };
     }
 
-    /** Calls that get a head and then hold their connection. */
+    /** Starts calls that receive the response head and keep their connection open. */
     async function hold(
       client: UpstreamClient,
       origin: string,

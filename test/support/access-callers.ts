@@ -1,10 +1,10 @@
 import { startApp, type TestApp } from './start-app.ts';
 import { type Issuer, startIssuer, tokenEnvironment } from './token-issuer.ts';
 
-/** Credentials of every kind of caller, by name; an empty text for none. */
+/** Credentials of each kind of caller, by name. An empty string is no credential. */
 export interface AccessCallers {
   readonly app: TestApp;
-  /** In the order of the tables. */
+  /** In the column order of the access tables. */
   readonly keys: Readonly<Record<string, string>>;
   /** Signed tokens by the name of the key that has the same rights. */
   readonly tokens: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ const RULES = {
   user_id_upsert: true,
 };
 
-/** A server with a user, team and organization, and a caller of each kind. Wrong keys are not limited. */
+/** Starts a server with a user, team and organization, and one caller of each kind. Failed authentications are not rate limited. */
 export async function startAccessCallers(): Promise<AccessCallers> {
   const issuer: Issuer = await startIssuer(['EdDSA']);
   const app = await startApp({
@@ -93,7 +93,7 @@ export async function startAccessCallers(): Promise<AccessCallers> {
   };
 }
 
-/** A key whose second has passed: the server itself says so. */
+/** Creates a key with a lifetime of one second, and waits until the server rejects it. */
 async function expiredKey(app: TestApp, make: (draft: object) => Promise<string>): Promise<string> {
   const key = await make({ user_id: 'a-user', duration: '1s' });
   const deadline = Date.now() + 20_000;

@@ -3,7 +3,7 @@ import type { StoredTotals } from '../../src/domain/admission/stored-totals.ts';
 import { createMemoryRateLimits } from '../../src/runtime/admission/memory-rate-limits.ts';
 import { createMemoryAdmission, type MemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
 
-/** Stored totals that a test sets; what is counted here never reaches them unless the test says so. */
+/** Stored totals that a test sets. Counted use is not added to them. */
 function heldTotals(totalOf: (counter: string) => Promise<bigint> = async () => 0n): StoredTotals {
   return {
     position: () => 1,
@@ -19,7 +19,7 @@ const unexpected = (error: unknown): never => {
   throw error;
 };
 
-/** Admission in memory over totals that a test sets. Time stands still unless the test moves it. */
+/** Admission in memory over totals that a test sets. The default clock stands still. */
 export const anAdmission = (
   totalOf?: (counter: string) => Promise<bigint>,
   more: Partial<Parameters<typeof createMemoryAdmission>[0]> = {},
@@ -31,5 +31,5 @@ export const anAdmission = (
     ...more,
   });
 
-/** Limits per minute in memory. Time stands still unless the test moves it. */
+/** Limits per minute in memory. The default clock stands still. */
 export const someRateLimits = (clock = { monotonicMs: () => 0 }): RateLimits => createMemoryRateLimits({ clock });

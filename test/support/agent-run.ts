@@ -3,10 +3,10 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect } from 'vitest';
 
-/** What the model of the run is asked. */
+/** Prompt of the model call of the run. */
 export const QUESTION = 'Wo ist meine Bestellung? 🌍';
 
-/** An agent run of three spans, exported whole; gives its trace id and the id of the model call. */
+/** Exports an agent run of three spans in one request. Returns its trace id and the span id of the model call. */
 export async function exportRun(exporter: SpanExporter): Promise<{ traceId: string; callId: string }> {
   const results: unknown[] = [];
   const provider = new TracerProvider({
@@ -25,7 +25,7 @@ export async function exportRun(exporter: SpanExporter): Promise<{ traceId: stri
     ],
   });
   const tracer = provider.getTracer('agent', '1.0.0');
-  // Apart by a millisecond each, so that their order does not hang on their random ids.
+  // Starts differ by a millisecond, so that the order does not depend on random ids.
   const start = Date.now();
   const root = tracer.startSpan('triage', {
     startTime: start,

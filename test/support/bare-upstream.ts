@@ -3,12 +3,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { collect } from '../../src/domain/bytes.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../../src/domain/http.ts';
 
-/** An answer with the body `ok`. */
+/** Response with the body `ok`. */
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 export const NEVER = new AbortController().signal;
 const BODY = Buffer.from('{}');
 
-/** An upstream on plain sockets. */
+/** Upstream on plain TCP sockets. */
 export interface BareUpstream {
   readonly origin: string;
   readonly sockets: readonly Socket[];
@@ -17,7 +17,7 @@ export interface BareUpstream {
   stop(): void;
 }
 
-/** Starts one. `answer` is called for each request whose body is `{}`. */
+/** Starts an upstream. `answer` runs for each request with the body `{}`. */
 export async function startBareUpstream(
   answer: (socket: Socket, connection: number, call: number) => unknown,
 ): Promise<BareUpstream> {
@@ -47,7 +47,7 @@ export async function startBareUpstream(
   };
 }
 
-/** Sends `{}`. */
+/** Posts `{}`. */
 export const post = (
   http: HttpClient,
   url: string,
@@ -60,7 +60,7 @@ export const post = (
 export const read = async ({ body }: UpstreamAnswer): Promise<string> =>
   Buffer.from((await collect(body, 1e9)) ?? []).toString();
 
-/** The fault or error that a call fails with. */
+/** Fault or error with which a call fails. */
 export const faultOf = (calling: Promise<unknown>): Promise<string> =>
   calling.then(
     () => 'none',

@@ -1,22 +1,22 @@
 import { expect } from 'vitest';
 import type { FakeStripe } from './fake-stripe.ts';
 
-/** A purchase in a browser: the payment page and the return URL. */
+/** URLs of a purchase in a browser. */
 export interface BuyerVisit {
-  /** Stripe's page. */
+  /** Payment page of Stripe. */
   readonly payUrl: string;
-  /** Our page, with the secret. */
+  /** Return URL with the secret. */
   readonly successUrl: string;
   readonly checkoutId: string;
   readonly secret: string;
 }
 
-/** Starts a purchase as a browser would. */
+/** Starts a purchase with the requests of a browser. */
 export async function beginPurchase(appUrl: string, stripe: FakeStripe): Promise<BuyerVisit> {
   const answer = await fetch(`${appUrl}/billing/checkout`, { method: 'POST' });
   expect(answer.status).toBe(200);
   const { url: payUrl } = (await answer.json()) as { url: string };
-  // As the browser would after a restart: the same path on the current port.
+  // The path of the return URL on the current port: a restart may change the port.
   const successUrl = String(stripe.sessionAt(payUrl)['success_url']);
   const { searchParams } = new URL(successUrl);
   return {
@@ -27,8 +27,7 @@ export async function beginPurchase(appUrl: string, stripe: FakeStripe): Promise
   };
 }
 
-/** The key a page shows, or null. */
+/** Key that a page shows, or null. */
 export const keyOn = (page: string): string | null => /<code>(ck-[\w-]+)<\/code>/.exec(page)?.[1] ?? null;
 
-/** The heading of a page. */
 export const headingOf = (page: string): string | null => /<h1>(.*?)<\/h1>/.exec(page)?.[1] ?? null;

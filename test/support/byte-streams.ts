@@ -1,8 +1,8 @@
 import type { ByteSink, ByteStream } from '../../src/domain/bytes.ts';
 
-/** A byte stream that the test feeds, with the calls of its reader. */
+/** Byte stream with chunks from the test. Records the calls of its reader. */
 export interface FedStream extends ByteStream {
-  /** Passes a chunk to the reader; false when it requests a pause. */
+  /** Passes a chunk to the reader. False if the reader requests a pause. */
   feed(chunk: Uint8Array | string): boolean;
   finish(): void;
   break(error: Error): void;
@@ -40,10 +40,10 @@ export function fedStream(): FedStream {
   };
 }
 
-/** The data that a reader has received so far. */
+/** Data that a reader has received so far. */
 export interface Gathered {
   text(): string;
-  /** `done`, the failure, or null while the stream is open. */
+  /** `done`, or the failure. Null while the stream is open. */
   end: 'done' | Error | null;
 }
 

@@ -6,7 +6,7 @@ import { createSnapshot, entryOf } from '../../src/runtime/catalog/snapshot.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
 
-/** The measured data that is no part of this repository; null where the machine lacks it, which is announced. */
+/** Path of a measured data file outside of the repository. Logs a warning and returns null if it is absent. */
 export function sharedData(name: string): string | null {
   const file = join(FOLDER, name);
   if (existsSync(file)) return file;
@@ -14,12 +14,12 @@ export function sharedData(name: string): string | null {
   return null;
 }
 
-/** A state of the catalog with these entries. */
+/** Catalog snapshot with these entries. */
 export function aSnapshot(id: string, entries: readonly CatalogEntry[], takenAt = new Date(0)): CatalogSnapshot {
   return createSnapshot({ id, takenAt, source: 'upstream', entries });
 }
 
-/** A state of the catalog from rows as the price map has them. */
+/** Catalog snapshot from rows of a price map. */
 export function snapshotOfRows(
   id: string,
   rows: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
@@ -28,7 +28,7 @@ export function snapshotOfRows(
   return aSnapshot(id, Object.entries(rows).map(entryOf), takenAt);
 }
 
-/** A state of the catalog from a stored price map. */
+/** Catalog snapshot from a price map file. */
 export function snapshotOfFile(id: string, file: string, takenAt?: Date): CatalogSnapshot {
   const models = modelsOf(JSON.parse(readFileSync(file, 'utf8'))) ?? [];
   return aSnapshot(id, models.map(entryOf), takenAt);

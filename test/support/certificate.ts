@@ -20,7 +20,7 @@ const pem = (kind: string, bytes: Buffer): string =>
 
 const DAY_MS = 86_400_000;
 
-/** A new key with a self-signed certificate for `localhost`, so that the repository needs none. */
+/** Creates a key and a self-signed certificate for `localhost`, so that the repository contains no private key. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));

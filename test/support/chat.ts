@@ -6,7 +6,7 @@ import { ZERO_USD } from '../../src/domain/money.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
-/** A chat call as `rest-shims/` passes it to the gateway. */
+/** Chat call in the form that `rest-shims/` passes to the gateway. */
 export function aModelRequest(
   body: Readonly<Record<string, unknown>> = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
   differing: Partial<ModelRequest> = {},
@@ -26,7 +26,7 @@ export function aModelRequest(
   };
 }
 
-/** A deployment of an OpenAI-compatible upstream. */
+/** Deployment of an OpenAI-compatible upstream. */
 export function aDeployment(differing: Partial<Deployment> = {}): Deployment {
   return {
     id: 'deployment-1',
@@ -45,7 +45,7 @@ export function aDeployment(differing: Partial<Deployment> = {}): Deployment {
   };
 }
 
-/** A key that may do everything an ordinary key may. */
+/** Ordinary virtual key without limits or model restrictions. */
 export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
   return {
     hash: 'a'.repeat(64),
@@ -87,7 +87,7 @@ export function aCaller(key: VirtualKey | null = aKey()): Caller {
   };
 }
 
-/** What is known of an answer of which nothing came. */
+/** Outcome of a call without any response. */
 export const NO_OUTCOME: Outcome = {
   responseId: null,
   responseModel: null,

@@ -1,6 +1,6 @@
 import { createAnswerCheck } from './documented-answers.ts';
 
-// Setup of a test project: every answer of this machine whose body a test reads is checked against the OpenAPI document.
+// Setup of a test project: checks every loopback response whose body a test reads against the OpenAPI document.
 // An undocumented status, media type or member fails the test that reads it.
 
 const CHECKED = Symbol.for('lensgate.checked-fetch');
@@ -10,7 +10,7 @@ function checkFetches(): void {
   let check: ReturnType<typeof createAnswerCheck> | null = null;
   const methods = new WeakMap<Response, string>();
   const { fetch } = globalThis;
-  // eslint-disable-next-line typescript/unbound-method -- called with its response below.
+  // eslint-disable-next-line typescript/unbound-method -- called with a response as `this` below.
   const { text } = Response.prototype;
 
   globalThis.fetch = async (input, init) => {

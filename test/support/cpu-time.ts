@@ -1,4 +1,4 @@
-/** CPU time of this thread that synchronous work takes, in ms. Other work of the machine does not change it. */
+/** CPU time of this thread during synchronous work, in ms. It does not depend on the load of the machine. */
 export function cpuMs(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();

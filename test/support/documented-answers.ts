@@ -9,10 +9,10 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
-/** An answer as the caller of an operation sees it. */
+/** Response to a request of an operation. */
 export interface SeenAnswer {
   readonly method: string;
-  /** Path with its query. */
+  /** Path with query string. */
   readonly path: string;
   readonly status: number;
   readonly contentType: string;
@@ -21,11 +21,11 @@ export interface SeenAnswer {
 
 const ID = 'lensgate:openapi';
 
-/** Checks answers against the document. Made once for many answers: schemas are compiled on first use. */
+/** Creates a check of responses against the OpenAPI document. Reuse it: schemas are compiled on first use. */
 export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   const document = openApiDocument(restRoutes);
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  // Parts are compiled once instead of inlined into every answer, and code is not optimized: most validators run a few times.
+  // Shared schemas are compiled once and not inlined. Code is not optimized, because most validators run a few times.
   const quick = { inlineRefs: false, code: { optimize: false } };
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false, ...quick });
   ajv.addSchema({ ...document, $id: ID });
@@ -66,7 +66,7 @@ export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   };
 }
 
-/** Whether the last parameter is the rest of the path. */
+/** Whether the last path parameter matches the rest of the path. */
 const hasRest = (operations: Readonly<Record<string, Operation>>): boolean =>
   Object.values(operations).some(({ parameters = [] }) =>
     parameters.some((one) => one.in === 'path' && one.description !== undefined),
@@ -74,7 +74,7 @@ const hasRest = (operations: Readonly<Record<string, Operation>>): boolean =>
 
 const escaped = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** A parameter is one segment, or the rest of the path. */
+/** Pattern of a documented path. A parameter matches one segment, or the rest of the path. */
 const patternOf = (path: string, endsInRest: boolean): RegExp =>
   new RegExp(
     `^${path
@@ -83,7 +83,7 @@ const patternOf = (path: string, endsInRest: boolean): RegExp =>
       .replaceAll(/\{\w+\}/g, '[^/]+')}$`,
   );
 
-/** Fixed segments come before parameters. */
+/** Sort key: fixed segments sort before parameters. */
 const rankOf = (path: string): string =>
   path
     .split('/')

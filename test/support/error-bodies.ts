@@ -1,4 +1,4 @@
-/** Error fields of a request whose model name is missing or invalid: the message stands twice. */
+/** Error fields of a request with a missing or invalid model name. The body contains the message twice. */
 export const aboutModel = (message: string, param: string | null = null) => ({
   message,
   type: 'invalid_request_error',
@@ -6,7 +6,7 @@ export const aboutModel = (message: string, param: string | null = null) => ({
   provider_specific_fields: { error: message },
 });
 
-/** `error.type` of an upstream failure, by its status. */
+/** `error.type` of an upstream failure with this HTTP status. */
 export function upstreamErrorType(status: number): string {
   if (status === 429) return 'throttling_error';
   if (status === 403) return 'permission_error';

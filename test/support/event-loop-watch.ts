@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Question } from './watched-server.ts';
 
-/** CPU time that `block` takes, in milliseconds. */
+/** CPU time of `block`, in ms. */
 export const BLOCKED_MS = 120;
 
-/** The server on a thread of its own, whose event loop is measured. */
+/** Server on a worker thread with a measured event loop. */
 export interface WatchedServer {
   readonly url: string;
   readonly adminKey: string;
-  /** Runs `load`; resolves to the longest CPU time of one turn of the server's event loop, in ms. */
+  /** Runs `load`. Resolves to the longest CPU time of one turn of the server's event loop, in ms. */
   longestSliceMs(load: () => Promise<unknown>): Promise<number>;
-  /** Blocks the server's loop for `BLOCKED_MS`. */
+  /** Blocks the server's event loop for `BLOCKED_MS`. */
   block(): Promise<unknown>;
   stop(): Promise<void>;
 }

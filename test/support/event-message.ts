@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** A message of AWS's binary event streams, its headers all texts. */
+/** Message of an AWS binary event stream. All headers are strings. */
 export function eventMessage(headers: Readonly<Record<string, string>>, payload: string): Buffer {
   const written = Object.entries(headers).map(([name, value]) => {
     const size = Buffer.alloc(2);
@@ -25,7 +25,7 @@ export function eventMessage(headers: Readonly<Record<string, string>>, payload:
   return message;
 }
 
-/** One event of an answer of Bedrock. */
+/** Event of a Bedrock response stream. */
 export const converseEvent = (type: string, payload: object): Buffer =>
   eventMessage(
     { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' },

@@ -2,30 +2,30 @@ import type { Peer } from '../../src/runtime/http-client/address.ts';
 import type { TimeSource } from '../../src/runtime/http-client/deadline-watch.ts';
 import type { Wire, WireEvents } from '../../src/runtime/http-client/socket.ts';
 
-/** How a call must end: its whole body, a fault of the port, or what its reader did. */
+/** Expected end of a call: the complete body, a fault of the HTTP client port, or an action of its reader. */
 export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';
 
-/** What a wire does next: bytes for its call, or an end of the connection. */
+/** Step of a scripted connection: bytes for its call, or an end of the connection. */
 export interface Token {
   readonly bytes?: string;
-  /** The head of the answer is in these bytes. */
+  /** The bytes contain the response head. */
   readonly head?: true;
-  /** Body in these bytes, without its framing. */
+  /** Body in the bytes, without framing. */
   readonly body?: string;
-  /** How the call ends with this token, unless its reader ends it first. */
+  /** End of the call after this token, unless its reader ends it before. */
   readonly outcome?: Outcome;
-  /** Whether the connection is of no more use after it. */
+  /** The connection cannot be reused after this token. */
   readonly closes?: true;
-  /** Happens to the connection in the place of bytes. */
+  /** Event of the connection instead of bytes. */
   readonly event?: 'fin' | 'reset';
 }
 
-/** A clock that a test moves. */
+/** Clock that a test advances. */
 export class FakeTime implements TimeSource {
   nowMs = 0;
   readonly #timers = new Map<() => void, { readonly everyMs: number; dueMs: number }>();
 
-  /** Timers that run. */
+  /** Number of active timers. */
   get timers(): number {
     return this.#timers.size;
   }
@@ -53,7 +53,7 @@ export class FakeTime implements TimeSource {
   }
 }
 
-/** A socket without a network; its other end is a script. */
+/** Socket without a network. A script supplies the data of its peer. */
 export class FakeWire implements Wire {
   readonly events: WireEvents;
   readonly openedMs: number;
@@ -62,7 +62,7 @@ export class FakeWire implements Wire {
   destroyed = false;
   paused = false;
   unwritten = 0;
-  /** The call whose answer has not ended; null while none was written. */
+  /** Id of the call whose response is incomplete. Null without a call. */
   serving: number | null = null;
   script: Token[] = [];
 
@@ -95,7 +95,7 @@ export class FakeWire implements Wire {
 
 type Random = (bound: number) => number;
 
-/** The other end's answer to a request, honest or not. */
+/** Random response of the peer to a request, valid or invalid. */
 export function scriptFor(id: number, random: Random): Token[] {
   const pieces = Array.from(
     { length: random(4) },
@@ -130,7 +130,7 @@ export function scriptFor(id: number, random: Random): Token[] {
     case 0:
       return [...tokens.slice(0, random(ends + 1)), { event: 'reset', outcome: 'cut', closes: true }];
     case 1:
-      // A body without a length ends with the connection, so that it cannot be cut short.
+      // A body without a length ends with the connection, so truncation cannot be detected.
       if (framing === 2) return tokens;
       return [...tokens.slice(0, random(ends + 1)), { event: 'fin', outcome: 'cut', closes: true }];
     case 2: {
@@ -138,7 +138,7 @@ export function scriptFor(id: number, random: Random): Token[] {
       return [...tokens.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
     }
     case 3:
-      // Silence.
+      // The peer stops sending.
       return tokens.slice(0, random(ends + 1));
     case 4:
       return framing === 2
@@ -149,7 +149,7 @@ export function scriptFor(id: number, random: Random): Token[] {
   }
 }
 
-/** Opens fake wires and remembers those that are not destroyed. */
+/** Opens fake wires and lists those that are not destroyed. */
 export function fakeDial(time: FakeTime, written: (wire: FakeWire, id: number) => void) {
   const wires = new Set<FakeWire>();
   return {
@@ -158,7 +158,7 @@ export function fakeDial(time: FakeTime, written: (wire: FakeWire, id: number) =
       wires.add(wire);
       return wire;
     },
-    /** Those that are open. */
+    /** Wires that are not destroyed. */
     open(): FakeWire[] {
       for (const wire of wires) if (wire.destroyed) wires.delete(wire);
       return [...wires];

@@ -3,10 +3,10 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { Stripe } from 'stripe';
 
-/** An object as Stripe's API shows one. */
+/** Object of Stripe's API. */
 type StripeObject = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** An event as Stripe sends it and lists it. */
+/** Event in webhooks and in the list of events. */
 interface StripeEvent {
   readonly id: string;
   readonly object: 'event';
@@ -23,22 +23,22 @@ interface Asked {
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** Fake of the part of Stripe's API that checkouts need, on a loopback port. */
+/** Fake server of the part of Stripe's API that checkouts use, on a loopback port. */
 export interface FakeStripe {
   readonly url: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
   /** Environment variables for the server. */
   readonly env: Readonly<Record<string, string>>;
-  /** Received requests. */
+  /** Received requests, in order. */
   readonly asked: readonly Asked[];
-  /** The session of a payment page. */
+  /** Checkout session of a payment page. */
   sessionAt(url: string): StripeObject;
-  /** Pays the session of that page; returns the event that Stripe would send. */
+  /** Pays the checkout session of a payment page. Returns the event of the payment. */
   pay(url: string, differing?: Readonly<Record<string, unknown>>): StripeEvent;
-  /** Adds an event to the list of events. */
+  /** Adds an event to the list of events and returns it. */
   happen(type: string, object: Readonly<Record<string, unknown>>, seconds?: number): StripeEvent;
-  /** Posts an event to the server, with a valid signature by default. */
+  /** Posts an event to the server. The signature is valid by default. */
   deliver(
     to: string,
     event: StripeEvent,
@@ -49,7 +49,7 @@ export interface FakeStripe {
       readonly signature?: string | null;
     },
   ): Promise<Response>;
-  /** Sets the answer of all requests; null answers as Stripe does. */
+  /** Sets the response to all requests. Null restores the default behavior. */
   fail(answer: { readonly status: number; readonly error: object } | 'cut' | null): void;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ async function formOf(request: IncomingMessage): Promise<Readonly<Record<string,
   return Object.fromEntries(new URLSearchParams(body));
 }
 
-/** Members that the SDK flattened, e.g. `metadata[mark]`, as an object. */
+/** Object from form fields that the SDK flattened, e.g. `metadata[mark]`. */
 function nested(form: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> {
   const prefix = `${name}[`;
   const own = Object.entries(form).filter(([key]) => key.startsWith(prefix));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One received call. */
+/** Received request. */
 interface Received {
   readonly method: string;
   readonly path: string;
@@ -9,13 +9,13 @@ interface Received {
   readonly body: string;
 }
 
-/** An upstream with faults that a test sets. */
+/** Upstream with faults that a test sets. */
 export interface FaultServer {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Sets the answer of the next calls. */
+  /** Sets the handler of the next requests. */
   answer(handle: (response: ServerResponse, socket: Socket, call: Received) => void): void;
-  /** Resolves when the peer closes a connection during an answer. */
+  /** Resolves when the client closes a connection before the response is complete. */
   abandoned(): Promise<void>;
   /** Number of open connections. */
   connections(): Promise<number>;

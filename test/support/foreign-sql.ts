@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const RUN = `const { DatabaseSync } = require('node:sqlite');
   const [file, sql, ...params] = process.argv.slice(1);
-  // SQLite does not wait for every kind of lock.
+  // SQLite's busy timeout does not apply to every kind of lock.
   const run = (triesLeft) => {
     try {
       return new DatabaseSync(file, { timeout: 30000 }).prepare(sql).run(...params).changes;
@@ -19,9 +19,9 @@ const RUN = `const { DatabaseSync } = require('node:sqlite');
 const start = promisify(execFile);
 
 /**
- * Runs a statement on the SQLite database of a running product; returns the number of changed rows. In a process of its own:
- * locks of SQLite do not hold between two copies of its library in one process. The event loop stays free meanwhile: a product
- * in this process must be able to end a transaction whose lock the statement waits for.
+ * Runs a statement on the SQLite database of a running app. Returns the number of changed rows. Uses a child process:
+ * SQLite's locks do not work between two copies of its library in one process. The call is asynchronous, so that an app
+ * in this process can end a transaction whose lock the statement waits for.
  */
 export async function changeFromOutside(dataDir: string, sql: string, ...params: readonly string[]): Promise<number> {
   const { stdout } = await start(process.execPath, ['-e', RUN, join(dataDir, 'lensgate.db'), sql, ...params]);

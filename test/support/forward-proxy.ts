@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A forward proxy on loopback. It connects to 127.0.0.1 for every host. */
+/** Forward proxy on loopback. It connects to 127.0.0.1 for every host. */
 export interface ForwardProxy {
   readonly port: number;
   /** Received request lines: `CONNECT host:port` and `POST http://host:port/path`. */
   readonly asked: readonly string[];
-  /** Received authorization headers, one for each request. */
+  /** Authorization header of each request. */
   readonly authorizations: readonly (string | undefined)[];
-  /** Refuses all later requests with this status. */
+  /** Rejects all later requests with this status. */
   refuse(status: number): void;
   stop(): Promise<void>;
 }

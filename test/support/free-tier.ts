@@ -5,11 +5,11 @@ import { createFreeTier, type FreeTierOptions, type RunningFreeTier } from '../.
 import { createIpHash } from '../../src/runtime/free-tier/ip-hash.ts';
 import { createMemoryFreeTierStore } from './memory-free-tier-store.ts';
 
-/** The sender of a request. */
+/** Client of a request. */
 export const aClient = (network = '192.0.2.1', key: string | null = null): Client =>
   new Client(network, key === null ? null : new Secret(key));
 
-/** The real free tier over a store in memory, in which no key lifts the limit. */
+/** The real free tier over a store in memory. No key is exempt from the limit. */
 export function aFreeTier(differing: Partial<FreeTierOptions> = {}): RunningFreeTier {
   return createFreeTier({
     store: createMemoryFreeTierStore(),

@@ -17,14 +17,14 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   'sk-team-b': caller('internal_user', 'team-b'),
 };
 
-/** A key ring whose keys never change. */
+/** Key ring with keys that never change. */
 export const KEYS_IN_MEMORY: Omit<Platform['keyRing'], 'identify'> = {
   current: (who) => who,
   forget() {},
   refresh: async () => {},
 };
 
-/** The caller of a key by its name. Throws Unauthenticated. */
+/** Caller of a key, by the name of the key. Throws `Unauthenticated`. */
 export function identifyByName(key: string): Caller {
   const known = CALLERS[key];
   if (known) return known;

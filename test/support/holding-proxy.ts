@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy in front of an HTTP server. It passes every request on, unless a test holds or answers it. */
+/** Proxy in front of an HTTP server. It forwards every request that a test does not hold or answer. */
 export interface HoldingProxy {
-  /** Its address, with the path and query of the server's address. */
+  /** Address of the proxy, with the path and query of the server's address. */
   readonly url: string;
-  /** Holds requests whose address contains this text, until the returned function is called. */
+  /** Delays requests whose URL contains this text, until the returned function is called. */
   hold(text: string): () => void;
-  /** Answers such requests itself after the first `butFirst`, until the returned function is called. */
+  /** Answers such requests in the proxy, except the first `butFirst`, until the returned function is called. */
   answer(text: string, answer: ProxyAnswer, butFirst?: number): () => void;
-  /** Body sizes of the passed requests whose address contains this text, in bytes. */
+  /** Body sizes of the forwarded requests whose URL contains this text, in bytes. */
   passed(text: string): readonly number[];
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
       return void outgoing.writeHead(status, head).end(body);
     }
     if (held !== null && url.includes(held.text)) await held.open;
-    // The client has left, and its body with it.
+    // The client has disconnected: its body is incomplete.
     if (incoming.destroyed) return;
     const about = { url, bytes: 0 };
     passed.push(about);

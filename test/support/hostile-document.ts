@@ -10,7 +10,7 @@ export interface HostileDocument {
 export const many = (count: number, make: (index: number) => string, between = ' '): string =>
   Array.from({ length: count }, (_, index) => make(index)).join(between);
 
-/** The request's body. */
+/** JSON body of the request. */
 export function bodyOf({ query, variables, operationName }: HostileDocument): string {
   return JSON.stringify({ query, variables, operationName }).replace(
     '"DEEP"',
@@ -18,11 +18,11 @@ export function bodyOf({ query, variables, operationName }: HostileDocument): st
   );
 }
 
-/** Every field of a catalog entry. */
+/** Selection of every field of a catalog entry. */
 export const ENTRY = `id provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken
   cacheReadInputTokenCost inputCostPerAudioToken outputCostPerReasoningToken deprecationDate supportsFunctionCalling
   supportsParallelFunctionCalling supportsVision supportsAudioInput supportsAudioOutput supportsPromptCaching
   supportsReasoning supportsResponseSchema supportsSystemMessages supportsWebSearch extraFields`;
 
-/** A call of a model that does not exist. */
+/** Selection that calls a model that does not exist. */
 export const chatOf = (rest: string): string => `chat(input: { model: "none", ${rest} }) { __typename }`;

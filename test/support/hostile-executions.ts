@@ -7,7 +7,7 @@ const TRACE = `traceId traceRef name service inputPreview startedAt endedAt dura
 
 const WIDE_INPUT = 'inputTokens: 1000, outputTokens: 1000, requests: 1000';
 
-/** Documents that are expensive to execute and to answer. */
+/** Documents that are expensive to execute and to serialize. */
 export const EXECUTIONS: readonly HostileDocument[] = [
   { name: 'the largest page with every field', query: `{ catalogEntries(first: 500) { nodes { ${ENTRY} } } }` },
   {

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 
-/** A malformed request and its expected answer. */
+/** Malformed request and its expected response. */
 export interface HostileShape {
   readonly what: string;
   readonly bytes: Buffer;
-  /** Status of the answer; 'below 500' where the graph's own tests say which, null where the connection is closed at once. */
+  /** Expected status. 'below 500' where the tests of the graph check the status. Null if the server closes the connection. */
   readonly status: number | 'below 500' | null;
-  /** Whether the connection serves the next request. */
+  /** Whether the connection stays open for the next request. */
   readonly goesOn: boolean;
 }
 
@@ -15,7 +15,7 @@ type Status = HostileShape['status'];
 const CHAT = '/v1/chat/completions';
 const JSON_BODY = '{"model":"demo","messages":[{"role":"user","content":"Hi"}]}';
 
-/** The shapes, for a server that knows this key. */
+/** Malformed requests for a server with this virtual key. */
 export function hostileShapes(key: string): readonly HostileShape[] {
   const auth = `authorization: Bearer ${key}\r\n`;
   const raw = (what: string, text: string, status: Status): HostileShape => ({
@@ -26,7 +26,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
   });
   const goesOn = (shape: HostileShape): HostileShape => ({ ...shape, goesOn: true });
   const ends = (shape: HostileShape): HostileShape => ({ ...shape, goesOn: false });
-  /** A POST with a right length, unless the head says otherwise. */
+  /** POST request. Its content length is correct unless `head` sets another one. */
   const post = (
     what: string,
     { path = CHAT, head = auth, body = JSON_BODY as string | Buffer, framed = true },
@@ -57,7 +57,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
   const content = (value: string): string => `{"model":"demo","messages":[{"role":"user","content":${value}}]}`;
 
   return [
-    // The request line.
+    // Request line.
     raw('no HTTP', 'nonsense\r\n\r\n', 400),
     raw('a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400),
     raw('an HTTP/2 greeting', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400),
@@ -68,7 +68,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
     goesOn(raw('TRACE', `TRACE /v1/models HTTP/1.1\r\nhost: x\r\n\r\n`, 405)),
     raw('a target of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431),
     raw('a null byte in the target', `GET /v1/\0models HTTP/1.1\r\nhost: x\r\n\r\n`, 400),
-    // The target.
+    // Request target.
     get('percent signs that decode to nothing', '/v1/traces/%ff%fe%zz', auth, 404),
     get('an encoded slash', '/v1/traces/..%2f..%2fetc', auth, 404),
     get('a way up', '/v1/../../../../etc/passwd', auth, 404),
@@ -174,7 +174,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       '--b\r\ncontent-disposition: form-data; name="\0"\r\n\r\nx\r\n--b--',
       400,
     ),
-    // Exports.
+    // OTLP exports.
     otlp('an export that is no protobuf', 'content-type: application/x-protobuf\r\n', '\xff\xff\xff\xff', 400),
     otlp('an export that is no JSON', 'content-type: application/json\r\n', '{"resourceSpans":', 400),
     otlp('an export of another kind', 'content-type: text/html\r\n', '<html>', 400),
@@ -192,7 +192,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       gzipSync('{"resourceSpans":[]}').subarray(0, 15),
       400,
     ),
-    // The graph.
+    // GraphQL.
     graph('no JSON for the graph', 'nonsense', 400),
     graph('a query that is a number', '{"query":1}', 400),
     graph('500 nested fields', JSON.stringify({ query: `{ ${'a { '.repeat(500)}b${' }'.repeat(500)} }` }), 'below 500'),
@@ -229,7 +229,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
   ];
 }
 
-/** Requests as clients send them, to be damaged. Their models are `echo` and `demo`. */
+/** Valid requests as input for mutations. They use the models `echo` and `demo`. */
 export function ordinaryRequests(key: string): readonly Buffer[] {
   const auth = `authorization: Bearer ${key}\r\n`;
   const post = (path: string, type: string, body: string): Buffer =>

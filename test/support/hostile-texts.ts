@@ -1,6 +1,6 @@
 import { chatOf, ENTRY, type HostileDocument, many } from './hostile-document.ts';
 
-/** Fragments F0 to F(count), each spreading the next `spreads` times below a field of its own. */
+/** Fragments F0 to F(count). Each spreads the next one twice, under two aliases of the field. */
 const doubling = (count: number, type: string, field: string, leaf: string): string =>
   `${many(count, (i) => `fragment F${i} on ${type} { a: ${field} { ...F${i + 1} } b: ${field} { ...F${i + 1} } }`)}
   fragment F${count} on ${type} { ${leaf} }`;
@@ -14,7 +14,7 @@ const FULL_SCHEMA = `queryType { name } types { kind name description fields(inc
   description type { ${TYPE_REF} } } enumValues { name description } possibleTypes { name } interfaces { name } }
   directives { name description args { name } locations }`;
 
-/** Documents that ask much of the schema. */
+/** Expensive introspection documents. */
 export const INTROSPECTION: readonly HostileDocument[] = [
   {
     name: 'the schema 900 times',

@@ -1,17 +1,17 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** Expected result: the answer, or a failure in the format of the dialect. */
+/** Expected result: the answer of the model, or a failure in the format of the dialect. */
 type Outcome = 'answer' | 'failure';
 
-/** Bytes of an upstream's answer, and the expected results without and with streaming. */
+/** Response bytes of an upstream, and the expected results without and with streaming. Null is not tested. */
 export interface Shape {
   readonly whole: Outcome | null;
   readonly stream: Outcome | null;
   readonly write: (socket: Socket, body: Buffer) => void;
 }
 
-/** A raw server on loopback; the model of a request selects the shape of its answer. */
+/** Raw TCP server on loopback. The model of a request selects the shape of the response. */
 export interface HostileUpstream {
   readonly url: string;
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ const chunk = (delta: unknown, finish: string | null = null): string =>
   });
 const EVENTS = [chunk({ role: 'assistant', content: 'hel' }), chunk({ content: 'lo' }), chunk({}, 'stop')];
 
-/** Events with a line end, and what is put before each. */
+/** Server-sent events with this line end and this text before each event. */
 const sse = (end = '\n', before = '', events: readonly string[] = EVENTS, done = `data: [DONE]${end}${end}`): string =>
   events.map((event) => `${before}data: ${event}${end}${end}`).join('') + done;
 
@@ -52,12 +52,12 @@ const inChunks = (pieces: readonly string[], lines: string, end = '0\r\n\r\n'): 
   `${head(`${lines}\r\ntransfer-encoding: chunked`)}${pieces.map((piece) => `${Buffer.byteLength(piece).toString(16)};x="y"\r\n${piece}\r\n`).join('')}${end}`;
 const CHUNKED = head(`content-type: application/json\r\ntransfer-encoding: chunked`);
 
-/** Sends bytes and leaves the connection open. */
+/** Sends bytes and keeps the connection open. */
 const says = (bytes: string | Buffer) => (socket: Socket) => void socket.write(Buffer.from(bytes as string, 'latin1'));
 const closes = (bytes: string | Buffer) => (socket: Socket) => void socket.end(Buffer.from(bytes as string, 'latin1'));
 const resets = (bytes: string | Buffer) => (socket: Socket) =>
   void socket.write(Buffer.from(bytes as string, 'latin1'), () => setImmediate(() => socket.resetAndDestroy()));
-/** A byte in each turn of the loop. */
+/** Sends one byte in each turn of the event loop. */
 const drips =
   (bytes: Buffer) =>
   (socket: Socket): void => {
@@ -70,7 +70,7 @@ const drips =
     step();
   };
 
-/** A valid answer without streaming that is invalid with it, and the reverse. */
+/** Shape that is tested without streaming only. `stream` is tested with streaming only, `both` in both ways. */
 const whole = (write: Shape['write'], outcome: Outcome): Shape => ({ whole: outcome, stream: null, write });
 const stream = (write: Shape['write'], outcome: Outcome): Shape => ({ whole: null, stream: outcome, write });
 const both = (write: Shape['write'], outcome: Outcome = 'failure'): Shape => ({
@@ -84,7 +84,7 @@ const choice = (message: unknown, more: object = {}): Buffer =>
   json({ ...WHOLE, choices: [{ index: 0, message, finish_reason: 'stop' }], ...more });
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
-  // Odd, and allowed.
+  // Unusual and valid.
   'a byte at a time': whole(drips(json(WHOLE)), 'answer'),
   'events a byte at a time': stream(drips(events(sse())), 'answer'),
   'chunks of a byte, with extensions': whole(
@@ -152,7 +152,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     'failure',
   ),
 
-  // HTTP without an answer.
+  // Valid HTTP without an answer of the model.
   nothing: both(says(head('content-length: 0'))),
   'no content': both(says(head('x: y', '204 No Content'))),
   'not modified': both(says(head('x: y', '304 Not Modified'))),
@@ -197,7 +197,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'choices that are no list': both(says(json({ ...WHOLE, choices: 'hello' }))),
 };
 
-/** Answers with unusual content; the caller must get an answer or a failure. */
+/** Answers with unusual content. The caller must receive an answer or a failure. */
 export const ODD_ANSWERS: Readonly<Record<string, Buffer>> = {
   'no choices': json({ ...WHOLE, choices: [] }),
   'a choice that is null': json({ ...WHOLE, choices: [null] }),
@@ -213,7 +213,7 @@ export const ODD_ANSWERS: Readonly<Record<string, Buffer>> = {
   'a lone surrogate': sized(TEXT.replace('hello', '\\ud800')),
 };
 
-/** Starts it. A request for a model that is not a shape gets an ordinary answer with the model's name. */
+/** Starts the upstream. A model that is not a shape gets an ordinary answer with its name. */
 export async function startHostileUpstream(): Promise<HostileUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -3,18 +3,18 @@ import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type Token } from './fake-network.ts';
 import { randomFrom } from './random.ts';
 
-/** Most connections of the modelled client. */
+/** Connection limit of the modelled client. */
 export const LIMIT = 6;
 const SILENCE_MS = 5_000;
 const STALL_MS = 3_000;
 const CONNECT_MS = 10_000;
-/** Deadlines are checked so often. */
+/** Interval between deadline checks, in ms. */
 export const CHECK_MS = 250;
 const OWNERS = ['a', 'b', 'c', ''];
 const THROWN = new Error('The reader threw.');
 const ABORTED = new Error('The caller left.');
 
-/** A call as the reference model knows it. */
+/** State of a call in the reference model. */
 interface Modelled {
   readonly id: number;
   readonly madeMs: number;
@@ -24,22 +24,22 @@ interface Modelled {
   piped: boolean;
   paused: boolean;
   headCame: boolean;
-  /** Body that was sent, and body that was read. */
+  /** Sent body. `got` is the received body. */
   sent: string;
   got: string;
-  /** When bytes came last, or the reader went on. */
+  /** Time of the last bytes or of the last resume of the reader. */
   progressMs: number;
-  /** How the read under way ends it. */
+  /** End that the current read causes. */
   ending: Outcome | null;
-  /** How its connection ended it. */
+  /** End that its connection caused. */
   wireEnd: Outcome | null;
-  /** How its reader ended it before. */
+  /** Earlier end that its reader caused. */
   readerEnd: Outcome | null;
-  /** How its promise or its reader ended. */
+  /** End that its promise or its reader received. */
   told: string | null;
 }
 
-/** The client over fake wires, beside a model of what each call must come to. */
+/** The HTTP client over fake wires, with a model of the expected end of each call. */
 export class World {
   readonly random: (bound: number) => number;
   readonly time = new FakeTime();
@@ -51,11 +51,11 @@ export class World {
     time: this.time,
     dial: this.network.dial,
   });
-  /** Calls that have not received their end yet. */
+  /** Calls that have not ended. */
   readonly calls = new Map<number, Modelled>();
   readonly ends = new Map<string, number>();
   #made = 0;
-  /** No further faults: the remaining calls end. */
+  /** While true, no faults are injected, so that the remaining calls end. */
   calm = false;
 
   constructor(seed: number) {
@@ -106,7 +106,7 @@ export class World {
     });
   }
 
-  /** The deadline may have ended an unread call, or not yet: the model knows after the next check of deadlines. */
+  /** Whether the deadline of an unread call has passed. The client may end it only at its next deadline check. */
   #isUnsure(call: Modelled): boolean {
     const ended = call.wireEnd !== null || call.readerEnd !== null;
     return !ended && call.headCame && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
@@ -129,7 +129,7 @@ export class World {
         call.readerEnd = 'thrown';
         throw THROWN;
       case 3:
-        // A call from inside of a callback.
+        // Starts a call inside a callback.
         this.make();
         return true;
       case 4:
@@ -160,7 +160,7 @@ export class World {
 
   abort(call: Modelled): void {
     if (this.#isUnsure(call)) return;
-    // An answer that has come whole is not taken back.
+    // A complete answer stays complete after an abort.
     if (call.wireEnd === null) call.readerEnd ??= 'aborted';
     call.leaving.abort(ABORTED);
   }
@@ -176,7 +176,7 @@ export class World {
     if (!this.calm && this.random(10) === 0) this.make();
   }
 
-  /** Whether a deadline has passed that ends a call so. */
+  /** Whether a deadline with this outcome has passed. */
   #isDue(call: Modelled, said: string): boolean {
     const { nowMs } = this.time;
     if (said === 'stalled') return call.headCame && nowMs >= call.progressMs + STALL_MS;
@@ -200,7 +200,7 @@ export class World {
     wire.unwritten = this.random(15) === 0 ? 100 : 0;
   }
 
-  /** Has a wire go on with its script: tokens that follow each other may come in one read. */
+  /** Sends the next tokens of a wire. Several tokens may arrive in one read. */
   serve(wire: FakeWire): void {
     if (wire.destroyed || wire.paused || !wire.connected || wire.script.length === 0) return;
     const [first] = wire.script;
@@ -226,7 +226,7 @@ export class World {
     if (event === 'fin') wire.events.ended();
     else if (event === 'reset') wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
     else wire.events.bytes(Buffer.from(tokens.map(({ bytes }) => bytes).join('')));
-    // What the reader did inside of its callbacks came first.
+    // An end that the reader caused in a callback comes first.
     if (call !== undefined && end !== null && call.told === null && call.readerEnd === null) call.wireEnd = end;
     if (end === null && !tokens.some(({ closes }) => closes)) return;
     const left = call?.readerEnd !== null && call?.readerEnd !== undefined;
@@ -236,7 +236,7 @@ export class World {
   }
 
   connect(wire: FakeWire): void {
-    // To connect takes longer than a turn: the request is written by then.
+    // Connecting takes more than one turn, so the request is already written.
     if (wire.connected || wire.destroyed || wire.serving === null) return;
     if (this.random(25) === 0 && !this.calm) {
       const call = this.calls.get(wire.serving);
@@ -248,7 +248,7 @@ export class World {
     wire.events.connected();
   }
 
-  /** Trouble on a connection without a request, or whose request is not written yet: no call may suffer. */
+  /** Injects a fault into a connection without a written request. It must not affect any call. */
   disturb(wire: FakeWire): void {
     if (!wire.connected || wire.destroyed || wire.serving !== null) return;
     const kind = this.random(3);
@@ -264,10 +264,10 @@ export class World {
     if (open.length > LIMIT) throw new Error(`There are ${open.length} connections.`);
     if (active + idle !== open.length)
       throw new Error(`The pool counts ${active} + ${idle} connections, and ${open.length} are open.`);
-    // An owner waits only while it holds three times as many connections as are free.
+    // The calls of an owner wait only while it uses at least three times as many connections as are free.
     if (waiting > 0 && active < 3 * (LIMIT - active)) throw new Error(`${waiting} calls wait beside ${active} in use.`);
     let live = 0;
-    /** Calls whose deadline may have passed since the last check of deadlines; they report it when they are read. */
+    /** Unread calls whose deadline may have passed since the last deadline check. */
     let unsure = 0;
     for (const call of this.calls.values()) {
       if (call.wireEnd !== null || call.readerEnd !== null) continue;

@@ -1,4 +1,4 @@
-/** Members of a key that has no settings, in every form of the key routes. */
+/** Members of a key without settings that all responses of the key routes contain. */
 const SHARED = {
   key_alias: null,
   models: [],
@@ -31,7 +31,7 @@ const SHARED = {
   object_permission: null,
 };
 
-/** As `/key/generate` answers, without the key and its times. */
+/** Response of `/key/generate`, without the key and the timestamps. */
 export const GENERATED_FORM = {
   ...SHARED,
   duration: null,
@@ -96,7 +96,7 @@ const KEPT = {
   router_settings: {},
 };
 
-/** As `/key/info`, `/key/update` and `/key/unblock` answer. */
+/** Key in responses of `/key/info`, `/key/update` and `/key/unblock`. */
 export const STORED_FORM = {
   ...KEPT,
   policies: [],
@@ -106,5 +106,5 @@ export const STORED_FORM = {
   jwt_key_mappings: null,
 };
 
-/** As `/key/block` and lists answer. */
+/** Key in responses of `/key/block` and in lists. */
 export const LISTED_FORM = { ...KEPT, org_id: null };

@@ -4,7 +4,7 @@ import type { KeyOwners } from '../../src/domain/owners/key-owners.ts';
 
 type Given = Partial<CountedLimits>;
 
-/** Owners of a key: user `u`, team `t`, member and organization `o`, where a test gives their limits. */
+/** Owners of a key: user `u`, team `t`, its member and organization `o`. An owner without given limits is absent. */
 export function someOwners({
   user,
   team,
@@ -21,11 +21,11 @@ export function someOwners({
   readonly member?: Given;
   readonly organization?: Given;
   readonly project?: Given;
-  /** Limits of the budget that the key names. */
+  /** Limits of the budget with the key's budget id. */
   readonly budget?: Given;
   readonly teamMetadata?: Readonly<Record<string, unknown>>;
   readonly projectMetadata?: Readonly<Record<string, unknown>>;
-  /** Whether the member's limits are its own. */
+  /** Whether the limits belong to the member itself. */
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
   const limits = (given: Given): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...given });

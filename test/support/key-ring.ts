@@ -12,7 +12,7 @@ export const KEY = 'sk-a-key-of-ours-1234';
 export const HASH = sha256(KEY);
 export const MASTER = 'sk-master-key-for-tests';
 
-/** A ring over a store, a clock and a deadline the test holds. */
+/** Key ring over a store, clock and deadlines that the test controls. */
 export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
   const stored = new Map(rows.map((row) => [row.secretHash, row]));
   const state = { finds: 0, batches: [] as (readonly string[])[], nowMs: 0, away: false };
@@ -20,7 +20,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
     now: () => new Date(Date.UTC(2026, 0, 1) + state.nowMs),
     monotonicMs: () => state.nowMs,
   };
-  /** Reads that wait for the test, when it holds them. */
+  /** Store reads and deadlines that the test resolves. Reads are not held while `reads` is null. */
   const held = { reads: null as (() => void)[] | null, deadlines: [] as (() => void)[] };
   async function answer<Value>(value: () => Value): Promise<Value> {
     if (state.away) throw new Error('the store is away');
@@ -56,7 +56,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
 
 type Ring = ReturnType<typeof aRing>['ring'];
 
-/** What identifying a key gives, or the failure it throws, now or later. */
+/** Caller of a key, or the error that `identify` throws or rejects with. */
 export async function identified(ring: Ring, key: string) {
   try {
     return await ring.identify(key);
@@ -70,7 +70,7 @@ export const UNKNOWN = new Unauthenticated(
   `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${HASH}. There is no such key.`,
   'unknown',
 );
-/** The age up to which a key is used without a read, and the first beyond it. */
+/** Longest age of a key that is used without a read, in ms. `STALE_MS` is the shortest age that needs a read. */
 export const FRESH_MS = 4_000;
 export const STALE_MS = FRESH_MS + 1;
 export const OUTAGE_MS = 60_000;

@@ -1,6 +1,6 @@
 const elsewhere = (): Promise<never> => Promise.reject(new Error('This is tested with a real store.'));
 
-/** What a key store does that the tests of the graph leave to others. */
+/** Methods of a key store that the tests of the graph do not cover. */
 export const KEYS_ELSEWHERE = {
   findBySecrets: elsewhere,
   findAliases: elsewhere,

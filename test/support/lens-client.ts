@@ -5,7 +5,7 @@ import { CHECKS, checkIdOf, exportOf, FAILURES, type SyntheticRun } from '../../
 import { startApp, type TestApp } from './start-app.ts';
 import type { Answer, Json } from './tenancy-client.ts';
 
-/** A run on the wire. */
+/** Lens run in a response. */
 interface WireRun extends Json {
   readonly id: string;
   readonly status: string;
@@ -32,7 +32,7 @@ interface WireFinding extends Json {
   readonly occurrences: readonly string[];
 }
 
-/** A lens on the wire. */
+/** Lens in a response. */
 export interface WireLens extends Json {
   readonly id: string;
   readonly spent: number;
@@ -40,7 +40,7 @@ export interface WireLens extends Json {
   readonly findings: readonly WireFinding[];
 }
 
-/** The checks of the synthetic runs. */
+/** Checks for all failures of the synthetic runs. */
 export const ALL_CHECKS = FAILURES.map((failure) => ({ id: checkIdOf(failure), instruction: CHECKS[failure] }));
 
 /** Settings of a lens over the synthetic runs. */
@@ -56,7 +56,7 @@ const ENDED = new Set(['completed', 'failed', 'cancelled']);
 /** Longest wait for a run, in ms. */
 const WAIT_MS = 90_000;
 
-/** Starts the product with a scripted reviewer for the tests of a file. */
+/** Starts the app with a scripted reviewer model for the tests of a file. */
 export function lensClient({
   slots = 0,
   judge: judging = {},
@@ -96,7 +96,7 @@ export function lensClient({
     app: () => app,
     judge: () => judge,
     lensAt,
-    /** Stores runs that began an hour ago. */
+    /** Stores synthetic runs that started an hour ago. */
     async ingest(runs: readonly SyntheticRun[]): Promise<void> {
       const sent = await send('POST', '/v1/traces', exportOf(runs, Date.now() - 3_600_000));
       if (sent.status !== 200) throw new Error(`The runs were not stored: ${JSON.stringify(sent.body)}`);
@@ -110,7 +110,7 @@ export function lensClient({
       if (status !== 200) throw new Error(`No lens was created: ${JSON.stringify(body)}`);
       return body as WireLens;
     },
-    /** The lens when its run has ended. */
+    /** Waits until the run of the lens has ended. Returns the lens. */
     async ended(id: string): Promise<WireLens> {
       const untilMs = Date.now() + WAIT_MS;
       for (;;) {
@@ -123,7 +123,7 @@ export function lensClient({
   };
 }
 
-/** A model that the catalog does not list, with a price for its input only. */
+/** Configuration of a model outside of the catalog, with an input price only. */
 const unpriced = (base: string): object => ({
   model_name: 'unpriced',
   litellm_params: {

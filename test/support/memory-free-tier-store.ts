@@ -2,7 +2,7 @@ import type { FreeTierCalls, FreeTierStore } from '../../src/domain/free-tier/fr
 
 const nameOf = ({ day, ipHash }: Pick<FreeTierCalls, 'day' | 'ipHash'>): string => `${day}/${ipHash}`;
 
-/** Counts that are forgotten when the test ends; the same law as the real store's. */
+/** Free tier store in memory with the rules of the real store. */
 export function createMemoryFreeTierStore(): FreeTierStore {
   const used = new Map<string, number>();
   return {

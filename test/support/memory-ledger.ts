@@ -24,17 +24,17 @@ class Counter {
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-/** The rules of a ledger in plain code: the model that the others are compared with, and the ledger of unit tests. */
+/** Ledger in memory: the reference model for the real ledgers, and the ledger of unit tests. */
 export class MemoryLedger implements Ledger {
   nowMs = 1_000;
-  /** While true, nothing is answered. */
+  /** While true, `ask` and `snapshot` fail. */
   isAway = false;
   /** Round trips so far. */
   trips = 0;
   #counters = new Map<string, Counter>();
   #leases = new Map<string, number>();
 
-  /** Loses everything, as a server that restarts without its data. */
+  /** Removes all data, like a restart of a server without persistence. */
   clear(): void {
     this.#counters.clear();
     this.#leases.clear();

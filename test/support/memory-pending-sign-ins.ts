@@ -1,6 +1,6 @@
 import type { PendingSignIn, PendingSignInStore } from '../../src/domain/users/pending-sign-ins.ts';
 
-/** Pending sign-ins in memory. */
+/** Store of pending sign-ins in memory. */
 export function createMemoryPendingSignIns(): PendingSignInStore {
   const rows = new Map<string, PendingSignIn & { readonly revision: number }>();
   const openOf = (id: string, nowMs: number) => {

@@ -32,7 +32,7 @@ const startMsOf = (summary: TraceSummary): number => Number(summary.startNs / 1_
 const newestFirst = (left: TraceSummary, right: TraceSummary): number =>
   startMsOf(right) - startMsOf(left) || (left.traceRef < right.traceRef ? 1 : -1);
 
-/** A trace store that forgets when the test ends; the same rules as the real one. `bodies` opens what exports bring. */
+/** Trace store in memory with the rules of the real store. `bodies` reads the bodies of exports. */
 export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
   const traces = new Map<string, StoredTrace>();
 

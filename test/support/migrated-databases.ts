@@ -9,8 +9,8 @@ import type { Log } from '../../src/runtime/telemetry/log.ts';
 import { createDatabase } from './postgresql-databases.ts';
 import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
 
-// Databases with all migrations applied, copied from templates of this run: a test that does not test migrations saves their
-// time. `test/ports/schema.test.ts` and the tests of whole processes start with empty databases.
+// Databases with all migrations applied. They are copied from templates of this test run, which is faster than migrating.
+// `test/ports/schema.test.ts` and the tests of whole processes start with empty databases.
 
 const FILE = 'lensgate.db';
 const log = { warn() {} };
@@ -23,7 +23,7 @@ const strict: Log = {
   },
 };
 
-/** What a template has beside the tables; `catalog`: the built-in catalog as recorded, which a start of the product does. */
+/** Rows in a template. `catalog` is the history of the built-in catalog, which the first start of the app records. */
 type Content = 'empty' | 'catalog';
 
 async function applyMigrations(databaseUrl: string | null, dataDir: string): Promise<void> {
@@ -35,7 +35,7 @@ async function applyMigrations(databaseUrl: string | null, dataDir: string): Pro
   }
 }
 
-/** Records the built-in catalog, so that a start of the product finds it and does not store thousands of rows. */
+/** Records the built-in catalog, so that a start of the app does not insert thousands of rows. */
 async function recordCatalog(dataDir: string): Promise<void> {
   const stores = await openStores({ databaseUrl: null, dataDir, log });
   try {
@@ -53,7 +53,7 @@ async function recordCatalog(dataDir: string): Promise<void> {
   }
 }
 
-/** Two workers may make the template at once: the last rename stays, and both files are whole. */
+/** Creates a template. Two workers may do it at the same time: the rename is atomic, and the last one wins. */
 async function makeTemplate(
   folder: string,
   { template, content }: { readonly template: string; readonly content: Content },
@@ -65,7 +65,7 @@ async function makeTemplate(
   rmSync(making, { recursive: true });
 }
 
-/** Puts a migrated SQLite database into an empty data folder. Does nothing outside of the test runner. */
+/** Copies a migrated SQLite database into an empty data folder. Does nothing outside of the test runner. */
 export async function putMigratedDatabase(dataDir: string, content: Content = 'empty'): Promise<void> {
   const folder = process.env[RUN_FOLDER];
   if (folder === undefined) return;

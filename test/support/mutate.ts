@@ -1,8 +1,8 @@
 type Draw = (below: number) => number;
 
-/** Numbers at which decoders go wrong: a length, a tag, a count. */
+/** Bytes that often cause decoder errors, as a length, tag or count. */
 const ODD_BYTES = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x22, 0x2c, 0x5b, 0x5c, 0x7b, 0x7d];
-/** Pieces that mean something where they land. */
+/** Byte sequences that have a meaning in the mutated formats. */
 const PIECES = [
   '"spanId"',
   '[[[[[[',
@@ -17,12 +17,12 @@ const PIECES = [
 ].map((text) => Buffer.from(text));
 
 const MOST_CHANGES = 4;
-/** Of so many changes six move the bytes behind them; the others change a byte in its place. */
+/** Number of mutation choices. Six of them shift the following bytes. The others change one byte in place. */
 const WAYS = 20;
 
 /**
- * Bytes with a change or up to four: flipped, cut off, left out, put in, repeated, or taken from another seed. Most
- * change little, so that much of what comes out can still be read, and wrongly.
+ * Applies one or more random mutations: flips, truncation, deletion, insertion, repetition, or bytes of another seed. Most
+ * mutations are small, so that many results still decode, to wrong values.
  */
 export function mutated(seed: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
   let bytes: Uint8Array = seed;
@@ -60,7 +60,7 @@ export function mutated(seed: Uint8Array, draw: Draw, other: Uint8Array): Uint8A
         break;
       }
       default: {
-        // One bit, which keeps most of what it is in.
+        // Flips one bit, which keeps most of the structure.
         const one = Buffer.from(bytes);
         const place = Math.min(at, one.length - 1);
         if (place >= 0) one[place] = (one[place] ?? 0) ^ (1 << draw(8));

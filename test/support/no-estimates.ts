@@ -3,5 +3,5 @@ import { snapshotOfRows } from './catalog-maps.ts';
 
 const empty = snapshotOfRows('empty', {});
 
-/** Estimates by a catalog that knows no model. */
+/** Call estimates with an empty catalog. */
 export const NO_ESTIMATES = createCallEstimates({ current: () => empty });

@@ -4,7 +4,7 @@ import { NO_PROVIDER_BUDGETS } from '../../src/domain/budgets/route-budget.ts';
 import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
 import { NO_ADJUSTMENTS } from '../../src/domain/settings/cost-adjustments.ts';
 
-/** No configuration file. */
+/** Declarations of an absent configuration file. */
 const NO_CONFIG: DeclaredConfig = {
   file: null,
   files: [],
@@ -17,7 +17,7 @@ const refuse = (): never => {
   throw new Error('Stored settings are tested with a real store.');
 };
 
-/** The settings of a test that has none. */
+/** Settings parts of the platform for tests without settings. */
 export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> &
   Pick<SignInPlatform, 'signIns'> &
   Pick<SpendPlatform, 'costAdjustments'> &

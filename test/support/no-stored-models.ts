@@ -6,7 +6,7 @@ const refuse = (): never => {
   throw new Error('Stored models are tested with a real store.');
 };
 
-/** The part of a platform that has no stored models and no credentials. */
+/** Platform parts without stored models and credentials. */
 export const NO_STORED_MODELS = {
   deployments: {
     ...fixedDeployments([]),

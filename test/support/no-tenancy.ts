@@ -18,7 +18,7 @@ const NO_ROWS: RowStore<never, unknown, string> = {
   remove: refuse,
 };
 
-/** Stores of a test that has no users and teams. */
+/** Stores for tests without users, teams and related rows. Every method throws. */
 export const noTenancy: TenancyStores = {
   accessGroups: NO_ROWS,
   budgets: NO_ROWS,
@@ -35,10 +35,10 @@ export const noTenancy: TenancyStores = {
 
 const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
 
-/** A store of a test that uses none of it. */
+/** Store whose methods all throw. */
 const unused = new Proxy(Object.create(null), { get: () => refuse });
 
-/** Stores of a test that has no releases of the catalog, no coding agents, responses and annotations. */
+/** Stores for tests without catalog releases, coding agents, responses and annotations. */
 export const OTHER_STORES = {
   jobs: unused,
   lenses: unused,
@@ -65,7 +65,7 @@ export const OTHER_STORES = {
   writable: async () => {},
 };
 
-/** Totals of a store without spend. */
+/** Totals of an empty spend store. */
 export const noTotals: Pick<SpendStore, 'totalOf' | 'totalsOf' | 'totalsOfOwners' | 'totalsSince'> = {
   totalOf: async () => ZERO_USD,
   totalsOf: async () => new Map(),

@@ -7,7 +7,7 @@ function needsUpstream(): never {
   throw new Error('Files, batches, probes and token counts are tested with a real upstream.');
 }
 
-/** What no test of the graph asks of a gateway. */
+/** Gateway parts that the tests of the graph do not use. */
 export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   placeFor: needsUpstream,
   deployment: needsUpstream,
@@ -24,7 +24,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   cooldownMs: needsUpstream,
 };
 
-/** No pass-through path. */
+/** Endpoints without a pass-through path. */
 export const NO_ENDPOINTS: PassThroughEndpoints = {
   timeoutSeconds: 600,
   find: () => ({ kind: 'none' }),
@@ -36,7 +36,7 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   refresh: async () => {},
 };
 
-/** No guardrail. */
+/** Guardrails without an entry. */
 export const NO_GUARDRAILS: Guardrails = {
   definitions: () => [],
   list: () => [],
@@ -49,7 +49,7 @@ export const NO_GUARDRAILS: Guardrails = {
   refresh: async () => {},
 };
 
-/** A process without requests that reports to no service. */
+/** Load of a process without requests and without external services. */
 export const NO_LOAD = {
   spanExport: null,
   serviceTests: new Map<string, () => Promise<void>>(),

@@ -3,7 +3,7 @@ import protobuf from 'protobufjs';
 const repeated = (type: string, id: number) => ({ rule: 'repeated', type, id });
 const field = (type: string, id: number) => ({ type, id });
 
-/** The parts of opentelemetry-proto that carry traces, for a decoder that is not ours. */
+/** The trace messages of opentelemetry-proto, for protobufjs as an independent decoder. */
 const DESCRIPTOR = {
   nested: {
     AnyValue: {
@@ -77,12 +77,12 @@ const DESCRIPTOR = {
 
 const requestType = protobuf.Root.fromJSON(DESCRIPTOR).lookupType('Request');
 
-/** An export in protobuf, from the object form protobufjs takes: bytes as Uint8Array, 64-bit integers as text. */
+/** Encodes an export in protobuf. Takes the object form of protobufjs: bytes as Uint8Array, 64-bit integers as strings. */
 export function encodeExport(request: Readonly<Record<string, unknown>>): Uint8Array {
   return requestType.encode(requestType.fromObject({ ...request })).finish();
 }
 
-/** The same export as protobufjs understands it and writes it anew; null when it does not take it for one. */
+/** Decodes and encodes an export with protobufjs. Null if it is invalid. */
 export function rewritten(body: Uint8Array): Uint8Array | null {
   try {
     return requestType.encode(requestType.decode(body)).finish();
@@ -91,7 +91,7 @@ export function rewritten(body: Uint8Array): Uint8Array | null {
   }
 }
 
-/** An OTLP/JSON export in protobuf. */
+/** Converts an OTLP/JSON export to protobuf. */
 export function protobufOf(json: unknown): Uint8Array {
   const withBytes = JSON.parse(JSON.stringify(json), (key, value: unknown) =>
     /^(trace|span|parentSpan)Id$/.test(key) && typeof value === 'string' ? Uint8Array.fromHex(value) : value,
@@ -99,7 +99,7 @@ export function protobufOf(json: unknown): Uint8Array {
   return encodeExport(withBytes);
 }
 
-/** A protobuf export as the JSON encoding of OTLP writes it: ids in hex, 64-bit integers as text. */
+/** Converts a protobuf export to the JSON encoding of OTLP: ids in hex, 64-bit integers as strings. */
 export function exportObject(body: Uint8Array): unknown {
   const object = requestType.toObject(requestType.decode(body), { longs: String, bytes: Array });
   return JSON.parse(JSON.stringify(object, (key, value: unknown) => (key.endsWith('Id') ? hexOf(value) : value)));

@@ -1,2 +1,2 @@
-/** Deadline and interval of a wait, in ms. The deadline is long: a wait ends as soon as its condition holds. */
+/** Deadline and interval of a polling wait, in ms. A long deadline costs nothing, because a wait ends when its condition is true. */
 export const PATIENCE = { timeout: 60_000, interval: 50 } as const;

@@ -1,4 +1,4 @@
-/** Every order of these items. */
+/** All permutations of these items. */
 export function permutationsOf<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   if (items.length === 0) return [[]];
   return items.flatMap((first, index) => permutationsOf(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));

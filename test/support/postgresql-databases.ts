@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MikroORM } from '@mikro-orm/postgresql';
 
-/** Runs a statement on a server. No entities: their discovery takes longer than the statement. */
+/** Runs a statement on a server. Uses no entities, because their discovery takes longer than the statement. */
 export async function onServer(url: string, statement: string): Promise<void> {
   const orm = new MikroORM({ clientUrl: url, entities: [], discovery: { warnWhenNoEntities: false } });
   try {
@@ -11,7 +11,7 @@ export async function onServer(url: string, statement: string): Promise<void> {
   }
 }
 
-/** Creates a database of a name of its own, as a copy of `template` where one is given. */
+/** Creates a database with a unique name, as a copy of `template` if given. */
 export async function createDatabase(server: string, template?: string): Promise<{ name: string; url: string }> {
   const name = `lensgate_test_${randomBytes(6).toString('hex')}`;
   await onServer(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`);

@@ -2,14 +2,14 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../../src/runtime/telemetry/log.ts';
 
-/** How the upstream answers. */
+/** Response handler of the upstream. */
 export type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, request: IncomingMessage) => void;
 export type Rows = Record<string, Record<string, unknown>>;
 
-/** A server that plays the upstream of the price map. */
+/** Fake upstream of the price map. */
 export interface Upstream {
   readonly url: string;
-  /** Headers of every request, in their order. */
+  /** Headers of all requests, in order of arrival. */
   readonly requests: readonly IncomingHttpHeaders[];
   answers(answer: Answer): void;
   close(): void;
@@ -38,13 +38,13 @@ export async function playUpstream(first: Answer): Promise<Upstream> {
   };
 }
 
-/** A map of this many models; `version` makes it differ from others. */
+/** Price map with this number of models. Maps of different versions differ. */
 export const mapOf = (count: number, version = 1): Rows =>
   Object.fromEntries(
     Array.from({ length: count }, (_, at) => [`m${at}`, { litellm_provider: 'p', mode: 'chat', version }]),
   );
 
-/** Sends a map as the upstream's host does, by ETag when it is given one. */
+/** Sends a map like the upstream's host. With an ETag it supports conditional requests. */
 export const sends =
   (map: unknown, headers: Record<string, string> = {}): Answer =>
   (response, asked) => {
@@ -53,7 +53,7 @@ export const sends =
     response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(JSON.stringify(map));
   };
 
-/** Log messages by level. */
+/** Log that records its messages with their levels. */
 export function recordingLog(): { log: Log; lines: string[] } {
   const lines: string[] = [];
   const at = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 const DEADLINE_MS = 1_000;
-/** Number of failed reads before the deadline counts: on a loaded machine each read takes longer, and so does what it waits for. */
+/** Minimum number of failed reads before the deadline applies. On a loaded machine, reads and the awaited work take longer. */
 const FEWEST_READS = 100;
 const INTERVAL_MS = 5;
 
-/** Resolves when `check` passes within a second. Fails when the second is over and enough reads have been made. */
+/** Resolves when `check` passes. Fails after a second and `FEWEST_READS` reads. */
 export async function withinASecond(check: () => unknown): Promise<void> {
   const begunMs = performance.now();
   for (let reads = 1; ; reads += 1)

@@ -1,4 +1,4 @@
-/** A length-delimited protobuf field: its tag of one byte, its length, what is in it. For what an encoder would refuse. */
+/** Length-delimited protobuf field: a tag of one byte, length and content. For content that an encoder rejects. */
 export function protobufField(tag: number, content: Uint8Array): Uint8Array {
   const length: number[] = [];
   for (let rest = content.length; ; rest = Math.floor(rest / 128)) {

@@ -1,16 +1,16 @@
 import type { AnswerStep } from '../../src/domain/chat/answer-step.ts';
 
-/** Text with everything that framing and escaping could trip over. */
+/** Texts that need correct framing and escaping. */
 const PIECES = ['Hello', ' wörld', ' 😀', '\n\n', 'data: x', '"', '\\', ' {"a":1}', '\u2028', ' end'];
 
-/** Which kinds of steps a dialect has words for. */
+/** Kinds of answer steps that a dialect supports. */
 export interface AnswerKinds {
   readonly reasoning: boolean;
-  /** Whether reasoning comes with a proof. */
+  /** Whether reasoning ends with a proof (a signature of the vendor). */
   readonly proofs: boolean;
 }
 
-/** A plausible answer as steps: thoughts, words, tool calls, an end and its counts. */
+/** Random valid answer as steps: reasoning, text, tool calls, end and usage. */
 export function randomAnswer(below: (bound: number) => number, { reasoning, proofs }: AnswerKinds): AnswerStep[] {
   const words = (): string => PIECES[below(PIECES.length)] ?? 'x';
   const some = (most: number): undefined[] => Array.from({ length: below(most + 1) });
@@ -42,7 +42,7 @@ export function randomAnswer(below: (bound: number) => number, { reasoning, proo
   return steps;
 }
 
-/** The same answer with pieces that follow each other joined, so that two ways to cut it up compare as equal. */
+/** Joins adjacent pieces of an answer, so that the same answer in different chunks compares as equal. */
 export function joined(steps: readonly AnswerStep[]): readonly AnswerStep[] {
   const whole: AnswerStep[] = [];
   for (const step of steps) {

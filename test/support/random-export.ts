@@ -1,6 +1,6 @@
 import type { AttributeValue, RawSpan } from '../../src/domain/traces/span.ts';
 
-/** Numbers that look random and are the same in every run. */
+/** Seeded random integers below a bound. The same seed gives the same sequence. */
 export function seeded(seed: number): (below: number) => number {
   let state = seed >>> 0 || 1;
   return (below) => {
@@ -36,7 +36,7 @@ const bytes = (draw: Draw, count: number): Uint8Array => Uint8Array.from({ lengt
 const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** An AnyValue as it is sent, and what has to come out of it. */
+/** Random AnyValue as it is sent, and the expected decoded value. */
 function anyValue(draw: Draw, depth: number): readonly [Record<string, unknown>, AttributeValue] {
   switch (draw(depth > 0 ? 8 : 6)) {
     case 0: {
@@ -144,7 +144,7 @@ function span(draw: Draw, shared: Pick<RawSpan, 'resource' | 'instrumentationSco
   return { sent, expected };
 }
 
-/** A random export in the object form of `encodeExport`, and the spans that have to be read from it. */
+/** Random export in the object form of `encodeExport`, and the expected decoded spans. */
 export function randomExport(draw: Draw): { request: Record<string, unknown>; spans: readonly RawSpan[] } {
   const spans: RawSpan[] = [];
   const resourceSpans = times(1 + draw(2), () => {
@@ -165,7 +165,7 @@ export function randomExport(draw: Draw): { request: Record<string, unknown>; sp
   return { request: { resourceSpans }, spans };
 }
 
-/** The same request as OTLP/JSON: ids in hex, other bytes in base64. */
+/** Converts the request to OTLP/JSON: ids in hex, other bytes in base64. */
 export function asOtlpJson(request: unknown): string {
   return JSON.stringify(request, (name, value: unknown) =>
     value instanceof Uint8Array ? (name.endsWith('Id') ? value.toHex() : value.toBase64()) : value,

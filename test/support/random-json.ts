@@ -1,8 +1,8 @@
 type Draw = (bound: number) => number;
 
-/** Space of every kind, where JSON allows it. */
+/** JSON whitespace of every kind. */
 export const SPACES = ['', ' ', '\n', '\t', '\r\n  '];
-/** Longer than what is looked at byte by byte. */
+/** Longer than the range that the scanner reads byte by byte. */
 const LONG = 'x'.repeat(70);
 const TEXTS = [
   '',
@@ -25,7 +25,7 @@ const TEXTS = [
 ];
 const KEYS = ['model', 'messages', 'stream_options', 'a', '', 'mod\\el', '"model"', 'é', '__proto__'];
 
-/** JSON text of a random value no deeper than `depth`, with random spaces and escapes, as no serialiser would write it. */
+/** JSON text of a random value with at most `depth` levels, random whitespace and unnecessary escapes. */
 function randomJson(random: Draw, depth: number): string {
   const space = (): string => SPACES[random(SPACES.length)] ?? '';
   const kind = random(depth > 0 ? 6 : 4);
@@ -39,7 +39,7 @@ function randomJson(random: Draw, depth: number): string {
   return randomObject(random, depth - 1, count);
 }
 
-/** JSON text of a random object with `count` members, keys repeated and escaped among them. */
+/** JSON text of a random object with `count` members. Keys may repeat and contain escapes. */
 export function randomObject(random: Draw, depth: number, count: number): string {
   const space = (): string => SPACES[random(SPACES.length)] ?? '';
   const members = Array.from({ length: count }, () => {
@@ -49,7 +49,7 @@ export function randomObject(random: Draw, depth: number, count: number): string
   return `{${members.join(',') || space()}}`;
 }
 
-/** A JSON string in which some characters are escaped that need not be. */
+/** JSON string with some unnecessary escapes. */
 function quoted(text: string, random: Draw): string {
   const inner = Array.from(text, (character) => {
     if (random(4) > 0 || character.length > 1) return JSON.stringify(character).slice(1, -1);

@@ -1,4 +1,4 @@
-/** Whole numbers below a bound, the same sequence for the same seed. */
+/** Seeded random integers below a bound. The same seed gives the same sequence. */
 export function randomFrom(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {

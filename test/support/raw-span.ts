@@ -1,6 +1,6 @@
 import type { Attributes, RawSpan } from '../../src/domain/traces/span.ts';
 
-/** A span as it comes off the wire, with nothing special about it. */
+/** Ordinary decoded span before it is read. */
 export function aRawSpan(differing: Partial<RawSpan> = {}): RawSpan {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',
@@ -21,7 +21,7 @@ export function aRawSpan(differing: Partial<RawSpan> = {}): RawSpan {
   };
 }
 
-/** An event at the start of a span. */
+/** Span event at the start time of `aRawSpan`. */
 export const anEvent = (name: string, attributes: Attributes) => ({
   name,
   timeNs: 1_760_000_000_000_000_000n,

@@ -5,17 +5,17 @@ import { ConfigError } from '../../src/runtime/settings/config-fault.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../src/runtime/settings/settings.ts';
 
-/** What a configuration is made of. */
+/** Sources of a configuration. */
 interface Given {
   /** Content of the configuration file. */
   readonly yaml?: string;
-  /** Further files beside it, by name. */
+  /** Further files in the same folder, by name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
 }
 
-/** Settings from an empty data folder that is removed again. */
+/** Reads settings with an empty data folder, which is removed afterwards. */
 export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: Given): Settings {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-settings-'));
   try {
@@ -31,11 +31,11 @@ export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: Given): 
   }
 }
 
-/** Warnings of a configuration, without the folder of its file. */
+/** Warnings of a configuration. The folder of its file is removed from the texts. */
 export const warningsFrom = (given: Given): readonly string[] =>
   settingsFrom(given).warnings.map((text) => text.replace(/^\S*\/(?=[\w-]+\.yaml)/, ''));
 
-/** Every fault of a configuration as a text; empty when it is accepted. */
+/** Faults of a configuration. Empty if it is valid. */
 export function faultsFrom(given: Given): readonly string[] {
   try {
     settingsFrom(given);

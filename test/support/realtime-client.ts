@@ -4,16 +4,16 @@ import { WebSocket } from 'ws';
 import { listenTo, type UpstreamSession } from './realtime-upstream.ts';
 import type { TestApp } from './start-app.ts';
 
-/** A client whose session is open. */
+/** Client of an open session. */
 export interface RealtimeClient extends Pick<UpstreamSession, 'heard' | 'closed' | 'say'> {
   readonly socket: WebSocket;
-  /** The connection under it, to misbehave on. */
+  /** TCP connection of the session, for protocol violations. */
   readonly wire: Duplex;
-  /** The head of the answer that opened it. */
+  /** Headers of the handshake response. */
   readonly headers: IncomingHttpHeaders;
 }
 
-/** How a handshake was refused. */
+/** Rejection of a handshake. */
 interface Refused {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -26,7 +26,7 @@ interface Asked {
   readonly protocols?: readonly string[];
 }
 
-/** Opens a session, with the admin key by default; returns the outcome. */
+/** Requests a session, with the admin key by default. Resolves to the session or the rejection. */
 function askRealtime(app: TestApp, { path = '/v1/realtime?model=voice', headers, protocols = [] }: Asked = {}) {
   return new Promise<RealtimeClient | Refused>((resolve, reject) => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}${path}`, [...protocols], {
@@ -55,14 +55,14 @@ function askRealtime(app: TestApp, { path = '/v1/realtime?model=voice', headers,
   });
 }
 
-/** A session that must open. */
+/** Opens a session. Throws if the handshake is rejected. */
 export async function openRealtime(app: TestApp, asked: Asked = {}): Promise<RealtimeClient> {
   const came = await askRealtime(app, asked);
   if ('status' in came) throw new Error(`refused: ${JSON.stringify(came)}`);
   return came;
 }
 
-/** A handshake that must be refused: its status and whole body. */
+/** Sends a handshake that the server must reject. Returns status, headers and body. */
 export async function refusalOf(app: TestApp, asked: Asked = {}): Promise<Refused> {
   const came = await askRealtime(app, asked);
   if ('status' in came) return came;

@@ -29,7 +29,7 @@ const LIMITS: RealtimeLimits = {
 
 const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
 
-/** A socket whose peer is the test; records its calls. */
+/** Fake socket with the test as its peer. Records its calls. */
 export function aSocket() {
   const did: string[] = [];
   let listener: SocketListener | null = null;
@@ -55,7 +55,7 @@ export function aSocket() {
   return { socket, did, state, told, say: (text: string) => told().message(message(text)) };
 }
 
-/** A session between two sockets the test plays, with a clock it moves. */
+/** Session between two fake sockets, with a clock that the test advances. */
 export async function aSession(
   differing: {
     caller?: Caller;
@@ -135,7 +135,7 @@ export async function aSession(
     open,
     admission,
     ends: () => records.map(({ spend }) => [spend.status, spend.error?.code ?? null]),
-    /** Lets the time go by, with a look at the sessions on the way. */
+    /** Advances the clock and runs the periodic check of sessions. */
     wait(ms: number) {
       nowMs += ms;
       realtime.tend();
@@ -144,5 +144,5 @@ export async function aSession(
 }
 
 const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-/** Every session that was started so far. */
+/** Waits one turn of the event loop, so that started sessions settle. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

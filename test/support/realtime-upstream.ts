@@ -3,34 +3,34 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** One session the upstream was asked for. */
+/** Session at the upstream. */
 export interface UpstreamSession {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly socket: WebSocket;
-  /** The connection under it, to misbehave on. */
+  /** TCP connection of the session, for protocol violations. */
   readonly wire: Duplex;
   /** Sends an event. */
   say(event: object): void;
-  /** The next message that came, as text. */
+  /** Next received message, as text. */
   heard(): Promise<string>;
-  /** How the other side ended it. */
+  /** Close code and reason of the peer. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-/** An upstream of the realtime API that does as a test tells it. */
+/** Scripted upstream of the realtime API. */
 export interface RealtimeUpstream {
   readonly url: string;
-  /** The next session that opens. */
+  /** Next session that opens. */
   session(): Promise<UpstreamSession>;
-  /** Answers handshakes by hand from now on; null opens sessions again. */
+  /** Sets the handler of the next handshakes. Null accepts handshakes again. */
   answer(handle: ((wire: Duplex, request: IncomingMessage) => void) | null): void;
-  /** Connections open now. */
+  /** Number of open connections. */
   connections(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** A queue of values: a read waits for a value, and a value waits for a read. */
+/** Asynchronous queue. A read waits for a value. */
 function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
   const came: Value[] = [];
   const asked: ((value: Value) => void)[] = [];
@@ -48,7 +48,7 @@ function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
   };
 }
 
-/** What comes on a socket, and its end. */
+/** Received messages of a socket, and its close. */
 export function listenTo(socket: WebSocket): Pick<UpstreamSession, 'heard' | 'closed'> {
   const messages = queue<string>();
   socket.on('message', (data) => messages.put((data as Buffer).toString('utf8')));

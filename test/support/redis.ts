@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { PATIENCE } from './patience.ts';
 
-/** Whether tests may start servers: `redis-server` or `valkey-server` is on the path. */
+/** Command that starts a server, if one is on the path. */
 const BINARY = ['redis-server', 'valkey-server'].find(
   (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
 );
 
-/** A reachable server for tests that share one; null starts one. */
+/** URL of a running server for tests that share one. Without it, a server is started. */
 const SHARED_URL = process.env['LENSGATE_TEST_REDIS_URL'];
 
 export const HAS_REDIS = SHARED_URL !== undefined || BINARY !== undefined;
@@ -21,11 +21,11 @@ if (!HAS_REDIS) console.warn(NO_REDIS);
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Ends the process at once; its data are lost. */
+  /** Kills the process. Its data is lost. */
   kill(): Promise<void>;
-  /** Starts it again at the same port, empty. */
+  /** Restarts the server on the same port, without data. */
   start(): Promise<void>;
-  /** Stops answering, and keeps connections open. */
+  /** Suspends the process: it stops answering, and connections stay open. */
   freeze(): void;
   thaw(): void;
 }
@@ -54,7 +54,7 @@ export async function startRedis(): Promise<RedisServer> {
       started = spawn(BINARY, options, { stdio: 'ignore' });
       child = started;
       while (started.exitCode === null) if (await answers(port)) return;
-      // A connection of another process may have the port for a moment.
+      // A connection of another process may use the port for a short time.
     } while (Date.now() < untilMs);
     throw new Error('The Redis server did not start.');
   }
@@ -77,7 +77,7 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-/** Whether a server answers at a port. Each try waits for the connection or its refusal. */
+/** Whether a server answers `PING` on a port. Each attempt waits for the answer or a connection error. */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -92,7 +92,7 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** The shared server of `LENSGATE_TEST_REDIS_URL`, or a new one. */
+/** Shared server of `LENSGATE_TEST_REDIS_URL`, or a new server. */
 export async function anyRedis(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   if (SHARED_URL !== undefined) return { url: SHARED_URL, stop: () => Promise.resolve() };
   const server = await startRedis();

@@ -16,9 +16,9 @@ import { ANSWER_TYPES, sharedSchemas } from '../../rest-shims/answer-types.ts';
 import type { JsonSchema } from '../../rest-shims/http/schema.ts';
 import { schemaFrom } from '../../rest-shims/http/type-notation.ts';
 
-// Compares the types of answers that rows document with the types of what their sources render, by the compiler.
+// Compares the documented answer types of route rows with the types that the sources render. Uses the TypeScript compiler.
 
-/** Bits of `TypeFlags`, whose enumeration the compiler's package does not export. */
+/** Bits of `TypeFlags`. The compiler's package does not export the enumeration. */
 const IS = {
   open: 1 | 2,
   absent: 4 | 16,
@@ -32,13 +32,13 @@ const IS = {
 } as const;
 const OPTIONAL_SYMBOL = 16_777_216;
 
-/** Owners whose rows are made from a table. */
+/** Owners whose rows are generated from a table. */
 const ENTITIES = 'agent|endUser|organization|tag|team|user';
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const literalsIn = (text: string): readonly string[] => [...text.matchAll(/'([^']*)'/g)].map(([, one]) => one ?? '');
 
-/** Row names that the initializer of a `name` stands for; none for an expression that is not followed. */
+/** Row names that the initializer of a `name` member can have. Empty for an unsupported expression. */
 function namesIn(text: string): readonly string[] {
   if (!text.startsWith('`')) return literalsIn(text);
   const pattern = text.slice(1, -1).replaceAll(/\$\{([^}]*)\}/g, (_all, inner: string) => {
@@ -53,13 +53,13 @@ const memberOf = (object: ObjectLiteralExpression, name: string) =>
   object.properties.filter(isPropertyAssignment).find((one) => isIdentifier(one.name) && one.name.text === name)
     ?.initializer;
 
-/** Names of the rows that an object literal states. */
+/** Row names in an object literal. */
 function rowsOf(object: ObjectLiteralExpression): readonly string[] {
   const name = memberOf(object, 'name');
   return name === undefined ? [] : namesIn(name.getText()).filter((one) => one in ANSWER_TYPES);
 }
 
-/** Names of the rows that a call is about, by its first argument. */
+/** Row names of a call, from its first argument. */
 function rowsOfCall({ arguments: [first] }: CallExpression): readonly string[] {
   if (first === undefined) return [];
   if (isStringLiteral(first)) return first.text in ANSWER_TYPES ? [first.text] : [];
@@ -75,7 +75,7 @@ function* nodesOf(node: Node): Generator<Node> {
   }
 }
 
-/** Names of the rows around a node, or of those that use the function around it. */
+/** Names of the rows that contain a node, or that use the function that contains it. */
 function rowsAround(node: Node): readonly string[] {
   let within: string | null = null;
   for (let at: Node | undefined = node.parent; at !== undefined && !isSourceFile(at); at = at.parent) {
@@ -92,11 +92,11 @@ function rowsAround(node: Node): readonly string[] {
   });
 }
 
-/** A comparison of one rendered value with the schema of its row. */
+/** State of the comparison of a rendered value with the schema of its row. */
 interface Comparison {
   readonly faults: string[];
   readonly seen: Set<string>;
-  /** Members are renamed to snake case after they are rendered. */
+  /** Members are renamed to snake case after rendering. */
   readonly isRenamed: boolean;
 }
 
@@ -120,7 +120,7 @@ function createComparison(checker: Checker) {
     return (flags & IS.boolean) === 0 ? null : 'boolean';
   };
 
-  /** A schema that allows every value is not compared; answers in tests are checked against it. */
+  /** Compares a type with a schema. Skips schemas that allow every value. */
   function compare(type: Type, schema: JsonSchema, at: string, into: Comparison): void {
     const choices = choicesOf(schema);
     if (choices.some((one) => Object.keys(one).length === 0)) return;
@@ -201,7 +201,7 @@ function createComparison(checker: Checker) {
   };
 }
 
-/** What a row renders, if it does not render an HTTP answer itself. */
+/** Type that a row renders. Null if the row writes the HTTP response itself. */
 function renderedBy(checker: Checker, object: ObjectLiteralExpression): Type | null {
   const render = memberOf(object, 'render');
   const type = render === undefined ? undefined : checker.getTypeAtLocation(render);
@@ -211,7 +211,7 @@ function renderedBy(checker: Checker, object: ObjectLiteralExpression): Type | n
   return result;
 }
 
-/** The type of the argument of `json`, and whether its members are renamed afterwards. */
+/** Type of the argument of `json`, and whether its members are renamed afterwards. */
 function sentBy(checker: Checker, { arguments: [value] }: CallExpression) {
   if (value === undefined) return null;
   const inner =

@@ -3,17 +3,17 @@ import { type FaultServer, startFaultServer } from './fault-server.ts';
 import { openRealtime, type RealtimeClient } from './realtime-client.ts';
 import { startApp, type TestApp } from './start-app.ts';
 
-/** One event that came, parsed. */
+/** Received event, parsed. */
 export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
 
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
-/** A connection for responses that is open. */
+/** Open WebSocket for responses. */
 export interface ResponseSocket extends RealtimeClient {
   frame(): Promise<Frame>;
-  /** The events that come, up to one that ends a response. */
+  /** Received events up to the end of a response. */
   answer(): Promise<readonly Frame[]>;
-  /** Asks for a response; gives its events. */
+  /** Requests a response. Returns its events. */
   ask(body: object): Promise<readonly Frame[]>;
 }
 
@@ -42,15 +42,15 @@ export async function openResponses(
   };
 }
 
-/** The id of the response that these events end with. */
+/** Id of the response in the last event. */
 export const idOf = (frames: readonly Frame[]): string =>
   String((frames.at(-1) as { response?: Frame })?.response?.['id']);
 
-/** A server-sent event of a response. */
+/** Server-sent event of a response stream. */
 export const eventText = (data: { readonly type: string; readonly [member: string]: unknown }): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** A response of an upstream that has the API. */
+/** Response of an upstream with the Responses API. */
 export const aResponse = (differing: object = {}): object => ({
   id: 'resp_up',
   object: 'response',
@@ -70,12 +70,12 @@ export const aResponse = (differing: object = {}): object => ({
   ...differing,
 });
 
-/** The whole stream of one. */
+/** Complete stream of a response. */
 export const streamOf = (response = aResponse()): string =>
   eventText({ type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress' } }) +
   eventText({ type: 'response.completed', sequence_number: 1, response });
 
-/** A chat's stream that says a text. */
+/** Stream of a chat completion with this content. */
 export const chatStream = (content: string): string =>
   [
     { id: 'chat', choices: [{ index: 0, delta: { role: 'assistant', content } }] },
@@ -86,16 +86,16 @@ export const chatStream = (content: string): string =>
     .join('')
     .concat('data: [DONE]\n\n');
 
-/** The product before an upstream of chat completions (`chats`), and one with a Responses API (`thinker`). */
+/** App with an upstream of chat completions (`chats`) and an upstream with a Responses API (`thinker`). */
 export interface ResponseSetup {
   readonly app: TestApp;
   readonly upstream: FaultServer;
   newKey(draft?: object): Promise<string>;
-  /** How calls are answered from now on. */
+  /** Sets the stream that answers the next calls. */
   streamWith(text: string): void;
-  /** From now on calls wait until their answers are given: the next one that comes. */
+  /** Leaves the next calls unanswered. `next` resolves to the next one. */
   hold(): { next(): Promise<{ readonly response: ServerResponse; readonly body: Readonly<Record<string, unknown>> }> };
-  /** What the upstream was sent last. */
+  /** Body of the last request to the upstream. */
   sent(): Readonly<Record<string, unknown>>;
   stop(): Promise<void>;
 }
@@ -153,7 +153,7 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
   };
 }
 
-/** Answers a call that waited. */
+/** Answers a held call. */
 export function answerWith(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end(text);

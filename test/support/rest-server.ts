@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createRestRouter, type RestRouterOptions } from '../../rest-shims/http/router.ts';
 import { createKoaApp, type KoaAppOptions } from '../../src/http/koa-app.ts';
 
-/** A request listener that serves rows through the Koa application, without the graph. */
+/** Request listener that serves route rows through the Koa application, without GraphQL. */
 export function serveRows(rest: RestRouterOptions, options: Partial<KoaAppOptions> = {}): RequestListener {
   const failed = (error: Error): void => {
     throw error;
@@ -21,7 +21,7 @@ export function serveRows(rest: RestRouterOptions, options: Partial<KoaAppOption
   return (request, response) => void callback(request, response);
 }
 
-/** The same on a free loopback port. */
+/** Serves route rows on a free loopback port. */
 export async function openRowServer(
   rest: RestRouterOptions,
   options: Partial<KoaAppOptions> = {},

@@ -1,6 +1,6 @@
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../../src/domain/routing/routing-policy.ts';
 
-/** One call per request, and every deployment is called. */
+/** Routing without retries and cooldowns. */
 export const PLAIN_ROUTING: RoutingPolicy = {
   ...DEFAULT_ROUTING,
   retries: 0,

@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Environment variable with the folder of one run of the test runner: `migrated-databases.ts` shares its files there. */
+/** Environment variable with the folder of one test run. `migrated-databases.ts` shares its templates there. */
 export const RUN_FOLDER = 'LENSGATE_TEST_RUN_FOLDER';
-/** Start of the names of files that contain the URL of a PostgreSQL template and of its server. */
+/** Prefix of the names of files with the URL of a PostgreSQL template and of its server. */
 export const POSTGRES_TEMPLATE = 'postgresql-';
 
-/** Runs once, before the workers start. */
+/** Global setup: runs once, before the workers start. */
 export function setup(): void {
   process.env[RUN_FOLDER] = mkdtempSync(join(tmpdir(), 'lensgate-run-'));
 }

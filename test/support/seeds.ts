@@ -1,6 +1,6 @@
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 
-/** A trace summary with nothing special about it. */
+/** Ordinary trace summary. */
 export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',

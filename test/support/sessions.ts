@@ -2,11 +2,11 @@ import type { Usd } from '../../src/domain/money.ts';
 import type { SessionActivity } from '../../src/domain/traces/sessions.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 
-/** Exact, as a database sums up: `addUsd` has a limit. */
+/** Exact sum, like that of a database. `addUsd` has an upper limit. */
 const sumOf = (amounts: readonly Usd[]): Usd | null =>
   amounts.length === 0 ? null : (amounts.reduce((sum, amount) => sum + amount, 0n) as Usd);
 
-/** The sessions of these summaries, as a store lists them. */
+/** Sessions of these summaries, in the order of a store. */
 export function sessionsIn(summaries: readonly TraceSummary[]): readonly SessionActivity[] {
   const startMsOf = ({ startNs }: TraceSummary): number => Number(startNs / 1_000_000n);
   const least = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left < right ? left : right));

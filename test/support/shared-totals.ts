@@ -1,6 +1,6 @@
 import type { StoredTotals } from '../../src/domain/admission/stored-totals.ts';
 
-/** Stored totals of several processes, each with its own queue of records. */
+/** Stored totals of several processes. Each process has its own queue of records. */
 export class SharedTotals {
   readonly stored = new Map<string, bigint>();
 

@@ -4,7 +4,7 @@ import { createShares, type ShareTiming, type Shares } from '../../src/runtime/a
 
 export const realClock = { monotonicMs: () => performance.now() };
 
-/** A ledger that `close` leaves open for the other processes of a test. */
+/** Wraps a ledger so that `close` keeps it open for the other processes of a test. */
 const leftOpen = (ledger: Ledger): Ledger => ({
   ask: (process, asks) => ledger.ask(process, asks),
   snapshot: (process, counters) => ledger.snapshot(process, counters),
@@ -12,7 +12,7 @@ const leftOpen = (ledger: Ledger): Ledger => ({
   close: () => Promise.resolve(),
 });
 
-/** Shares of one process over a ledger of a test. */
+/** Shares of one process over the ledger of a test. */
 export const someShares = (
   ledger: Ledger,
   more: {

@@ -3,33 +3,33 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { PATIENCE } from './patience.ts';
 
-/** The product as a process of its own, as `npm start` runs it. */
+/** Server in a child process, started like `npm start`. */
 export interface ServerProcess {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Everything it printed to standard output so far. */
+  /** Standard output so far. */
   output(): string;
   errors(): string;
-  /** Sends a signal and resolves to how the process ended. */
+  /** Sends a signal. Resolves to the exit code or signal of the process. */
   end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Running processes. A test that times out during a start does not end its own. */
+/** Running processes. A test that times out during a start does not stop its process. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a process; it may refuse to. */
+/** Starts the main module in a child process. The start may fail. */
 export function spawnMain(args: readonly string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs'), ...args], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',
       LENSGATE_CATALOG_REFRESH_SECONDS: '0',
-      // What tests store is years old.
+      // Disables retention: stored samples are years old.
       AGENT_TRACING_RETENTION_DAYS: '0',
       ...env,
     },
@@ -46,8 +46,8 @@ interface SpawnOptions {
 }
 
 /**
- * Starts the server on a free port, or on the one in `args`, and resolves when it says it is ready. Waits for the port of an
- * earlier server while a connection of another process has it.
+ * Starts the server on a free port, or on the port in `args`. Resolves when the server reports that it is ready. Retries
+ * while a connection of another process uses the port of an earlier server.
  */
 export async function spawnServer(dataDir: string, options: SpawnOptions = {}): Promise<ServerProcess> {
   const untilMs = Date.now() + PATIENCE.timeout;

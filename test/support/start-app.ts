@@ -9,33 +9,33 @@ import { type EmbeddedMap, loadEmbeddedMap } from '../../src/runtime/catalog/sna
 import { readSettings } from '../../src/runtime/settings/settings.ts';
 import { putMigratedDatabase } from './migrated-databases.ts';
 
-/** The whole product in this process: real store, real port, a data folder of its own with an empty database. */
+/** App in this process with a real store, a real port and its own data folder. */
 export interface TestApp {
   readonly url: string;
   readonly adminKey: string;
   readonly dataDir: string;
-  /** Replaces the configuration file by this text, and reads it. */
+  /** Replaces the text of the configuration file and reloads it. */
   reload(text: string): Promise<void>;
-  /** Stops it; the data folder goes too unless `keepData`. */
+  /** Stops the app. Removes the data folder unless `keepData` is true. */
   stop(options?: { readonly keepData?: boolean }): Promise<void>;
-  /** A JSON call with the admin key. */
+  /** Sends a JSON request with the admin key. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Kept for the worker, so that its apps share the built-in catalog. */
+/** Built-in catalog, shared by the apps of the worker. */
 let catalog: EmbeddedMap | null = null;
 
-/** One call per request, and every deployment is called: a test of something else sees each failure at once. */
+/** No retries and no cooldowns, so that a test sees each failure. */
 const PLAIN_ROUTER = { num_retries: 0, disable_cooldowns: true };
 
-/** Starts the product on a free loopback port. `config` is the config file's content as an object. */
+/** Starts the app on a free loopback port. `config` is the content of the configuration file as an object. */
 export async function startApp(
   options: {
     readonly config?: Record<string, unknown>;
     readonly env?: Record<string, string>;
-    /** Reuses a data folder kept by an earlier run. */
+    /** Data folder of an earlier run to reuse. */
     readonly dataDir?: string;
-    /** A free one when absent. */
+    /** Defaults to a free port. */
     readonly port?: number;
   } = {},
 ): Promise<TestApp> {
@@ -46,12 +46,12 @@ export async function startApp(
   if (options.config) writeFileSync(configFile, stringify({ router_settings: PLAIN_ROUTER, ...options.config }));
   const settings = readSettings(
     ['--port', String(options.port ?? 0), '--host', '127.0.0.1', ...(options.config ? ['--config', configFile] : [])],
-    // No test reaches for the network: the catalog is the embedded one unless a test plays upstream.
+    // Tests do not use the network: the catalog is the built-in one unless a test starts an upstream.
     {
       LENSGATE_DATA_DIR: dataDir,
       LENSGATE_LOG_LEVEL: 'silent',
       LENSGATE_CATALOG_REFRESH_SECONDS: '0',
-      // What tests store is years old.
+      // Disables retention: stored samples are years old.
       AGENT_TRACING_RETENTION_DAYS: '0',
       ...options.env,
     },

@@ -3,13 +3,13 @@ import { startApp, type TestApp } from './start-app.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An answer with its parsed body. */
+/** Response with its parsed body. */
 export interface Answer {
   readonly status: number;
   readonly body: Json;
 }
 
-/** Starts the product for the tests of a file, and sends JSON to it. */
+/** Starts the app for the tests of a file, and sends JSON to it. */
 export function tenancyClient(options: Parameters<typeof startApp>[0] = {}) {
   let app: TestApp;
   beforeAll(async () => {
@@ -27,18 +27,18 @@ export function tenancyClient(options: Parameters<typeof startApp>[0] = {}) {
     send,
     get: (path: string, key?: string) => send('GET', path, undefined, key),
     post: (path: string, body: unknown, key?: string) => send('POST', path, body, key),
-    /** A new user; returns its key. */
+    /** Creates a user. Returns its key. */
     async user(draft: object): Promise<string> {
       return String((await send('POST', '/user/new', draft)).body['key']);
     },
-    /** A new key. */
+    /** Creates a key. Returns it. */
     async key(draft: object): Promise<string> {
       return String((await send('POST', '/key/generate', draft)).body['key']);
     },
   };
 }
 
-/** The envelope of a failure. */
+/** Status and error envelope of a failure. */
 export const envelope = (
   status: number,
   message: string,
@@ -49,7 +49,7 @@ export const envelope = (
   body: { error: { message, type, param, code: String(status) } },
 });
 
-/** The answer to a request without a key. */
+/** Response to a request without a key. */
 export const NO_KEY = envelope(
   401,
   'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
@@ -57,8 +57,8 @@ export const NO_KEY = envelope(
   'None',
 );
 
-/** The form `{"detail":{"error":…}}` of a failure. */
+/** Failure in the form `{"detail":{"error":…}}`. */
 export const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
 
-/** A call of a model. */
+/** Body of a chat call. */
 export const chat = (model = 'demo') => ({ model, messages: [{ role: 'user', content: 'hi' }] });

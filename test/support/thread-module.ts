@@ -5,13 +5,13 @@ export interface Told {
   readonly text: string;
 }
 
-// A thread that follows its message: it answers, fails, exits, waits for the next message, or reports its own state
-// beside this and forgets it.
+// Worker thread for tests. The kind of a message selects what it does: answer with the text, fail, exit, send no answer, or
+// return and remove the texts of the queued messages.
 
-function textsAtHand(): readonly string[] {
+function queuedTexts(): readonly string[] {
   const next: { readonly message: Told } | undefined =
     parentPort === null ? undefined : receiveMessageOnPort(parentPort);
-  return next === undefined ? [] : [next.message.text, ...textsAtHand()];
+  return next === undefined ? [] : [next.message.text, ...queuedTexts()];
 }
 
 parentPort?.on('message', (task: Told) => {
@@ -25,7 +25,7 @@ parentPort?.on('message', (task: Told) => {
     case 'die':
       throw new Error(task.text);
     case 'tell what waits':
-      parentPort?.postMessage({ result: textsAtHand() });
+      parentPort?.postMessage({ result: queuedTexts() });
       break;
     case 'hold':
   }

@@ -7,20 +7,20 @@ const AUDIENCE = 'the-gateway';
 
 type SigningKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
-/** What differs from a valid token. */
+/** Differences from a valid token. */
 export interface TokenDiffers {
   readonly alg?: string;
   readonly kid?: string | null;
   readonly key?: SigningKey | Uint8Array;
   readonly issuer?: string;
   readonly audience?: string;
-  /** Seconds from now. */
+  /** Expiry in seconds from now. */
   readonly expiresIn?: number | null;
   readonly notBefore?: number;
   readonly issuedAt?: number;
 }
 
-/** An issuer with a key of each kind, and the server of its key set. */
+/** Starts an issuer with a signing key of each kind, and the server of its key set (JWKS). */
 export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 'EdDSA']) {
   const pairs = new Map<string, Awaited<ReturnType<typeof generateKeyPair>>>();
   const keys: object[] = [];
@@ -30,14 +30,14 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
     keys.push({ ...(await exportJWK(pair.publicKey)), kid, alg, use: 'sig' });
   }
   for (const alg of kinds)
-    // oxlint-disable-next-line no-await-in-loop -- the keys have an order
+    // oxlint-disable-next-line no-await-in-loop -- the order of the keys matters
     await addKey(alg);
   const state = {
     reads: 0,
     status: 200,
-    /** The answers wait for it. */
+    /** Responses wait for this promise. */
     held: null as Promise<void> | null,
-    /** Answered in place of the key set. */
+    /** Response body instead of the key set. */
     text: null as string | null,
   };
   const server = createServer((request, response) => {
@@ -58,7 +58,7 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
   return {
     state,
     addKey,
-    /** Removes a key from the key set; tokens can still be signed with it. */
+    /** Removes a key from the key set. It can still sign tokens. */
     removeKey(kid: string): void {
       keys.splice(0, keys.length, ...keys.filter((key) => !('kid' in key && key.kid === kid)));
     },
@@ -89,7 +89,7 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-/** Environment of a server that accepts tokens of an issuer. */
+/** Environment variables of a server that accepts tokens of an issuer. */
 export const tokenEnvironment = (issuer: Pick<Issuer, 'url'>): Record<string, string> => ({
   JWT_PUBLIC_KEY_URL: issuer.url,
   JWT_AUDIENCE: AUDIENCE,

@@ -6,7 +6,7 @@ import {
 } from '../../src/domain/traces/otlp-limits.ts';
 import { createTracePacker, type TracePacker } from '../../src/ingest/export-packer.ts';
 
-/** Reads exports within the limits where nothing else is set. */
+/** Trace packer with the default limits. */
 export function aTracePacker(unpacking: Slots = createSlots(DEFAULT_CONCURRENT_INGESTS, 'exports')): TracePacker {
   return createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking, offloadBytes: DEFAULT_OFFLOAD_BYTES });
 }

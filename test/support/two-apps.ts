@@ -3,19 +3,19 @@ import { startApp, type TestApp } from './start-app.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 
-/** Whether there is no PostgreSQL server for tests. */
+/** Whether the PostgreSQL server for tests is missing. */
 export const LACKS_POSTGRESQL = engine === undefined || engine.missing !== null;
 
-/** Two apps over one PostgreSQL database, as two processes have it. */
+/** Two apps over one PostgreSQL database, like two processes. */
 export interface TwoApps {
   readonly here: TestApp;
   readonly there: TestApp;
   readonly scratch: ScratchDatabase;
-  /** Stops both and drops the database. */
+  /** Stops both apps and drops the database. */
   stop(): Promise<void>;
 }
 
-/** Starts two apps with the same settings over a new database. `admin` is their admin key. */
+/** Starts two apps with the same settings over a new database. `admin` sets their admin key. */
 export async function startTwoApps(
   admin: string,
   { env = {}, config }: { readonly env?: Record<string, string>; readonly config?: Record<string, unknown> } = {},

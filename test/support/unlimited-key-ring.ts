@@ -1,6 +1,6 @@
 import type { FailedKeys } from '../../src/domain/keys/failed-keys.ts';
 
-/** Ports of a key ring that limits no peer and whose pauses end only by their signal. */
+/** Ports of a key ring without rate limits for peers. A pause ends only by its signal. */
 export const UNLIMITED: {
   readonly failures: FailedKeys;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Health } from '../../src/domain/deployments/health.ts';
 
-/** The health of a deployment without calls. */
+/** Health of a deployment without calls. */
 export const UNTRIED: Health = {
   state: 'unknown',
   calls: 0,

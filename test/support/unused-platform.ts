@@ -1,7 +1,7 @@
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
 import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
 
-/** Parts of the platform for a test that stores no decision, and forwards no call to a provider or to coding agents. */
+/** Platform parts for tests without stored decisions, pass-through calls and coding agents. */
 export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> = {
   decisions: {

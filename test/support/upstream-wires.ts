@@ -1,23 +1,23 @@
 import { converseEvent, eventMessage } from './event-message.ts';
 
-/** What an upstream is to say. */
+/** Content of an upstream's answer: text or a tool call. */
 export type Saying = 'words' | 'call';
 
-/** How one upstream puts an answer on the wire, whole and streamed, and how it says that it failed. */
+/** Wire format of one upstream: whole and streamed answers, and failures. */
 export interface UpstreamWire {
   readonly provider: string;
-  /** Media type of its streams. */
+  /** Media type of streamed answers. */
   readonly streams: string;
   whole(saying: Saying): object;
-  /** The stream in pieces: the first begins the answer, the last ends it. */
+  /** Chunks of the stream. The first starts the answer, the last ends it. */
   pieces(saying: Saying): readonly Buffer[];
-  /** The body of a refusal with status 429, which says `slow down`. */
+  /** Body of an error with status 429 and the message `slow down`. */
   readonly refusal: object;
-  /** What ends a stream that fails, saying `slow down`. */
+  /** Last chunk of a failed stream, with the message `slow down`. */
   readonly failure: Buffer;
 }
 
-/** What every upstream says here. */
+/** Content of all answers. */
 export const SAID = {
   words: 'Grüß 😀 Gott',
   tool: 'get_weather',
@@ -237,7 +237,7 @@ const ollama: UpstreamWire = {
   failure: line({ error: 'slow down' }),
 };
 
-/** One for each dialect that upstreams speak, and for each kind of vendor who speaks as OpenAI does. */
+/** One wire format for each upstream dialect and for each kind of OpenAI-compatible provider. */
 export const UPSTREAM_WIRES: readonly UpstreamWire[] = [
   chatCompletions('openai'),
   chatCompletions('custom_openai'),

@@ -13,19 +13,19 @@ import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 import { aDeployment, aModelRequest } from './chat.ts';
 import { type FaultServer, startFaultServer } from './fault-server.ts';
 
-/** A small valid chat request. */
+/** Minimal valid chat request. */
 export const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
-/** An upstream that answers as a test tells it to, and every provider to call it by. */
+/** Scripted upstream, and the adapters of all providers that call it. */
 export interface VendorServer {
   readonly faults: FaultServer;
-  /** A deployment of one provider at this upstream. */
+  /** Deployment of a provider at this upstream. */
   here(provider: string, differing?: Partial<Deployment>): Deployment;
-  /** How the next calls are answered. */
+  /** Sets the answer to the next calls. */
   answering(body: object | string, status?: number, type?: string): void;
   lastReceived(): FaultServer['received'][number];
   send(deployment: Deployment, request?: ModelRequest): Promise<Exchange>;
-  /** Hands on a call about something that is kept. */
+  /** Passes a call about a stored upstream object through. */
   pass(deployment: Deployment, request: PassThrough): Promise<Exchange>;
   stop(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export const textOf = async (exchange: Exchange): Promise<string> =>
 
 export const jsonOf = async (exchange: Exchange): Promise<unknown> => JSON.parse(await textOf(exchange));
 
-/** What a call failed with. */
+/** Failure of a call. Throws if the call succeeds. */
 export async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
   const failure: unknown = await sending.then(
     () => new Error('it did not fail'),

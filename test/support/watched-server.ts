@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startApp } from './start-app.ts';
 
-// The product on a thread of its own that watches its own event loop. It measures the CPU time of this thread between
-// two turns of the loop: other processes and other threads take no part in it, however busy the machine is.
+// App on a worker thread that measures its event loop: the CPU time of this thread between two turns of the loop. The load
+// of other processes and threads does not count.
 
-/** What the thread is asked: to forget the longest slice, to tell it, to block its loop for a while, or to end. */
+/** Commands to the thread: reset the longest slice, return it, block the event loop, or stop. */
 export type Question = 'reset' | 'read' | 'block' | 'stop';
 
 function cpuMs(): number {
@@ -22,7 +22,7 @@ function note(): void {
   before = now;
 }
 
-/** An immediate in each turn keeps the loop from sleeping, and marks where the turn ends. */
+/** An immediate in each turn marks the end of the turn and keeps the event loop active. */
 function mark(): void {
   note();
   setImmediate(mark);
@@ -39,7 +39,7 @@ parentPort?.on('message', (question: Question) => {
     longestMs = 0;
     before = cpuMs();
   }
-  // The answer to a question may come in the same turn as what it asks about.
+  // A command may arrive in the same turn as the load that it measures.
   if (question === 'read') note();
   const start = cpuMs();
   while (question === 'block' && cpuMs() - start < blockedMs);

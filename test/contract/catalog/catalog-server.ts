@@ -14,26 +14,26 @@ import { serveRows } from '../../support/rest-server.ts';
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** What the catalog's operations ask of a catalog. */
+/** Catalog methods that the catalog operations use. */
 type ReadCatalog = Pick<FollowedCatalog, 'current' | 'at'>;
 
-/** A state of these rows. */
+/** Catalog snapshot of these rows. */
 export function stateOf(id: string, rows: Rows): CatalogSnapshot {
   return createSnapshot({ id, takenAt: new Date(0), source: 'file', entries: Object.entries(rows).map(entryOf) });
 }
 
-/** A catalog of these rows, for tests that state every byte of their answer. */
+/** Catalog of these rows, for tests that compare complete response bodies. */
 export function catalogOf(rows: Rows): ReadCatalog {
   const snapshot = stateOf('test', rows);
   return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
-/** The catalog's and the free tier's paths behind a real port, over any catalog. `offered` is what a caller sends as a key. */
+/** Serves the paths of the catalog and free tier on a real port. `offered` is the credential that a caller sends. */
 export async function startCatalogServer(
   catalog: ReadCatalog,
   { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
-  // The catalog's operations use no other part of the platform.
+  // The catalog operations use no other part of the platform.
   const catalogResults = createCatalogResultCache(catalog);
   const platform = { catalog, catalogResults, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
   const serve = serveRows({

@@ -54,18 +54,18 @@ const answersByName = {
     probabilities: { 0: 0.75, 1: 0.25 },
   },
 };
-/** An upstream's answer in the standard format. */
+/** Upstream answer in the standard format. */
 export const STANDARD_ANSWER = { model: 'up', answers, usage };
-/** The same in the named-map format. */
+/** Upstream answer in the named-map format. */
 export const NAMED_ANSWER = {
   model: 'up',
   answers: answersByName,
   usage: { input_tokens: 100, output_tokens: 7, cached_tokens: 40, cache_write_tokens: 10 },
 };
-/** 50 fresh at 0.001, 40 cached at 0.0001, 10 written at 0.002, 7 out at 0.01. */
+/** Cost in USD: 50 input tokens at 0.001, 40 cache reads at 0.0001, 10 cache writes at 0.002, 7 output tokens at 0.01. */
 export const COST = '0.144';
 
-/** What both rows promise, played with a request and an answer of each. */
+/** A request and an upstream answer for each decision route. */
 export const ROWS = [
   {
     row: 'decisions.create',

@@ -3,8 +3,8 @@ import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts'
 import { startRecordedVendor, type Vendor } from './vendor.ts';
 
 /**
- * Two teams, `red` with models of its own and the administrator `anna`, and `blue`. The models `gpt` of all and of `red` have
- * different upstream credentials.
+ * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model `gpt` and
+ * the model `gpt` of `red` have different upstream credentials.
  */
 export function teamModelCalls() {
   const { get, post, send, key } = tenancyClient({
@@ -39,7 +39,7 @@ export function teamModelCalls() {
       },
       more.by,
     );
-  /** Status of a call, and the credential that the upstream got; null where nothing was sent. */
+  /** Status of a call, and the credential that the upstream received. Null if it received no request. */
   async function called(model: string, by?: string): Promise<readonly [number, string | null]> {
     const before = vendor.seen().length;
     const { status } = await post('/v1/chat/completions', chat(model), by);
@@ -77,7 +77,7 @@ export function teamModelCalls() {
     namesOf,
     infoOf,
     vendor: (): Vendor => vendor,
-    /** Of the administrator of `red`, of `red` and of `blue`. */
+    /** Keys of the administrator of `red`, of the team `red` and of the team `blue`. */
     keys,
   };
 }

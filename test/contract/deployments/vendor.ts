@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A request that a vendor received. */
+/** Request that the upstream received. */
 interface Seen {
   readonly path: string | undefined;
   readonly authorization: string | undefined;
   readonly model: unknown;
 }
 
-/** An upstream that answers chats and embeddings, and keeps what it was sent. */
+/** Upstream that answers chats and embeddings, and records its requests. */
 export interface Vendor {
   readonly base: string;
   seen(): readonly Seen[];

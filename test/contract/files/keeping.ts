@@ -3,7 +3,7 @@ import type { TestApp } from '../../support/start-app.ts';
 
 export const CREDENTIAL = 'sk-upstream-credential-0123456789';
 
-/** A configuration with one account at an upstream, another at the same, and one at a host of another name. */
+/** Configuration with three accounts at one upstream. The third account belongs to another provider. */
 export const configOver = (upstream: FaultServer, general: Record<string, unknown> = {}) => {
   const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
   return {
@@ -18,14 +18,14 @@ export const configOver = (upstream: FaultServer, general: Record<string, unknow
   };
 };
 
-/** Which credential a call to the upstream carried. */
+/** Credential of the last request to the upstream. */
 export const accountOf = (upstream: FaultServer): string | undefined =>
   upstream.received.at(-1)?.headers.authorization?.replace(`Bearer ${CREDENTIAL}`, 'account');
 
 const SHOWN_FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt', status: 'processed' };
 const SHOWN_BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
 
-/** An upstream that stores every upload; the test sets the state of its batches. */
+/** Makes the upstream store every upload. `batch` sets the state of its batches. */
 export function keeping(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');
@@ -44,7 +44,7 @@ export function keeping(upstream: FaultServer, batch: Record<string, unknown> = 
   });
 }
 
-/** The form of an upload. */
+/** Multipart form of an upload. */
 export function formOf(fields: Record<string, string>, content: string | Buffer | null = 'hello'): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
@@ -52,7 +52,7 @@ export function formOf(fields: Record<string, string>, content: string | Buffer 
   return form;
 }
 
-/** Sends something to a path, as the holder of a key. */
+/** Sends a request with a key. */
 export async function send(
   app: TestApp,
   method: string,
@@ -71,13 +71,13 @@ export async function send(
   });
 }
 
-/** Status and body of an answer. */
+/** Status and body of a response. */
 export const answerOf = async (response: Response): Promise<readonly [number, unknown]> => [
   response.status,
   await response.json(),
 ];
 
-/** What a refusal of the proxy looks like. */
+/** Status and body of an error of the proxy. */
 export const refusal = (
   status: number,
   message: unknown,
@@ -85,7 +85,7 @@ export const refusal = (
     type = 'invalid_request_error',
     param = null,
     repeats = false,
-  }: { type?: string | null; param?: string | null; /** The message stands twice. */ repeats?: boolean } = {},
+  }: { type?: string | null; param?: string | null; /** The message is repeated. */ repeats?: boolean } = {},
 ): readonly [number, unknown] => [
   status,
   {
@@ -116,7 +116,7 @@ export async function upload(
   return shown;
 }
 
-/** One line of a file for batches. */
+/** Line of a batch input file. */
 export const lineFor = (model: unknown, more: object = {}): string =>
   JSON.stringify({
     custom_id: '1',

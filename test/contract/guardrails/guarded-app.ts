@@ -1,21 +1,21 @@
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** An answer as tests compare it. */
+/** Parts of a response that tests compare. */
 interface Seen {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The product with guardrails, before an upstream that tells what it was sent. */
+/** App with guardrails and an upstream that records its requests. */
 export interface GuardedApp {
   readonly app: TestApp;
   readonly upstream: FaultServer;
   ask(path: string, body: object, headers?: Record<string, string>): Promise<Seen>;
   /** Sets the texts of the next answers. */
   says(...texts: readonly string[]): void;
-  /** Requests of the upstream since the last question. */
+  /** Requests that the upstream received since the last `ask`. */
   sent(): readonly { readonly path: string; readonly body: string }[];
   newKey(draft?: object): Promise<{ readonly authorization: string }>;
   stop(): Promise<void>;
@@ -23,10 +23,10 @@ export interface GuardedApp {
 
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 
-/** Text of answers until a test sets another one. */
+/** Default text of answers. */
 const UNSAID = 'hello there';
 
-/** The answer of an upstream with some texts, in the format of a path. A decision chooses the text. */
+/** Upstream answer with these texts, in the format of a path. A decision selects the text. */
 function answerAt(path: string, texts: readonly string[]): unknown {
   const text = texts.join('');
   if (path.endsWith('/messages'))
@@ -111,7 +111,7 @@ function answerAt(path: string, texts: readonly string[]): unknown {
   return { echo: true, text };
 }
 
-/** Events of a streamed chat. */
+/** Server-sent events of a streamed chat. */
 function chatEvents(texts: readonly string[]): string {
   const chunk = (delta: object, finish: string | null): string =>
     `data: ${JSON.stringify({
@@ -127,11 +127,11 @@ function chatEvents(texts: readonly string[]): string {
 export async function startGuarded(
   guardrails: readonly object[],
   more: {
-    /** Further models by name, with their guardrails. */
+    /** Further models by name, with the names of their guardrails. */
     readonly models?: Readonly<Record<string, readonly string[]>>;
-    /** General settings. */
+    /** Members of `general_settings`. */
     readonly general?: object;
-    /** A pass-through path. */
+    /** Entry of a pass-through path. */
     readonly passThrough?: object;
   } = {},
 ): Promise<GuardedApp> {
@@ -190,7 +190,7 @@ export async function startGuarded(
       try {
         value = JSON.parse(text);
       } catch {
-        // A stream stays text.
+        // The body of a stream stays text.
       }
       return { status: response.status, body: value, headers: Object.fromEntries(response.headers) };
     },
@@ -210,7 +210,7 @@ export async function startGuarded(
   };
 }
 
-/** A content filter. */
+/** Configuration of a content filter. */
 export const filter = (name: string, params: object): object => ({
   guardrail_name: name,
   litellm_params: { guardrail: 'litellm_content_filter', mode: 'pre_call', ...params },

@@ -14,7 +14,7 @@ export const PARAMS = {
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
 export const ID = expect.any(String) as string;
 
-/** A stored guardrail as it is shown. */
+/** Stored guardrail in a response. */
 export const row = (differing: Json): Json => ({
   guardrail_id: ID,
   litellm_params: PARAMS,
@@ -34,7 +34,7 @@ export const aDraft = (differing: Json = {}): Json => {
   return { guardrail_name: latestName(), litellm_params: PARAMS, guardrail_info: { i: 1 }, ...differing };
 };
 
-/** A server with one guardrail of the file. */
+/** Starts a server with one guardrail in its configuration file. */
 export async function startGuardrailServer() {
   const app = await startApp({
     config: { guardrails: [{ guardrail_name: 'of-file', litellm_params: FILE_PARAMS, guardrail_info: { a: 1 } }] },
@@ -50,7 +50,7 @@ export async function startGuardrailServer() {
     app,
     ask,
     create,
-    /** Id of a new guardrail. */
+    /** Creates a guardrail. Returns its id. */
     created: async (differing: Json = {}): Promise<string> =>
       String((await create(aDraft(differing)))[1]['guardrail_id']),
     async idOfFile(): Promise<string> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** The product and its upstream, of the test file that runs. */
+/** App and upstream of the current test file. */
 export const running = {} as { app: TestApp; upstream: FaultServer };
 
 /** Starts both before the tests of a file, and stops them afterwards. */
@@ -77,10 +77,10 @@ export async function ask(body: unknown, headers: Record<string, string> = {}, p
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-/** What every chunk says of itself. */
+/** Members that all chunks repeat. */
 const FRAME = { id: 'string', object: 'chat.completion.chunk', created: 'number', model: 'gpt' };
 
-/** The chunks of a stream, without what all of them repeat, and what ends it. */
+/** Chunks of a stream without the members of `FRAME`, and the complete text. */
 export async function stream(body: object): Promise<{ readonly chunks: readonly unknown[]; readonly text: string }> {
   const response = await running.app.call('POST', PATH, { ...body, stream: true });
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');

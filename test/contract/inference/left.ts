@@ -1,6 +1,6 @@
 import type { TestApp } from '../../support/start-app.ts';
 
-/** The spans of one trace, each with the spend row of its call. */
+/** Spans of a trace, each with the spend row of its call. */
 export async function left(app: TestApp, traceId: string): Promise<unknown> {
   const read = await app.call('GET', `/v1/traces/${traceId}`);
   const { spans } = (await read.json()) as { spans: { span_id: string; name: string; type: string }[] };
@@ -18,7 +18,7 @@ export async function left(app: TestApp, traceId: string): Promise<unknown> {
 }
 
 let traces = 0;
-/** A trace of its own for a call, and the header that hangs the call into it. */
+/** New trace id for a call, and the header that puts the call into this trace. */
 export function aTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
   const traceId = (traces += 1).toString(16).padStart(32, '5');
   return { traceId, headers: { traceparent: `00-${traceId}-6666666666666666-01` } };

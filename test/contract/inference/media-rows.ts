@@ -1,4 +1,4 @@
-/** A form with a file of bytes that are no text. */
+/** Multipart form with a binary file. */
 export function aForm(fields: Readonly<Record<string, string>>, file: string | null): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
@@ -18,7 +18,7 @@ const PICTURES = {
     total_tokens: 1060,
   },
 };
-/** Ten of text at 0.5, fifty of pictures at 0.25, a thousand of pictures made at 0.125. */
+/** Cost in USD: 10 text tokens at 0.5, 50 image input tokens at 0.25, 1000 image output tokens at 0.125. */
 const PICTURES_COST = '142.5';
 
 const HEARD = {
@@ -31,12 +31,12 @@ const HEARD = {
     total_tokens: 19,
   },
 };
-/** Four of text at 0.5, ten of sound at 0.75, five written at 0.25. */
+/** Cost in USD: 4 text tokens at 0.5, 10 audio tokens at 0.75, 5 output tokens at 0.25. */
 const HEARD_COST = '10.75';
 
 const none = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** What every endpoint of pictures and recordings promises, played with a request and an answer of each. */
+/** A request and an upstream answer for each image and audio endpoint. */
 export const MEDIA_ROWS = [
   {
     name: 'images.generate',

@@ -15,10 +15,10 @@ export const ANSWER = {
   stop_sequence: null,
   usage: { input_tokens: 2, cache_creation_input_tokens: 1, cache_read_input_tokens: 4, output_tokens: 1 },
 };
-/** What the answer costs at the prices of the deployment. */
+/** Cost of the answer at the prices of the deployment, in USD. */
 export const COST = '2.5';
 
-/** The product in front of an upstream of messages, and one of chat completions, that a test plays. */
+/** App with a scripted upstream of messages and a scripted upstream of chat completions. */
 export interface MessagesServer {
   readonly app: TestApp;
   readonly upstream: FaultServer;
@@ -26,7 +26,7 @@ export interface MessagesServer {
   answerWith(status: number, body: unknown, headers?: Record<string, string>): void;
   streamWith(...events: readonly string[]): void;
   ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<Asked>;
-  /** The last call the upstream got. */
+  /** Last request that the upstream received. */
   sentUp(): { readonly path: string; readonly headers: Record<string, unknown>; readonly body: unknown };
 }
 
@@ -85,11 +85,11 @@ export async function startMessagesServer(): Promise<MessagesServer> {
   };
 }
 
-/** One event of a streamed message. */
+/** Event of a streamed message. */
 export const event = (type: string, rest: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
 
-/** An error in Anthropic's envelope. */
+/** Status and body of an error in Anthropic's envelope. */
 export const refusal = (status: number, type: string, message: unknown) => ({
   status,
   body: { type: 'error', error: { type, message } },

@@ -1,7 +1,7 @@
-/** Prefixes of the paths that name a model, as Azure's clients write them. */
+/** Path prefixes with a model name, as Azure clients send them. */
 const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as const;
 
-/** What every endpoint of the table promises, played with a request and an answer of each. */
+/** A request and an upstream answer for each endpoint. */
 export const ROWS = [
   {
     name: 'completions.create',
@@ -45,7 +45,7 @@ export const ROWS = [
       output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: ' a time' }] }],
       usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
     },
-    // Labels of a response are kept with it.
+    // The metadata of a response is stored with it.
     keeps: { metadata: { a: 1 } },
     cost: '1.25',
     usage: { inputTokens: 2, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },

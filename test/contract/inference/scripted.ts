@@ -4,30 +4,30 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 export const CHAT = '/v1/chat/completions';
 export const MESSAGES = [{ role: 'user', content: 'x' }];
 
-/** An answer, with what its head tells of how it came about. */
+/** Response with its headers about retries and fallbacks. */
 export interface Answer {
   readonly status: number;
   readonly tries: Record<string, string>;
   readonly body: unknown;
 }
 
-/** The product before upstreams that answer as a test has written. */
+/** App with scripted upstreams. */
 export interface Scripted {
   readonly app: TestApp;
   readonly upstream: FaultServer;
-  /** How upstream models answer the next calls: with these statuses, or errors of 400, in turn; the last one for good. */
+  /** Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The last one repeats. */
   plan(script: Record<string, readonly (number | object)[]>): void;
-  /** Answers otherwise, until the next plan. */
+  /** Replaces the script by a handler until the next `plan`. */
   instead(answer: Parameters<FaultServer['answer']>[0]): void;
   ask(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>;
-  /** The upstream models that were asked since `from`, in order. */
+  /** Upstream models of the requests since position `from`, in order. */
   asked(from?: number): string[];
-  /** Resolves when a model next refuses. */
+  /** Resolves at the next error answer of a model. */
   refuses(model: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `more` is further configuration. */
+/** Starts the app and its upstreams. `more` is further configuration. */
 export async function startScripted(more: object = {}): Promise<Scripted> {
   const upstream = await startFaultServer();
   const app = await startApp({ config: { model_list: modelsAt(upstream.url), ...more } });
@@ -129,19 +129,19 @@ const messageOf = (model: string) => ({
   usage: { input_tokens: 2, output_tokens: 1 },
 });
 
-/** A refusal in the envelope of the proxy; the head tells nothing of tries. */
+/** Error in the envelope of the proxy, without headers about retries. */
 export const refused = (status: number, error: object): Answer => ({
   status,
   tries: {},
   body: { error: { param: null, code: String(status), ...error } },
 });
 
-/** A refusal of an upstream, with the time after which it accepts another call. */
+/** Error of an upstream, with a `retry-after` time. */
 export const refusedUpstream = (status: number, error: object): Answer => ({
   ...refused(status, error),
   tries: { 'retry-after': '0.01' },
 });
 
-/** What a chat completion says. */
+/** Text of a chat completion. */
 export const said = (answer: Answer): unknown =>
   (answer.body as ReturnType<typeof completionOf>).choices[0]?.message.content;

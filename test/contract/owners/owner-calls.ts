@@ -14,7 +14,7 @@ const answerOf = (total: number): string =>
 
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
-/** An app with the models `priced`, of which a call costs 1 USD, `free`, and `broken`, which does not answer. */
+/** Starts an app with the models `priced` (1 USD per output token), `free` and `broken` (unreachable). */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
   function upstreamUses(tokens: number): void {
@@ -35,7 +35,7 @@ export async function startOwnerCalls(config: object = {}) {
     },
   });
   const broken = deployment('broken', 1);
-  // Nothing listens there.
+  // No server listens on this port.
   Object.assign(broken.litellm_params, { api_base: 'http://127.0.0.1:9/v1' });
   const model_list = [deployment('priced', 1), deployment('free', 0), broken];
   const options = { config: { ...config, model_list } };
@@ -53,15 +53,15 @@ export async function startOwnerCalls(config: object = {}) {
     get app(): TestApp {
       return app;
     },
-    /** Stops the app, and starts it on the same data. `meanwhile` runs while it is down. */
+    /** Restarts the app on the same data. `meanwhile` runs while it is stopped. */
     async restart(meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
       await app.stop({ keepData: true });
       await meanwhile();
       app = await startApp({ ...options, dataDir: app.dataDir });
     },
-    /** Replaces the configuration file, and takes it over. */
+    /** Replaces the configuration file and reloads it. */
     reload: (next: object): Promise<void> => app.reload(JSON.stringify({ ...next, model_list })),
-    /** Sets the tokens of the next answers; one of them is output. */
+    /** Sets the total tokens of the next answers. One of them is an output token. */
     upstreamUses,
     manage,
     newKey: async (draft: object): Promise<string> => String((await manage('/key/generate', draft))['key']),

@@ -5,10 +5,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { configOver, keeping, lineFor, newKey, upload } from '../files/keeping.ts';
 import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
 
-/** A trace id that every owner sends. */
+/** Trace id that every owner uses. */
 export const SHARED_TRACE = '5'.repeat(32);
 
-/** A key, and whose rows it may see. */
+/** Key with its owner and its visibility. */
 export interface Party {
   readonly name: string;
   readonly key: string;
@@ -17,17 +17,17 @@ export interface Party {
   readonly seesAll: boolean;
 }
 
-/** What an owner has, and the text that stands in all of it. */
+/** Objects of an owner, and a text that all of them contain. */
 export interface Things {
   readonly owner: Party;
   readonly mark: string;
   readonly file: string;
   readonly batch: string;
   readonly response: string;
-  /** Sent as an export; its only span has the id of sixteen ones. */
+  /** Trace id of an export with one span. Its span id is sixteen ones. */
   readonly trace: string;
   readonly traceRef: string;
-  /** Of a call through the gateway. */
+  /** Trace id of a call through the gateway. */
   readonly called: string;
 }
 
@@ -49,7 +49,7 @@ const DRAFTS: Readonly<Record<string, object>> = {
   'a read-only administrator': { user_role: 'proxy_admin_viewer' },
 };
 
-/** The parties that own things. */
+/** Parties that own objects. */
 const OWNERS = new Set([
   'a key without a team',
   'another key without a team',
@@ -59,11 +59,11 @@ const OWNERS = new Set([
   'the administrator',
 ]);
 
-/** Whether rows of one party are shown to another. */
+/** Whether a reader has access to the rows of an owner. */
 export const maySee = (reader: Party, owner: Party): boolean =>
   reader.seesAll || (reader.teamId === '' ? reader.key === owner.key : reader.teamId === owner.teamId);
 
-/** Everything there is to see: parties, and what six of them have. */
+/** Starts an app with all parties and the objects of six of them. */
 export async function startWorld(): Promise<World> {
   const upstream: FaultServer = await startFaultServer();
   const app = await startApp({ config: configOver(upstream, { store_prompts_in_spend_logs: true }) });
@@ -90,7 +90,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** Sends an export with one failed span of an agent. */
+/** Sends an export with one failed agent span. */
 export async function sendTrace(app: TestApp, owner: Party, traceId: string, mark: string): Promise<void> {
   const values = {
     'gen_ai.operation.name': 'invoke_agent',

@@ -1,7 +1,7 @@
 import type { FaultServer } from '../../support/fault-server.ts';
 import type { TestApp } from '../../support/start-app.ts';
 
-/** A target that answers with what it was sent. */
+/** Makes a target echo its requests. */
 export function echoing(target: FaultServer): void {
   target.answer((response, _socket, { method, path, headers, body }) => {
     response.setHeader('content-type', 'application/json');
@@ -10,13 +10,13 @@ export function echoing(target: FaultServer): void {
   });
 }
 
-/** A key with the given settings. */
+/** Creates a key with these settings. */
 export async function newKey(app: TestApp, settings: Record<string, unknown> = {}): Promise<string> {
   const response = await app.call('POST', '/key/generate', settings);
   return ((await response.json()) as { readonly key: string }).key;
 }
 
-/** Sends a request as the holder of a key; null sends none. */
+/** Sends a request with a key. Null sends no credential. */
 export const sendAs = (
   app: TestApp,
   key: string | null,
@@ -34,7 +34,7 @@ export const sendAs = (
     ...(request.body === undefined ? {} : { body: request.body }),
   });
 
-/** Status and body of an answer. */
+/** Status and body of a response. */
 export async function answerOf(response: Response): Promise<readonly [number, unknown]> {
   const text = await response.text();
   try {

@@ -10,20 +10,20 @@ interface Answer {
   readonly body: Json;
 }
 
-/** The product before an upstream of chat completions (`chats`), and one with a Responses API (`thinker`). */
+/** App with an upstream of chat completions (`chats`) and an upstream with a Responses API (`thinker`). */
 export interface ResponseClient {
   readonly app: TestApp;
   readonly upstream: FaultServer;
-  /** Whose key is sent where none is named. */
+  /** Default credential of requests. */
   readonly key: Headers;
   newKey(draft?: object): Promise<Headers>;
-  /** How the upstream of chats answers from now on. */
+  /** Sets the answer of the chat upstream. */
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
-  /** The response to a request that the upstream answers with a text. */
+  /** Sends a request that the upstream answers with this text. Returns the response. */
   said(content: string, body: object, headers?: Headers): Promise<Said>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
-  /** What the upstream of chats was sent last. */
+  /** Messages of the last request to the chat upstream. */
   sentMessages(): unknown;
   stop(): Promise<void>;
 }
@@ -84,15 +84,15 @@ export async function startResponses(): Promise<ResponseClient> {
   };
 }
 
-/** A refusal in OpenAI's envelope. */
+/** Status and body of an error in OpenAI's envelope. */
 export const refusal = (status: number, error: object): object => ({
   status,
   body: { error: { param: null, code: String(status), ...error } },
 });
 
-/** The refusal of a parameter. */
+/** Error about an invalid parameter. */
 export const invalid = (param: string, message: string): object =>
   refusal(400, { message, type: 'invalid_request_error', param });
 
-/** What ids of items of a response have in them. */
+/** Part of a response id that the ids of its items contain. */
 export const hexOf = (id: string): string => id.replace('resp_', '');

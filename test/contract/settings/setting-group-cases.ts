@@ -1,12 +1,12 @@
 import type { Json } from '../../support/tenancy-client.ts';
 
-/** A group, what is written to it, and both answers. */
+/** Settings group with a body to write and the expected responses. */
 interface Group {
   readonly row: string;
   readonly read: string;
   readonly write: readonly [method: 'PATCH' | 'POST' | 'PUT', path: string];
   readonly sent: Json;
-  /** Answer to the write, and to a read after it. */
+  /** Expected response to the write. `told` is the expected response to a later read. */
   readonly written: Json;
   readonly told: Json;
 }
@@ -61,7 +61,7 @@ const NO_UI = Object.fromEntries(
 
 const EVENTS = ['New User Invitation', 'Virtual Key Rotated', 'Soft Budget Crossed', 'Max Budget Alert'];
 
-/** Every group that has a path to read it and one to write it. */
+/** All settings groups with a read path and a write path. */
 export const SETTING_GROUP_CASES: readonly Group[] = [
   {
     row: 'InternalUser',

@@ -15,7 +15,7 @@ const attributes = (values: Fields) =>
     value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
   }));
 
-/** A span of OTLP/JSON: digit of its id, milliseconds from the start and of its life, what differs. */
+/** Span in OTLP/JSON. `digit` fills its id, `from` is the offset to `START_MS` in ms, `lasts` is the duration in ms. */
 export function otlpSpan(digit: string, from: number, lasts: number, values: Fields = {}, differing: Fields = {}) {
   const startNs = BigInt(START_MS + from) * 1_000_000n;
   return {
@@ -34,7 +34,7 @@ export const otlpExport = (...spans: readonly unknown[]) => ({
   resourceSpans: [{ resource: { attributes: attributes({ 'service.name': 'support' }) }, scopeSpans: [{ spans }] }],
 });
 
-/** The contract's worked example: an agent that lasts two seconds, a model call, a tool that fails. */
+/** Example trace of the contract: an agent of two seconds, a model call and a failed tool. */
 export const workedExample = otlpExport(
   otlpSpan(
     'a',
@@ -79,11 +79,11 @@ export const workedExample = otlpExport(
   ),
 );
 
-/** The ref of the worked example as this key's, of no team unless said. */
+/** Trace ref of the example trace for a key. The key has no team by default. */
 export const refFor = (key: string, teamId: string | null = null): string =>
   traceRefOf({ teamId, keyHash: keyGenerator.hash(key) }, TRACE_ID);
 
-/** Makes a virtual key and gives it. */
+/** Creates a virtual key. Returns it. */
 export async function makeKey(app: TestApp, draft: Fields = {}): Promise<string> {
   const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
   return made.key;
@@ -93,7 +93,7 @@ export async function makeKey(app: TestApp, draft: Fields = {}): Promise<string>
 export const send = (app: TestApp, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
   app.call('POST', '/v1/traces', body, headers);
 
-/** Sends bytes as they are. */
+/** Sends an export as raw bytes. */
 export const sendBytes = (app: TestApp, body: Uint8Array, headers: Record<string, string>): Promise<Response> =>
   fetch(`${app.url}/v1/traces`, {
     method: 'POST',
@@ -103,13 +103,13 @@ export const sendBytes = (app: TestApp, body: Uint8Array, headers: Record<string
 
 export const as = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
-/** Status and body of a JSON answer. */
+/** Status and body of a JSON response. */
 export async function answered(response: Promise<Response>): Promise<readonly [number, unknown]> {
   const settled = await response;
   return [settled.status, await settled.json()];
 }
 
-/** Status, media type and bytes of any answer. */
+/** Status, media type and body bytes of a response. */
 export async function answeredBytes(response: Promise<Response>): Promise<readonly [number, string | null, string]> {
   const settled = await response;
   return [settled.status, settled.headers.get('content-type'), Buffer.from(await settled.arrayBuffer()).toString()];

@@ -15,7 +15,7 @@ const ABOUT: AnswerContext = {
 };
 const ROUNDS = 200;
 
-/** The steps of a stream's text. */
+/** Answer steps of a stream. */
 function read(text: string, outbound: OutboundDialect): AnswerStep[] {
   return stepsOfRun(Buffer.from(text), outbound.reader());
 }
@@ -25,13 +25,13 @@ function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {
   return `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
 }
 
-/** The model is named to callers as they named it. */
+/** Replaces the model by the name that the caller used. */
 const asCallersSee = (steps: readonly AnswerStep[]): readonly AnswerStep[] =>
   joined(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
 
 const failed = ({ message }: { readonly message: string }): Error => new Error(message);
 
-/** The law of a dialect that is both written for callers and read from upstreams: nothing is lost on the way. */
+/** Contract of a dialect with an inbound and an outbound side: a written answer is read without loss. */
 export function dialectSuite(
   dialect: string,
   { inbound, outbound, kinds }: { inbound: InboundDialect; outbound: OutboundDialect; kinds: AnswerKinds },

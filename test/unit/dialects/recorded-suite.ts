@@ -10,7 +10,7 @@ import { joined } from '../../support/random-answer.ts';
 const failed = (): Error => new Error('an answer said that it failed');
 const ABOUT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
 
-/** One answer as an upstream sent it, whole and streamed, and what both say. */
+/** Recorded upstream answer, whole and streamed, with the expected steps of both. */
 interface Recorded {
   readonly whole: unknown;
   /** Server-sent events. */
@@ -18,7 +18,7 @@ interface Recorded {
   readonly steps: readonly AnswerStep[];
 }
 
-/** The law of a dialect that upstreams speak and no caller does: whole and streamed, cut anywhere, an answer says the same. */
+/** Contract of an outbound-only dialect: whole and streamed answers, in any chunks, give the same steps. */
 export function recordedSuite(
   dialect: string,
   outbound: OutboundDialect,
@@ -56,7 +56,7 @@ export function recordedSuite(
   });
 }
 
-/** A chat completion's request in the words of an upstream, and what was lost. */
+/** Converts a chat completion request to an upstream dialect. Returns the body and the lost fields. */
 export function writtenBy(outbound: OutboundDialect) {
   return (body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } => {
     const losses = new Losses();
@@ -65,7 +65,7 @@ export function writtenBy(outbound: OutboundDialect) {
   };
 }
 
-/** Everything a chat completion can say that most upstreams understand. */
+/** Chat completion request with all features that most upstreams support. */
 export const RICH_CHAT: Record<string, unknown> = {
   messages: [
     { role: 'system', content: 'Be brief.' },

@@ -1,4 +1,4 @@
-// Breaks `domain` three ways: a floor above, a library, and Node.
+// Breaks `domain` in three ways: a higher layer, a library, and Node.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { engine } from '../gateway/imports-the-orm.ts';

@@ -1,4 +1,4 @@
-// Breaks `gateway`, and `orm-in-persistence`.
+// Breaks `gateway` and `orm-in-persistence`.
 import { sql } from 'kysely';
 
 export const engine = sql;

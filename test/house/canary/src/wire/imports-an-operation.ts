@@ -1,4 +1,4 @@
-// Breaks `wire`: a format that knows an operation, by type only.
+// Breaks `wire`: imports the type of an operation.
 import type { read } from '../../resolvers/imports-an-adapter.ts';
 
 export type Format = typeof read;
