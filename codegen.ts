@@ -6,15 +6,15 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schema } from './schema/index.ts';
 
-// `npm run codegen`: writes the graph as published, and types for every operation the tests and the
-// dashboard use. Needs nothing but a checkout with its dependencies; the same sources give the same bytes.
+// `npm run codegen`: writes the published schema of the graph, and types for the operations of the tests and the
+// dashboard. Equal sources give equal output. It needs no server and no database.
 
 const ROOT = import.meta.dirname;
 
 const published = `${printSchema(lexicographicSortSchema(schema))}\n`;
 writeFileSync(join(ROOT, 'schema.graphql'), published);
 
-/** Where documents are, and where their types go. */
+/** Paths of the documents and of their generated types. */
 const CLIENTS = [
   { documents: 'test/graph/operations/**/*.graphql', output: 'test/graph/generated' },
   { documents: 'src/dashboard/**/*.graphql', output: 'src/dashboard/generated' },
@@ -27,7 +27,7 @@ for (const { documents, output } of CLIENTS) {
   const types = await codegen({
     filename,
     schema: parse(published),
-    // Read back from what is published, so that enum values are those of the wire.
+    // Reads the published schema, so that enum values are those of the wire.
     schemaAst: buildSchema(published),
     documents: files.map((file) => {
       const rawSDL = readFileSync(join(ROOT, file), 'utf8');

@@ -2,15 +2,15 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './test/support/patience.ts';
 
-/** Deadline of a test and of a hook, in ms. A test that can pass ends before it on a machine with much other work. */
+/** Deadline of a test and of a hook, in ms. Long enough for a machine under heavy load. */
 const DEADLINE_MS = 180_000;
 
-/** The runner's default leaves one core unused, which on two cores is half of the machine. */
+/** At least two workers. The runner's default leaves one core unused, which is half of a machine with two cores. */
 const WORKERS = Math.max(2, availableParallelism() - 1);
 
 // Tests of processes run after those of one process, and the browser at the end, one file at a time.
 const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => ({
-  // The runner would add `development`, by which graphql resolves to a second copy of itself.
+  // The runner's default adds `development`, which loads a second copy of graphql.
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
     name,
@@ -21,8 +21,8 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     expect: { poll: PATIENCE },
     sequence: { groupOrder: order },
     maxWorkers: name === 'browser' ? 1 : WORKERS,
-    // Modules are loaded once per worker: a suite of this many files spends most of its time on imports otherwise. The house
-    // tests read what modules register, and need their own.
+    // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read registrations
+    // of modules and need isolation.
     isolate: name === 'house',
   },
 });

@@ -15,7 +15,7 @@ async function start() {
     cwd: copy,
     env: { ...process.env, LENSGATE_DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A process group of its own, so that a failed check can stop the server.
+    // A separate process group, so that a failed check can stop the server.
     detached: true,
   });
   process.once('exit', () => {
@@ -30,7 +30,7 @@ async function start() {
   await new Promise((resolve, reject) => {
     npm.stdout.on('data', (chunk) => {
       said += chunk;
-      // The GraphQL call is the last one; after it the welcome text is complete.
+      // The GraphQL call is the last one of the welcome text.
       if (/\/graphql -H[\s\S]*\n\n/.test(said)) resolve();
     });
     void exited.then(([code]) => reject(new Error(`npm start ended with ${code}:\n${said}`)));

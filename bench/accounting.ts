@@ -1,9 +1,9 @@
-// CPU of a call outside its transport, in process: authentication, admission, limits and the spend record. Calls with the
-// admin key, and calls with keys that have every limit, beside calls that only reach the provider. Prints a table, and the
-// CPU of counting a request at the edge.
+// CPU of a call outside its transport, in process: authentication, admission, limits and the spend record.
+// Compares calls with the admin key, calls with keys that have every limit, and calls of the provider alone. Prints a
+// table, and the CPU of counting a request in the HTTP server.
 //   npm run bench:accounting -- [--keys 10000] [--teams 100] [--calls 20000] [--rounds 7] [--dry] [--redis redis://127.0.0.1:6379]
-// With `--redis` it also prints how long calls wait for their shares in Redis, one call at a time.
-// A dry run makes few calls: it shows that everything works, and its figures mean nothing.
+// With `--redis` it also prints the time that single calls wait for their shares in Redis.
+// A dry run makes few calls to check the script. Its figures are not meaningful.
 import { parseArgs } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bytesOf, collect } from '../src/domain/bytes.ts';
@@ -44,12 +44,12 @@ const KEYS = options.dry ? 100 : Number(options.keys);
 const TEAMS = options.dry ? 10 : Number(options.teams);
 const CALLS = options.dry ? 200 : Number(options.calls);
 const ROUNDS = options.dry ? 1 : Number(options.rounds);
-/** Calls between two turns of the event loop, as many as the busiest turns of the product have. */
+/** Calls in one turn of the event loop, as in the busiest turns of the product. */
 const CALLS_A_TURN = 64;
 /** Limits that no call reaches. */
 const MANY = 1_000_000_000;
 const RICH: Usd = usdFrom('1000000') ?? ZERO_USD;
-/** How often keys in use are read again, in ms, as the product does. */
+/** Refresh interval of keys in use, in ms, as in the product. */
 const REFRESH_MS = 1_500;
 
 const LIMITS: CountedLimits = {
@@ -92,7 +92,7 @@ function limitedKey(number: number): VirtualKey {
 
 const secrets = Array.from({ length: KEYS }, (_, number) => secretOf(number));
 const stored = new Map(secrets.map((_, number) => limitedKey(number)).map((key) => [key.secretHash, key]));
-/** A copy for each read, as rows of a database are. */
+/** Copies the row at each read, as a database does. */
 const read = (secretHash: string): VirtualKey | null => {
   const key = stored.get(secretHash);
   return key === undefined ? null : { ...key };
@@ -141,7 +141,7 @@ const answer = (): Exchange => ({
 const provider = { name: 'openai', send: (): Promise<Exchange> => Promise.resolve(answer()) };
 const deployment = aDeployment({ priceOverrides: { input_cost_per_token: 1e-6, output_cost_per_token: 4e-6 } });
 
-/** Takes records as the database's store does, without encoding and without a database. */
+/** Accepts records in place of the database store, without encoding and storing them. */
 const memoryStore: CallStore = {
   keep: ({ spend: { callId, traceId } }) => ({ callId, traceId }),
   append: () => Promise.resolve(() => Promise.resolve([])),
@@ -187,7 +187,7 @@ const gateway = createGateway({
 const LIMIT_BYTES = 1_000_000;
 const { signal } = new AbortController();
 
-/** The provider's part of a call, which the others contain too. */
+/** Calls of the provider alone. The other calls include this work. */
 async function bareCall(): Promise<void> {
   const { bytes } = await provider.send();
   await collect(bytes, LIMIT_BYTES);
@@ -221,7 +221,7 @@ const activity = createActivityCounter({
   failed: (error) => warn(error, 'counts were not stored'),
 });
 
-/** Counts requests as the edge does for each answer. */
+/** Counts requests as the HTTP server does for each answer. */
 function countOne(): Promise<void> {
   const route = activity.routeOf('POST', '/v1/chat/completions');
   if (route !== null) activity.count(route, 200);
@@ -241,7 +241,7 @@ const refreshing = setInterval(() => void ring.refresh(), REFRESH_MS);
 const seen = new Map<string, number[]>();
 for (let round = 0; round <= ROUNDS; round += 1)
   for (const { title, work } of [EMPTY, ...trials]) {
-    // Keys that were not used for some seconds are read from the store first, which is no part of the figure.
+    // A key that was idle for some seconds is read from the store first. The figure excludes that read.
     await cpuOf(KEYS, work);
     const cpu = await cpuOf(CALLS, work);
     // The first round compiles the code and reads the keys.

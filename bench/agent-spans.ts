@@ -26,7 +26,7 @@ const SENDER = {
   scope: { name: 'bench.instrumentation', version: '0.1.0' },
 };
 
-/** Random numbers below 1 with a seed. */
+/** Seeded random numbers from 0 to below 1. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,8 +38,8 @@ function random(seed: number): () => number {
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 /**
- * Exports like those of agents: 2.8 kB a span, ten spans a trace, texts that compress like prose. The id source gets
- * the number of bytes: 16 for a trace, then 8 for each of its spans.
+ * Exports like those of agents: 2.8 kB a span, ten spans a trace, texts that compress like prose. The id source is called
+ * with a number of bytes: 16 for a trace, then 8 for each of its spans.
  */
 export function agentSpans(seed: number, idOf: (bytes: number) => string = randomId) {
   const draw = random(seed);

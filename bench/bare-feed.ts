@@ -1,5 +1,5 @@
-// Lower bound for a thousand readers of events in a Node process: an event becomes bytes once, and is written to each
-// socket. Senders get an answer and keys are not checked.
+// Lower bound for a thousand readers of events in a Node process: encodes an event once and writes the bytes to each
+// socket. It answers senders and checks no keys.
 //   node bench/bare-feed.ts PORT
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 const [port = ''] = process.argv.slice(2);
 const readers = new Set<Socket>();
 
-/** An update as long as the product's; `name` has the time of sending, which the reader looks for. */
+/** An update of the same length as in the product. `name` contains the time of sending, which the reader parses. */
 function frameOf(name: string): Buffer {
   const trace = {
     traceId: '0'.repeat(32),

@@ -1,4 +1,4 @@
-// Lower bound for a Node gateway: checks one bearer key, forwards through undici's dispatch, passes the answer on.
+// Lower bound for a Node gateway: checks one bearer key, and forwards request and answer through undici's dispatch.
 // It parses the request for its model and a JSON answer for its usage, and has no accounting. With `http` it calls the
 // upstream through node:http.
 //   node bench/bare-proxy.ts PORT UPSTREAM_ORIGIN KEY [http]

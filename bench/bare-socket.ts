@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Length of the answer that starts the buffer; -1 for a chunked one, null while its head is incomplete. */
+/** Length of the answer at the start of the buffer; -1 for a chunked one, null while its head is incomplete. */
 function lengthOf(answer: Buffer): number | null {
   const headEnd = answer.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

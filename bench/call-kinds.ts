@@ -1,4 +1,4 @@
-// CPU of the gateway for a decision and for pass-through calls, over that of a chat call of the same size in the same run.
+// CPU of the gateway for a decision and for pass-through calls, as a multiple of a chat call of the same size.
 //   node bench/call-kinds.ts [--seconds 3] [--rounds 5] [--connections 16] [--dry]
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
 });
 const SECONDS = options.dry ? 1 : Number(options.seconds);
 const ROUNDS = options.dry ? 1 : Number(options.rounds);
-/** Most CPU of a kind, as a multiple of a chat call. */
+/** Highest allowed CPU of a kind, as a multiple of a chat call. */
 const GOALS: Readonly<Record<string, number>> = { decision: 2, 'pass-through entry': 1.5, 'provider prefix': 1.5 };
 
 const QUESTIONS = Array.from({ length: 10 }, (_unused, index) => ({

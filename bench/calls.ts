@@ -1,6 +1,6 @@
-// CPU a call of keeping, committing and unfolding records of the gateway, in process. One line of JSON.
+// CPU of encoding, committing and unfolding the record of a call, in process. Prints one line of JSON.
 //   node bench/calls.ts <checkout> [calls of a round] [rounds]
-// Records are alike but for ids, times and counts, as those of one key and model. The best round counts.
+// Records differ in ids, times and counts only, as those of one key and model. Prints the best round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import type * as orm from '../src/persistence/database/orm.ts';
 
 const [root = '.', ...sizes] = process.argv.slice(2);
 const [CALLS = 20_000, ROUNDS = 6] = sizes.map(Number);
-/** As `call-records.ts` has them: records kept at once, and calls of a commit. */
+/** As in `call-records.ts`: number of records in memory, and calls of a commit. */
 const KEPT_AT_ONCE = 32;
 const BATCH = 4_000;
 type Orm = typeof orm;

@@ -1,6 +1,6 @@
-// Memory of the catalog: before loading, loaded, and after every row was replaced once and every entry and page was
-// served from both states. Prints one line of JSON. A map is read and dropped first, so that memory that the engine keeps
-// after reading is in all three figures.
+// Memory of the catalog: before loading, after loading, and after every row was replaced once and every entry and page
+// was served from both states. Prints one line of JSON. A map is read and dropped first, so that all three figures
+// include the memory that the engine retains after a read.
 //   node --expose-gc bench/catalog-memory.ts FOLDER
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,11 +34,11 @@ const platform = {
   catalogResults: createCatalogResultCache(source),
   patterns: createPatternCompiler(),
 };
-// A caller with a key is not counted, so that only the catalog is used.
+// Calls with a key are not counted for the free tier, so only the catalog is used.
 const scope = { platform, caller: { role: 'proxy_admin' } } as unknown as Scope;
 const request = { method: 'GET', params: {}, headers: {}, body: new Uint8Array() };
 
-/** Writes every entry and every page of the usual sizes once. */
+/** Serializes every entry and every page of the usual sizes once. */
 async function serveAll(): Promise<void> {
   const { entries } = source.current();
   for (const { id } of entries)

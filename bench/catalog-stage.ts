@@ -12,7 +12,7 @@ export interface Side {
   readonly program: Program;
 }
 
-/** One request, to the product and to Koa with the prepared answer. */
+/** A request to the product, and the same one to Koa with a prepared answer. */
 export interface Question {
   readonly title: string;
   readonly koa: Side;
@@ -21,7 +21,7 @@ export interface Question {
 
 export interface CatalogStage {
   readonly questions: readonly Question[];
-  /** A second product whose map can be swapped, with requests for one entry. */
+  /** A second product with a replaceable map, and requests for one entry. */
   readonly followed: Side;
   startSwapping(): void;
   stopSwapping(): void;

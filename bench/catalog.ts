@@ -1,4 +1,5 @@
-// The catalog beside plain Koa, while its map is swapped, and in memory; writes its part of bench/RESULTS.md.
+// Compares the catalog with plain Koa, and measures it while its map is swapped, and its memory. Writes its part of
+// bench/RESULTS.md.
 //   npm run bench:catalog -- [--seconds 3] [--rounds 5] [--dry]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,12 +20,12 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const WARM_SECONDS = options.dry ? 1 : 5;
-/** Long enough for two refreshes of the map. */
+/** Duration of a load with swaps, in seconds: at least two refreshes of the map. */
 const SWAP_SECONDS = SECONDS + 2;
 const CONNECTIONS = 16;
 const SCANS = 50;
 
-/** Answers per second a catalog answer must reach of Koa's, milliseconds of a scan and of a pause, MiB. */
+/** Bounds: answers/s as a share of Koa's, time of a scan and of a pause in ms, memory in MiB. */
 const GOALS = { ratio: 0.7, scanMs: 10, pauseMs: 20, memoryMiB: 60 } as const;
 
 interface Round extends LoadReport {
@@ -136,7 +137,7 @@ try {
   );
   const grown = (field: keyof Memory): number => memory.replaced[field] - memory.without[field];
   const slowest = Math.max(...scans.map(({ medianMs }) => medianMs));
-  // Every round has swaps in it: the shortest of their longest requests is nearest to what a swap itself costs.
+  // Every round contains swaps. The smallest maximum of the rounds is the best estimate of the pause of a swap.
   const pauseMs = least(swapped, 'maxUs') / 1e3;
 
   const figures = table(HEAD, [

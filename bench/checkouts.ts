@@ -1,7 +1,7 @@
-// CPU of two checkouts of the product by turns, a process and a file of its own for each turn: what a part of it gains.
+// Compares the CPU of two checkouts of the product. Each turn has a new process and a new file.
 //   node bench/checkouts.ts --other <folder> --of spans|calls [--cores 1|2] [--rounds 6] [--exports 600] [--seconds 3]
-// Prints a table; nothing is written. `--other` has its dependencies installed. CPU counts all threads of the process, so
-// that it is comparable while other programs share the machine; spans/s and answers/s are not.
+// Prints a table and writes no file. The dependencies of `--other` must be installed. CPU includes all threads of the
+// process. It is comparable while other programs use the machine; spans/s and answers/s are not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,11 +26,11 @@ if (options.other === undefined) throw new Error('Name the other checkout: --oth
 const CHECKOUTS = [join(import.meta.dirname, '..'), options.other];
 const ROUNDS = Number(options.rounds);
 const EXPORTS = Number(options.exports);
-/** Sent before a turn counts: the compiler's. */
+/** Exports before the measured ones, so that the code is compiled. */
 const WARMING_EXPORTS = 600;
 const WARMING_SECONDS = 4;
 
-/** What one turn saw. `later` is CPU after the last answer. */
+/** Figures of one turn. `laterUs` is CPU after the last answer. */
 interface Turn {
   readonly cpuUs: number;
   readonly laterUs: number;

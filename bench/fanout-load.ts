@@ -1,4 +1,4 @@
-// Follows traces over event streams with many readers while exports are sent, and times every update to every reader.
+// Subscribes many readers to traces over event streams, sends exports, and measures the delay of each update to each reader.
 // Prints one line of JSON.
 //   FANOUT='{"origin":…,"adminKey":…,"pid":…,"readers":1000,"rounds":3,"rate":10,"seconds":5,"stalls":true}' node bench/fanout-load.ts
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ export interface FanoutOrder {
   /** Process id of the server, for its CPU. */
   readonly pid: number;
   readonly readers: number;
-  /** Rounds of each kind, in turn: all read, and, with `stalls`, one does not. */
+  /** Rounds of each kind, by turns: all clients read, and, with `stalls`, one does not. */
   readonly rounds: number;
   readonly stalls: boolean;
   /** Updates a second. */
@@ -24,7 +24,7 @@ export interface FanoutOrder {
 }
 
 export interface FanoutRound {
-  /** From before the export is sent until a reader has the update. */
+  /** Time from before the export is sent until a reader receives the update. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly cpuUs: number;
@@ -35,7 +35,7 @@ export interface FanoutReport {
   readonly kibPerReader: number;
   readonly all: readonly FanoutRound[];
   readonly besideStalled: readonly FanoutRound[];
-  /** Missed updates that the stalled reader was sent when it read again; 0 for none. */
+  /** Number of missed updates that the stalled reader receives when it reads again; 0 for none. */
   readonly missed: number;
 }
 
@@ -56,7 +56,7 @@ function post(path: string, key: string, contentType: string, body: Uint8Array):
   });
 }
 
-/** A key that sees its own traces only. */
+/** A key with access to its own traces only. */
 async function keyOfTeam(): Promise<string> {
   const body = Buffer.from(JSON.stringify({ team_id: 'fanout' }));
   return (JSON.parse(await post('/key/generate', order.adminKey, 'application/json', body)) as { key: string }).key;
@@ -105,7 +105,7 @@ const FIELDS = 'traceId name service startedAt durationMs status spanCount input
 const AT = '@'.charCodeAt(0);
 let delaysMs: number[] = [];
 
-/** Notes the delay of every update; its name says when it was sent: `@milliseconds@`. */
+/** Records the delay of every update. The name of an update contains the time of sending: `@milliseconds@`. */
 function listen(socket: Socket): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (data: Buffer) => {
@@ -143,7 +143,7 @@ async function stall(): Promise<Socket> {
   const socket = await follow(order.adminKey, wide);
   socket.pause();
   const input = 'This is not read. '.repeat(20);
-  // The kernel holds some ten megabytes on both sides of a loopback connection.
+  // The kernel buffers about ten megabytes of a loopback connection.
   for (let sent = 0; sent < 16; sent += 1) await send(order.adminKey, anExport(100, 'stuffing', input));
   return socket;
 }

@@ -1,5 +1,5 @@
-// Delay of a trace to a thousand readers of `traceUpdates`, with and without a stalled one, beside a process that only
-// writes prepared bytes to as many sockets; writes its part of bench/RESULTS.md.
+// Delay of a trace to a thousand readers of `traceUpdates`, with and without a stalled one. Compares it with a process
+// that writes prepared bytes to as many sockets. Writes its part of bench/RESULTS.md.
 //   npm run bench:fanout -- [--readers 1000] [--rounds 3] [--rate 10] [--seconds 5] [--runs 1] [--dry]
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -44,7 +44,7 @@ interface Seen {
   readonly goals: readonly (readonly string[])[];
 }
 
-/** Figures of the readers of a server; with `stalls` one more reader reads nothing in every other round. */
+/** Figures of the readers of a server. With `stalls` an additional reader reads nothing in every second round. */
 async function reportOf(
   name: string,
   commandOf: (port: number) => readonly string[],

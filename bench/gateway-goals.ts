@@ -117,7 +117,7 @@ export const NO_BOOKS = 'lensgate, no books';
 
 export const GOALS_HEAD = ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'];
 
-/** The goals with the figures of each run; a goal holds when it held in two of three runs. */
+/** The goals with the figures of each run. A bound holds if it held in at least two of three runs. */
 export const goalRows = (runs: readonly (readonly Goal[])[]): string[][] =>
   (runs[0] ?? []).map(({ what, must, reach, unit, better }, at) => {
     const seen = runs.map((goals) => goals[at]?.seen ?? Number.NaN);

@@ -1,7 +1,7 @@
-// Loads nginx, a bare Node proxy and the product in turn and writes the figures to bench/RESULTS.md. `--full` adds
+// Loads nginx, a bare Node proxy and the product by turns and writes the figures to bench/RESULTS.md. `--full` adds
 // Portkey's gateway, large prompts, streams at three concurrencies, paced streams, and the product without accounting.
-// `--goals` is `--full` without the trials that no goal needs. `--runs 3` repeats everything with new processes and judges
-// the goals by all runs.
+// `--goals` is `--full` without the trials that no goal uses. `--runs 3` repeats everything with new processes and
+// evaluates the goals over all runs.
 //   npm run bench:gateway -- [--seconds 3] [--rounds 5] [--warm 15] [--full | --goals] [--runs 1] [--dry]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,12 +36,12 @@ const { values: options } = parseArgs({
     dry: { type: 'boolean', default: false },
   },
 });
-/** Load before the first trial, so that compilation is in no figure. */
+/** Seconds of load before the first trial, so that figures exclude compilation. */
 const WARM_SECONDS = Number(options.warm);
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const RUNS = Number(options.runs);
-/** Delays need fewer rounds: each holds thousands of chunks. */
+/** Delays need fewer rounds: each round has thousands of chunks. */
 const PACED_ROUNDS = Math.min(ROUNDS, 3);
 
 const trial = (stream: boolean, connections: number, promptBytes = SMALL_PROMPT): Trial => {
@@ -81,7 +81,7 @@ async function assertTracesKept({ stage }: Run): Promise<void> {
   const answer = await fetch(`${origin}/v1/traces`, { headers: { authorization: `Bearer ${adminKey}` } });
   const page: { readonly data?: readonly unknown[] } = JSON.parse(await answer.text());
   if ((page.data?.length ?? 0) === 0)
-    throw new Error('The product kept no trace of the calls: its features were not on.');
+    throw new Error('The product stored no traces of the calls. Check that tracing is on.');
 }
 
 const upstreamCalls = async ({ stage }: Run): Promise<number> =>

@@ -1,4 +1,4 @@
-// Starts the npm peer that stores traces: JSON files in a folder, OTLP/JSON at /api/otlp.
+// Starts the trace store of Genkit, a peer from npm: accepts OTLP/JSON at /api/otlp, stores JSON files in a folder.
 //   node bench/genkit.ts <home with its node_modules> <port> <folder>
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// The graph beside plain Koa and documented Yoga on Koa; writes its part of bench/RESULTS.md.
+// Compares the graph with plain Koa and with Yoga on Koa as in its documentation. Writes its part of bench/RESULTS.md.
 //   npm run bench:graph -- [--seconds 3] [--rounds 5] [--runs 1] [--dry]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ const FIELDS = 'entryId provider mode maxInputTokens maxOutputTokens inputCostPe
 const LIST = `{ catalogEntries(first: ${ROWS}) { nodes { ${FIELDS} } } }`;
 const HELLO = '{ __typename }';
 
-/** CPU of an answer, as a multiple of that of Koa for the same rows, and for a short body. */
+/** Bounds for the CPU of an answer, as a multiple of Koa: for the same rows, and for a short body. */
 const GOALS = { list: { must: 2, reach: 1.4 }, hello: { must: 4, reach: 2.2 } } as const;
 
 interface Target {
@@ -74,7 +74,7 @@ const orderOf = ({ url, query }: Target, seconds: number) => ({
   expectedStatus: 200,
 });
 
-/** Answers of all targets are checked once, so that no error is measured. */
+/** Checks one answer of each target, so that no errors are measured. */
 async function checked(target: Target): Promise<Target> {
   const { url, headers, body } = orderOf(target, 0);
   const answer = await fetch(url, { method: body === null ? 'GET' : 'POST', headers, body });

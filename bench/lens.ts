@@ -1,8 +1,9 @@
-// Quality and speed of lenses over synthetic runs with planted failures; writes its part of bench/RESULTS.md.
+// Quality and speed of lenses over synthetic runs with planted failures. Writes its part of bench/RESULTS.md.
 //   npm run bench:lens -- [--runs 240] [--seed 1] [--traces 1000] [--lenses 1000] [--dry]
-// The scripted reviewer of bench/lens/judge.ts answers. Another model, asked about the quality only: `--config config.yaml
-// [--model reviewer]`, a model of a configuration file of the product, the first one when none is named; or `--upstream
-// openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and `--lenses 0` leave out the speed.
+// The reviewer is the script bench/lens/judge.ts. Another model is measured for quality only. It is a model of a
+// configuration file of the product, by default the first one: `--config config.yaml [--model reviewer]`; or any model:
+// `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and `--lenses 0` skip the
+// measurements of speed.
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -30,7 +31,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Time of an answer of the scripted reviewer while the speed is measured, in ms. */
+/** Delay of an answer of the scripted reviewer in measurements of speed, in ms. */
 const JUDGE_MS = 5;
 const CONCURRENCY = 16;
 const CLAIMS = 21;
@@ -60,7 +61,7 @@ interface Lens {
 const checks = FAILURES.map((failure) => ({ id: checkIdOf(failure), instruction: CHECKS[failure] }));
 const settings = (model: string, more: object = {}) => ({ name: 'bench', model, checks, enabled: false, ...more });
 
-/** Quotes of findings, and those that are literally in the span that they name. */
+/** Number of quotes in findings, and number of those that occur literally in their span. */
 async function evidenceOf(server: BenchServer, { id, findings }: Lens) {
   const all = findings.flatMap(({ evidence }) => evidence);
   let valid = 0;
@@ -75,7 +76,7 @@ async function evidenceOf(server: BenchServer, { id, findings }: Lens) {
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 100 : (part * 100) / whole);
 
-/** Runs one lens over the runs and compares its findings with what was planted. */
+/** Runs one lens over the runs and compares its findings with the planted failures. */
 async function quality(server: BenchServer, model: string) {
   const runs = syntheticRuns(Number(options.runs), Number(options.seed));
   await server.ingest(runs);
@@ -160,7 +161,7 @@ async function claims(): Promise<number | null> {
 }
 
 interface Reviewer {
-  /** The model as the result names it. */
+  /** Name of the model in the result. */
   readonly title: string;
   readonly models: readonly object[];
   /** Its public name. */

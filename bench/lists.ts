@@ -18,8 +18,8 @@ import { createDatabase, dropDatabase } from '../test/support/postgresql-databas
 
 // Time of the first, a middle and the last page of the lists of keys, users and teams.
 //   node bench/lists.ts [--keys 100000] [--users 10000] [--teams 1000] [--rounds 20] [--only TEXT] [--dry]
-// Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--dry` makes two rounds of few rows, to
-// see that the script works.
+// Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--dry` makes two rounds of few rows to
+// check the script.
 
 /** Must: each page is answered within this time, in ms. */
 const GOAL_MS = 30;
@@ -125,7 +125,7 @@ async function seed(databaseUrl: string | null, dataDir: string): Promise<void> 
     keyHash: hashOf(number * 2),
     total: String((number * 7919) % 1_000_000),
   }));
-  // As autovacuum does within a minute.
+  // Autovacuum does this within a minute.
   if (flavour === 'postgresql') await orm.em.fork().getConnection().execute('vacuum analyze');
   await orm.close();
 }
@@ -173,7 +173,7 @@ const REST: readonly List[] = [
   rest('teams of a part of an alias', 1, '/v2/team/list?team_alias=eam%207'),
 ];
 
-/** A connection of the graph, with the id of a row in the middle of it. */
+/** A connection of the graph, and the id of a row in its middle. */
 const GRAPH = [
   { name: 'virtualKeys', args: '', fields: 'hash alias teamId', middle: [sizes.keys, hashOf] as const },
   ...(['ALIAS', 'CREATED_AT'] as const).map((order) => ({
@@ -214,7 +214,7 @@ async function measure(databaseUrl: string | null, dataDir: string): Promise<rea
   const env = { LENSGATE_DATA_DIR: dataDir, LENSGATE_LOG_LEVEL: 'silent', LENSGATE_CATALOG_REFRESH_SECONDS: '0' };
   const url = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl };
   const settings = readSettings(['--port', '0', '--host', '127.0.0.1'], { ...env, ...url }, keyGenerator);
-  // The first start makes the tables.
+  // The first start creates the tables.
   await (await startApp(settings, createLog('silent'))).stop();
   await seed(databaseUrl, dataDir);
   const app = await startApp(settings, createLog('silent'));

@@ -20,7 +20,7 @@ export interface LoadReport {
   readonly elapsedUs: number;
   readonly p50Us: number;
   readonly p99Us: number;
-  /** The longest of all. */
+  /** Highest latency. */
   readonly maxUs: number;
   readonly bad: number;
 }
@@ -42,9 +42,9 @@ const tool = hasCommand('wrk') ? 'wrk' : 'own sockets';
 /** Load generator of this machine. */
 export const LOAD_TOOL: string = tool;
 
-/** Loads one address; only loopback is accepted. */
+/** Loads one address. Accepts loopback addresses only. */
 export async function load(order: LoadOrder, folder: string): Promise<LoadReport> {
-  if (new URL(order.url).hostname !== '127.0.0.1') throw new Error(`Only 127.0.0.1 is loaded, not ${order.url}.`);
+  if (new URL(order.url).hostname !== '127.0.0.1') throw new Error(`Only 127.0.0.1 may be loaded, not ${order.url}.`);
   return tool === 'wrk' ? loadWithWrk(order, folder) : loadWithSockets(order);
 }
 
@@ -71,9 +71,9 @@ async function loadWithWrk(order: LoadOrder, folder: string): Promise<LoadReport
   const report: (LoadReport & { readonly refused: number }) | null = JSON.parse(
     /REPORT (.*)/.exec(said)?.[1] ?? 'null',
   );
-  if (report === null) throw new Error(`wrk gave no report: ${said}`);
+  if (report === null) throw new Error(`wrk printed no report: ${said}`);
   const { refused, ...rest } = report;
-  // wrk counts every status above 399 as refused. Where refusals are expected all answers must be refused.
+  // wrk counts every status above 399 as a failure. Where a refusal is expected, all answers must be failures.
   const wrong = order.expectedStatus >= 400 ? rest.requests - refused : refused;
   return { ...rest, bad: rest.bad + wrong };
 }

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 const START = 'scripts/start.mjs';
 
-/** Command of `npm start` without npm. With a preloaded module it runs the sources, because the bundle would replace it. */
+/** Command of `npm start` without npm. With a preloaded module it runs the sources, because it cannot replace modules of the bundle. */
 export function productCommand(
   args: readonly string[],
   { preload = null, root = ROOT }: { readonly preload?: string | null; readonly root?: string } = {},

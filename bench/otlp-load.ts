@@ -15,7 +15,7 @@ export interface OtlpOrder {
   readonly seed: number;
   /** Some peers accept JSON only. */
   readonly format: 'protobuf' | 'json';
-  /** Repeats a few exports with new ids, for very long runs. */
+  /** Whether a few exports are repeated with new ids, for very long runs. */
   readonly renewed: boolean;
 }
 
@@ -54,7 +54,7 @@ function made(): () => Buffer | null {
     const renewed = renewedExports(order.seed, order.spans);
     return () => (left-- > 0 ? requestOf(renewed(), constants.Z_BEST_SPEED) : null);
   }
-  // Prepared before: the work of the sender is not measured.
+  // Prepared in advance, so that the work of the sender is not measured.
   const requests = Array.from({ length: order.exports }, () =>
     requestOf(anExport(order.spans, order.format), constants.Z_DEFAULT_COMPRESSION),
   );

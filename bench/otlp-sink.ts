@@ -1,4 +1,4 @@
-// Upper bound of ingest: accepts an export, inflates it, reads every span, stores nothing. One thread.
+// Upper bound of ingest in one thread: accepts an export, inflates it, reads every span and stores nothing.
 //   node bench/otlp-sink.ts <port>
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';

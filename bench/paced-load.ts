@@ -1,5 +1,5 @@
-// Streams from one Node process over bare sockets, one after another on each connection, from the paced upstream, which
-// writes into every chunk when it was sent (`T` and nanoseconds of the clock all processes share). Prints one line of JSON.
+// Reads streams of the paced upstream from one Node process over bare sockets, one after another on each connection. Each
+// chunk contains its time of sending: `T` and nanoseconds of the system's monotonic clock. Prints one line of JSON.
 //   LOAD='{"url":…,"headers":{…},"body":…,"connections":16,"seconds":5}' node bench/paced-load.ts
 import { connect } from 'node:net';
 import type { LoadOrder } from './load.ts';
@@ -13,7 +13,7 @@ const headers = Object.entries({ ...order.headers, host: hostname, 'content-leng
   .join('');
 const request = Buffer.concat([Buffer.from(`POST ${pathname} HTTP/1.1\r\n${headers}\r\n`), body]);
 const STAMP = /T(\d{12,20})T/g;
-/** Of each stream; the upstream sends as many. */
+/** Number of chunks of a stream of the upstream. */
 const CHUNKS = 50;
 
 const delaysUs: number[] = [];
@@ -60,7 +60,7 @@ function client(startAfterMs: number): Promise<void> {
   });
 }
 
-// Spread over the pace, so that chunks of many streams do not come at once.
+// Starts are spread over the interval, so that chunks of many streams do not arrive at once.
 await Promise.all(Array.from({ length: order.connections }, (_, index) => client((index * 10) / order.connections)));
 const at = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;

@@ -9,7 +9,7 @@ export interface PacedReport {
   readonly chunks: number;
   readonly lost: number;
   readonly disordered: number;
-  /** Of every chunk but the first. */
+  /** Delay of the chunks after the first. */
   readonly p50Us: number;
   readonly p99Us: number;
   readonly firstP50Us: number;
@@ -22,7 +22,7 @@ export interface PacedRound extends PacedReport {
 
 export type PacedRounds = ReadonlyMap<string, readonly PacedRound[]>;
 
-/** Every target in turn with concurrent streams, each with one chunk every 10 ms. */
+/** Loads the targets by turns with concurrent streams of one chunk every 10 ms. */
 export async function pacedInTurn(
   targets: readonly Target[],
   {
@@ -49,7 +49,7 @@ export async function pacedInTurn(
   return taken;
 }
 
-/** Of one target: the medians of its rounds, and CPU of the best. */
+/** Medians of the rounds of one target, and CPU of the best round. */
 export function pacedOf(rounds: PacedRounds, name: string): PacedRound {
   const taken = rounds.get(name) ?? [];
   const middle = (field: keyof PacedRound): number => median(taken.map((round) => round[field]));

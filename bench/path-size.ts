@@ -1,6 +1,6 @@
-// Files and functions of this project that one warm request runs, on three paths, by the coverage counts of V8.
+// Counts the files and functions of this project that a warm request runs, on three paths, by V8's coverage.
 //   node bench/path-size.ts [--list]    with `--list` the functions of each path by file
-// A function counts when every one of several requests ran it, so that periodic work does not.
+// A function counts if each of several requests runs it. This excludes periodic work.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
@@ -133,7 +133,7 @@ const PATHS: Readonly<Record<string, () => Promise<unknown>>> = {
   'chat stream': () => send('/v1/chat/completions', CHAT),
   'the same with a virtual key': () => send('/v1/chat/completions', CHAT, virtualKey),
   'catalog query': () => send('/graphql', { query: '{ catalogEntries(first: 5) { nodes { entryId mode } } }' }),
-  // The last one: its feed stays open.
+  // Last, because its feed stays open.
   'trace ingest to subscriber': async () => {
     exported += 1;
     nextEvent ??= await openFeed();
@@ -166,7 +166,7 @@ async function ran(): Promise<ReadonlyMap<string, readonly string[]>> {
 const functionsOf = (files: ReadonlyMap<string, readonly string[]>): number =>
   [...files.values()].reduce((sum, names) => sum + names.length, 0);
 
-/** What is in both. */
+/** Intersection. */
 const inBoth = (
   one: ReadonlyMap<string, readonly string[]>,
   other: ReadonlyMap<string, readonly string[]>,
@@ -185,7 +185,7 @@ for (const [name, run] of Object.entries(PATHS)) {
     await sleep(time < WARM ? 10 : 300);
     await ran();
     await run();
-    // What the end of the answer starts, such as the record of the call, belongs to the request.
+    // Work that the end of the answer starts, such as the record of the call, belongs to the request.
     await sleep(time < WARM ? 0 : 150);
     const files = await ran();
     /* oxlint-enable no-await-in-loop */

@@ -1,6 +1,6 @@
-// CPU a span of traces that arrive in pieces, in process. One line of JSON.
+// CPU of a span of pieced traces, in process. Prints one line of JSON.
 //   node bench/pieces.ts <checkout> <traces> <exports of each> <spans of an export>
-// The exports of all traces arrive by turns, one after the other. Every second span is a model call with a price.
+// The exports of all traces alternate. Every second span is a model call with a price.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

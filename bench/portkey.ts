@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import { installPeer } from './install.ts';
 
 const VERSION = '1.15.2';
-/** A fresh install answers 500 to every OpenAI stream; it streams with this older server package. */
+/** Older server package, because a new install answers 500 to every OpenAI stream. */
 const NODE_SERVER = '1.14.1';
 
-/** Node of its own image, with which the goals were set. */
+/** Node of Portkey's image. The goals refer to it. */
 const SHIPPED_NODE = '20.20.2';
 
-/** Command that starts Portkey's gateway on a loopback port, with our Node or another. */
+/** Command that starts Portkey's gateway on a loopback port, with this Node or another. */
 export type PortkeyCommand = (port: number, node?: string) => readonly string[];
 
-/** Headers that make it forward to an OpenAI-compatible upstream. It checks no keys in this mode. */
+/** Headers of a request that Portkey forwards to an OpenAI-compatible upstream. It checks no keys in this mode. */
 export const portkeyHeaders = (upstreamOrigin: string): Readonly<Record<string, string>> => ({
   'x-portkey-provider': 'openai',
   'x-portkey-custom-host': `${upstreamOrigin}/v1`,
 });
 
-/** Installs it into a scratch folder; null where that is not possible. */
+/** Installs Portkey into a scratch folder; null where that is not possible. */
 export async function installPortkey(folder: string): Promise<PortkeyCommand | null> {
   const overrides = { '@hono/node-server': NODE_SERVER };
   const home = await installPeer(folder, { name: '@portkey-ai/gateway', version: VERSION, overrides });
@@ -27,7 +27,7 @@ export async function installPortkey(folder: string): Promise<PortkeyCommand | n
   return (port, node = process.execPath) => [node, '--import', loopback, server, `--port=${port}`, '--headless'];
 }
 
-/** Installs the Node that it ships with into a scratch folder; null where that is not possible. */
+/** Installs the Node of Portkey's image into a scratch folder; null where that is not possible. */
 export async function installShippedNode(folder: string): Promise<string | null> {
   const name = `node-${process.platform}-${process.arch}`;
   const home = await installPeer(folder, { name, version: SHIPPED_NODE });

@@ -7,9 +7,9 @@ import { keyGenerator } from '../src/runtime/identifiers.ts';
 import { readSettings } from '../src/runtime/settings/settings.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 
-// Time of a reload, and of the slowest request meanwhile.
+// Time of a reload, and of the slowest request during it.
 //   node bench/reload.ts [--models 1000] [--rounds 5] [--dry]
-// `--dry` makes one round with ten models, to see that the script works.
+// `--dry` makes one round with ten models to check the script.
 
 const GOALS = { reloadMs: 100, requestMs: 20 };
 

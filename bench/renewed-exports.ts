@@ -8,7 +8,7 @@ interface PlacedId {
   readonly hex: readonly number[];
 }
 
-/** Part of a trace id that names its conversation; the whole id of a span. */
+/** Number of hexadecimal digits of a trace id in the id of its conversation. */
 const NAMED_DIGITS = 12;
 
 function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
@@ -18,8 +18,8 @@ function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
 }
 
 /**
- * Repeats a few protobuf exports with new ids, for runs over millions of spans: making new texts takes longer than storing
- * them. A result is valid until the next call.
+ * Repeats a few protobuf exports with new ids, for runs over millions of spans. Generating new texts takes longer than
+ * storing them. A result is valid until the next call.
  */
 export function renewedExports(seed: number, spans: number, exports = 40): () => Buffer {
   const made = Array.from({ length: exports }, (_, at) => {

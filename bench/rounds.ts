@@ -11,7 +11,7 @@ export interface Round extends LoadReport {
   readonly rssMiB: number;
 }
 
-/** One load, for every target in turn. */
+/** One load, for all targets by turns. */
 export interface Trial {
   readonly title: string;
   readonly stream: boolean;
@@ -54,13 +54,13 @@ export async function measured(target: Target, order: LoadOrder, folder: string)
   };
 }
 
-/** Deferred work of a target counts for it, not for the next one. */
+/** Waits for the deferred work of a target, so that it is not measured for the next one. */
 export async function settle({ settled }: Target): Promise<void> {
   await after(500);
   await settled?.();
 }
 
-/** Every target once per round, in turn, so that a slow moment of the machine affects all of them. */
+/** Loads each target once per round, so that a slow phase of the machine affects all of them. */
 export async function inTurn(
   targets: readonly Target[],
   {
@@ -93,7 +93,7 @@ export const medianOf = (rounds: readonly Round[], field: keyof Round): number =
 export const least = (rounds: readonly Round[], field: keyof Round): number =>
   rounds.length === 0 ? Number.NaN : Math.min(...rounds.map((round) => round[field]));
 
-/** The median of the ratios taken round by round. */
+/** The median of the ratios of the rounds. */
 export function ratio(rounds: Rounds, of: string, to: string, field: keyof Round): number {
   const base = pick(rounds, to);
   return median(pick(rounds, of).map((round, index) => round[field] / (base[index]?.[field] ?? Number.NaN)));

@@ -13,7 +13,7 @@ import { table } from './report.ts';
 
 /** Limits that no call reaches. */
 const MANY = 1_000_000_000;
-/** Longer than shares without calls are kept, also where all keys give theirs back at once. */
+/** Longer than the time after which unused shares are returned, also if all keys return theirs at once. */
 const PAUSE_MS = 3_000;
 const SCOPES = ['api_key', 'user', 'team', 'project', 'organization'] as const;
 const COUNTERS = ['key', 'user', 'team', 'project', 'organization'] as const;
@@ -78,7 +78,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
     waits.sort((one, other) => one - other);
     const at = (part: number): string => (waits[Math.floor(part * (waits.length - 1))] ?? 0).toFixed(0);
     rows.push([title, at(0.5), at(0.99)]);
-    // Unused shares are given back after some ticks.
+    // Unused shares are returned after some ticks.
     await delay(PAUSE_MS);
   }
   const trip = 'a round trip alone';

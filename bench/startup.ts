@@ -47,7 +47,7 @@ const hello = join(import.meta.dirname, 'node-hello.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'lensgate-startup-'));
 try {
   const portkey = await installPortkey(folder);
-  // Built before the measurement, as an install does.
+  // The bundle is built before the measurement, as in an install.
   await run(['npm', 'run', '--silent', 'build']);
   const taken = new Map<string, Start[]>();
   const take = (name: string, one: Start): void => void taken.set(name, [...(taken.get(name) ?? []), one]);
@@ -68,7 +68,7 @@ try {
     ] as const;
     for (const [name, begin] of starts) {
       const begun = await begin();
-      // The first start of each warms the file cache and writes the compile cache.
+      // The first start of each target fills the file cache and the compile cache.
       if (turn > 0) take(name, begun);
     }
   }

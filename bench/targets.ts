@@ -23,9 +23,9 @@ export interface Stage {
   readonly targets: readonly Target[];
   readonly product: Target & { readonly origin: string; readonly adminKey: string };
   readonly koaHello: Target;
-  /** Only in the full matrix. */
+  /** Null without `--full`. */
   readonly nodeHttp: Target | null;
-  /** Portkey on the Node of its own image; the other one runs on ours. */
+  /** Portkey on the Node of its own image; the other one runs on this Node. */
   readonly portkeyAsShipped: Target | null;
   readonly withoutBooks: Target | null;
   stop(): Promise<void>;
@@ -127,7 +127,7 @@ async function startPortkey(
   return { name, url: `${origin}/v1/chat/completions`, headers, program };
 }
 
-/** The product as shipped: key and budget check, spend row and trace span of every call on. */
+/** The product with its defaults: key and budget check, spend row and trace span of every call. */
 export async function startProduct(
   launch: Launch,
   name: string,
@@ -172,7 +172,7 @@ export async function startProduct(
 const UNFOLDING_MS = 60_000;
 const ASK_EVERY_MS = 100;
 
-/** Resolves when every call is unfolded (ADR 0035): the work of one target must not run while another is loaded. */
+/** Resolves when every call is unfolded (ADR 0035), so that this work does not run while another target is loaded. */
 async function unfolded(origin: string): Promise<void> {
   for (const end = Date.now() + UNFOLDING_MS; Date.now() < end; await after(ASK_EVERY_MS)) {
     const said = await (await fetch(`${origin}/metrics`)).text();

@@ -1,7 +1,7 @@
-// Ingest of spans on one core and on two; writes its part of bench/RESULTS.md.
+// Ingest of spans on one core and on two. Writes its part of bench/RESULTS.md.
 //   npm run bench:trace-cores -- [--rounds 3] [--exports 1000] [--runs 1] [--dry]
-// Nothing else runs, and every turn has its own process and file with a round for each number of connections, because
-// writes of another target may reach the disk long after its round.
+// Every turn has a new process and file, and a round for each number of connections. No other target runs at the same
+// time, because its writes may reach the disk long after its round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,14 +22,14 @@ const ROUNDS = Number(options.rounds);
 const EXPORTS = Number(options.exports);
 const RUNS = Number(options.runs);
 /**
- * Exports before a round counts, for the compiler: functions that run once per export are compiled after a thousand of them,
- * on two cores in two places.
+ * Exports before the measured ones. Functions that run once per export are compiled after about a thousand of them, on two
+ * cores in two threads.
  */
 const WARMING_EXPORTS = 1_500;
-/** Sixteen connections keep two cores busy; with fewer, exports wait for each other. */
+/** Sixteen connections use two cores fully. With fewer, exports wait for each other. */
 const CONNECTIONS = [16, 8];
 
-/** Where the product runs. */
+/** Cores of the product. */
 interface Place {
   readonly name: string;
   readonly core: string | null;
@@ -91,7 +91,7 @@ const rowOf = ({ place, connections, rounds }: Trial): (string | number)[] => [
   medianOf(rounds, busyCores).toFixed(2),
 ];
 
-/** The median of the ratios round by round. */
+/** The median of the ratios of the rounds. */
 function overOne(seen: Seen, where: Place, connections: number): number {
   const roundsOf = (place: Place): readonly Round[] =>
     seen.find((trial) => trial.place === place && trial.connections === connections)?.rounds ?? [];

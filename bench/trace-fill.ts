@@ -11,7 +11,7 @@ export const DAYS = 30;
 export const DAY_MS = 86_400_000;
 export const TEAMS = 50;
 export const SPANS_PER_TRACE = 10;
-/** One very long trace; older than all others, so that no list starts with it. */
+/** One very long trace, older than all others, so that no list begins with it. */
 export const LARGE = { traceId: 'f'.repeat(32), spans: 20_000 };
 
 /** Marker file of a filled folder. */
@@ -27,14 +27,14 @@ export interface Filled {
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
-/** Random-looking id, derived from the number of the trace. */
+/** Pseudorandom id, derived from the number of the trace. */
 export const traceIdOf = (number: number): string => hex(Math.imul(number + 1, 0x9e3779b1) >>> 0, 8) + hex(number, 24);
 const ownerOf = (number: number): Owner => ({ teamId: `team-${number % TEAMS}`, keyHash: hex(number % TEAMS, 64) });
 
 interface Wanted {
   readonly traceId: string;
   readonly startMs: number;
-  /** The number of its root; the others count on from there. */
+  /** Number of the root; those of its other spans follow. */
   readonly rootNumber: number;
   readonly first: number;
   readonly count: number;
@@ -96,7 +96,7 @@ export async function fill(store: TraceStore, folder: string, spans: number): Pr
   const begun = performance.now();
   for (let first = 0; first < traces; first += TRACES_PER_CALL) {
     const numbers = Array.from({ length: Math.min(TRACES_PER_CALL, traces - first) }, (_, at) => first + at);
-    // One call for each owner, all waiting at the same moment: they share a commit.
+    // One concurrent call for each owner: they share a commit.
     const byOwner = Map.groupBy(numbers, (number) => number % TEAMS);
     const calls = [...byOwner].map(([owner, own]) => {
       const each = own.map((number) =>

@@ -1,5 +1,5 @@
-// Time of reads of the trace store: ten spans a trace except one of 20,000, without payloads. Prints one line of JSON. A
-// filled folder is only read.
+// Time of reads of the trace store: ten spans a trace except one of 20,000, without payloads. Prints one line of JSON.
+// Fills the folder if it is empty.
 //   node bench/trace-reads.ts <folder> <spans> [address of a ClickHouse server]
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ const times = {
   }),
   spanPage: await timed(paging(large)),
 };
-// Closed first, because half of the data is in the write-ahead log.
+// The size is read after closing, because half of the data is in the write-ahead log before.
 await stores.close();
 const report: ReadReport = {
   spans,

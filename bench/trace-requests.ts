@@ -1,5 +1,5 @@
-// Asks the product over one keep-alive connection for a page of traces, for a trace of ten spans and for a span with
-// its payload, and times every answer. Sends the spans with payloads first. Prints one line of JSON.
+// Requests a page of traces, a trace of ten spans and a span with its payload over one keep-alive connection, and
+// measures the latency of every answer. Sends the spans with payloads first. Prints one line of JSON.
 //   READS='{"origin":…,"adminKey":…,"traces":20000,"endMs":…,"requests":2000}' node bench/trace-requests.ts
 import { Agent, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -10,24 +10,24 @@ import type { ReadTimes } from './trace-reads.ts';
 export interface RequestOrder {
   readonly origin: string;
   readonly adminKey: string;
-  /** Traces that `fill` made, and the end of their window. */
+  /** Number of traces that `fill` stored, and the end of their window. */
   readonly traces: number;
   readonly endMs: number;
-  /** Of each kind. */
+  /** Number of requests of each kind. */
   readonly requests: number;
 }
 
 export interface RequestReport {
   readonly firstPage: ReadTimes;
   readonly trace: ReadTimes;
-  /** One span with input, output and attributes, out of an export of a hundred. */
+  /** One span with input, output and attributes, of an export of a hundred. */
   readonly span: ReadTimes;
 }
 
 const EXPORTS = 10;
 const SPANS_PER_EXPORT = 100;
 const PAGE = 50;
-/** Requests before the timed ones, for the compiler. */
+/** Requests before the measured ones, so that the code is compiled. */
 const WARM_UP = 500;
 
 const order: RequestOrder = JSON.parse(process.env['READS'] ?? '{}');
@@ -60,7 +60,7 @@ function ask(path: string, body: Uint8Array | null = null): Promise<string> {
   });
 }
 
-/** Stores spans with payloads, always with the same ids, so that a folder gets them once. */
+/** Stores spans with payloads. The ids are constant, so a folder contains them once. */
 async function spansWithPayloads(): Promise<readonly string[]> {
   const paths: string[] = [];
   let count = 0;

@@ -71,7 +71,7 @@ export function traceTargets(folder: string) {
       await untilReady(url);
       return { name: 'read only: inflated, decoded, nothing kept', url, headers: {}, format: 'protobuf', program };
     },
-    /** The product as shipped, on SQLite; over a filled folder without retention. */
+    /** The product with its defaults, on SQLite; without retention for a filled folder. */
     async product(
       name: string,
       core: string | null,
@@ -115,7 +115,7 @@ export function traceTargets(folder: string) {
       const name = `${GENKIT.name} ${GENKIT.version}: JSON files`;
       return { name, url: `${origin}/api/otlp/v1/traces`, headers: {}, format: 'json', program };
     },
-    /** Sends requests to a product over a filled folder, and ends it. */
+    /** Sends requests to a product with a filled folder, and stops it. */
     async requests(filled: string, spans: number, requests: number): Promise<RequestReport> {
       const product = await this.product(`filled with ${spans}`, CORES.server, { filled });
       const { endMs }: Filled = JSON.parse(readFileSync(join(filled, FILLED), 'utf8'));

@@ -1,9 +1,9 @@
-// Ingest of spans beside a process that only decodes and beside a peer, disk and memory of spans, and reads of many;
-// writes its part of bench/RESULTS.md.
+// Compares the ingest of spans with a process that only decodes and with a peer. Measures disk and memory of spans, and
+// reads of many spans. Writes its part of bench/RESULTS.md.
 //   npm run bench:traces -- [--rounds 5] [--exports 200] [--spans 200000] [--ingest-spans 0] [--reads-in folder] [--runs 1] [--dry]
-// `--spans 10000000` reads at the size of the goals; building that takes ten minutes and 3 GB, once with a folder in
-// `--reads-in`. `--ingest-spans 5000000` measures memory during ingest. `--runs 3` repeats everything with new processes
-// and judges the goals by all runs.
+// `--spans 10000000` reads at the size of the goals. Filling takes ten minutes and 3 GB; a folder in `--reads-in` is
+// filled once. `--ingest-spans 5000000` measures memory during ingest. `--runs 3` repeats everything with new processes
+// and evaluates the goals over all runs.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ async function reads({ folder, targets }: Run, spans: number): Promise<ReadRepor
 
 const of = (rounds: readonly Round[], field: keyof Round): readonly number[] => rounds.map((one) => one[field]);
 const best = (rounds: readonly Round[]): number => Math.min(...of(rounds, 'cpuUs'));
-/** The median of the ratios round by round. */
+/** The median of the ratios of the rounds. */
 const ratio = (rounds: readonly Round[], over: readonly Round[]): number =>
   median(rounds.map(({ spansPerSecond }, at) => spansPerSecond / (over[at]?.spansPerSecond ?? Number.NaN)));
 
@@ -119,7 +119,7 @@ async function seenIn(own: Run): Promise<Seen> {
   const genkit = await targets.genkit();
   const trials = [sink, product, ...(genkit === null ? [] : [genkit])].map((target): Trial => ({ target, rounds: [] }));
   const roundsOf = (target: Target): readonly Round[] => trials.find((trial) => trial.target === target)?.rounds ?? [];
-  // A round for the compiler, which does not count.
+  // An unmeasured round, so that the code is compiled.
   for (const { target } of trials) await targets.round(target, EXPORTS);
   for (let turn = 0; turn < ROUNDS; turn += 1)
     for (const { target, rounds } of trials) rounds.push(await targets.round(target, EXPORTS));

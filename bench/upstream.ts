@@ -1,6 +1,6 @@
-// A fake OpenAI-compatible upstream on bare sockets, several times faster than node:http, so that it does not saturate
-// first. Answers JSON, or 50 SSE chunks for a stream: as fast as possible, or, for the user `paced`, one every 10 ms with
-// its time of writing.
+// A fake OpenAI-compatible upstream on bare sockets, several times faster than node:http, so that it is not the
+// bottleneck. Answers JSON, or 50 SSE chunks for a stream: as fast as possible, or, for the user `paced`, one every
+// 10 ms with its time of sending.
 //   node bench/upstream.ts PORT
 // GET /calls returns the number of completions.
 import { createServer, type Socket } from 'node:net';
@@ -58,7 +58,7 @@ function paced(socket: Socket): void {
 function stream(socket: Socket, withUsage: boolean): void {
   socket.write(STREAM_HEAD);
   let sent = 0;
-  // One chunk per turn of the loop: the proxy under test sees chunks, not one block.
+  // One chunk per turn of the event loop, so that the proxy under test receives separate chunks.
   const next = (): void => {
     if (socket.destroyed) return;
     if (sent === CHUNKS) {

@@ -35,7 +35,7 @@ if (!nodeGyp || !headers) skip('its build tools are absent');
 
 const options = [
   '-DSQLITE_DEFAULT_MEMSTATUS=0',
-  // As SQLite's own build where available: fdatasync flushes the log without the file's modification time.
+  // Linux only, as in SQLite's own build: fdatasync flushes the log without the file's modification time.
   ...(process.platform === 'linux' ? ['-DHAVE_FDATASYNC=1'] : []),
 ];
 
@@ -50,6 +50,6 @@ const built = spawnSync(
   },
 );
 if (built.status !== 0 || !existsSync(join(addon, 'build', 'Release', 'node_sqlite3.node')))
-  skip(`the compiler said: ${built.stderr?.trim().split('\n').slice(-3).join(' / ') || built.error?.message}`);
+  skip(`compiler output: ${built.stderr?.trim().split('\n').slice(-3).join(' / ') || built.error?.message}`);
 for (const leftover of ['obj', 'obj.target', '.deps', 'sqlite3.a', 'nothing.a'])
   rmSync(join(addon, 'build', 'Release', leftover), { recursive: true, force: true });

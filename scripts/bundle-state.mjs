@@ -44,7 +44,7 @@ export function stamp(root, { folder, inputs }) {
   renameSync(own, stampFile(root));
 }
 
-/** Whether the content of the file is unchanged; calls `touched` when only its time differs, as after a checkout. */
+/** Whether the content of the file is unchanged. Calls `touched` when only its time differs, as after a checkout. */
 function same(path, [size, mtimeMs, content], touched) {
   const now = statSync(path);
   if (now.size === size && now.mtimeMs === mtimeMs) return true;

@@ -9,14 +9,14 @@ import { BUNDLES, currentEntry, ENTRY, inputsNow, nameOf, stamp } from './bundle
 /** Number of bundles that stay: a running process loads parts of its bundle later. */
 const KEPT = 3;
 
-/** Packages that are compiled, optional or read as files; they stay in node_modules. */
+/** Packages that are native, optional or read as files. They stay in node_modules. */
 const EXTERNAL = ['sqlite3', 'ioredis', '@graphql-yoga/render-graphiql'];
 
 /** npm's record of the installed packages; it decides whether libraries have changed. */
 const installed = (root) =>
   ['node_modules/.package-lock.json', 'package-lock.json'].find((path) => existsSync(join(root, path)));
 
-/** Inputs of a bundle beside its sources. */
+/** Inputs of a bundle other than its sources. */
 const TOOLS = ['scripts/bundle.mjs'];
 
 const BEYOND_ASCII = /[^\0-\x7f]/g;
@@ -47,7 +47,7 @@ function filesBeside(root, read) {
         read.push(fromRoot(root, id));
         if (!code.includes('import.meta')) return null;
         if (code.replaceAll(BESIDE, '').includes('import.meta'))
-          throw new Error(`${fromRoot(root, id)} finds a file in a way that no bundle knows`);
+          throw new Error(`${fromRoot(root, id)} uses import.meta in a form that the bundler does not support`);
         const emit = (path, fileName) => this.emitFile({ type: 'chunk', id: path, fileName });
         const text = code.replaceAll(BESIDE, (whole, path, modules) => {
           const target = resolve(dirname(id), path ?? modules);
@@ -85,13 +85,13 @@ const lazyHttp = {
 
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** One letter beyond Latin-1 makes V8 store a file with two bytes per letter. */
+/** Escapes non-ASCII characters: one character beyond Latin-1 makes V8 store a file with two bytes per character. */
 const plainLetters = {
   name: 'plain-letters',
   generateBundle(_options, files) {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk') continue;
-      if (RAW.test(file.code)) throw new Error(`${file.fileName} has a raw text that cannot be in plain letters`);
+      if (RAW.test(file.code)) throw new Error(`${file.fileName} has a raw template literal with non-ASCII characters`);
       file.code = file.code.replaceAll(BEYOND_ASCII, escaped);
     }
   },
@@ -167,7 +167,7 @@ export async function makeBundle(root) {
     await write(root, scratch, read);
     const inputs = inputsNow(root, [...read, ...TOOLS, installed(root)]);
     const changed = Object.entries(inputs).find(([, [, mtimeMs]]) => mtimeMs >= begunMs);
-    if (changed) throw new Error(`${changed[0]} changed meanwhile`);
+    if (changed) throw new Error(`${changed[0]} changed during the build`);
     const folder = nameOf(inputs);
     settle(scratch, join(root, BUNDLES, folder));
     stamp(root, { folder, inputs });

@@ -14,7 +14,7 @@ import { zipEntry } from './zip-entry.ts';
 const MAP_IN_WHEEL = 'litellm/model_prices_and_context_window_backup.json';
 const FOLDER = new URL('../data/catalog/', import.meta.url);
 
-/** The input gives no snapshot; the message is for users. Nothing was written. */
+/** The input cannot become a snapshot. No file was written. The message is for users. */
 class NotMade extends Error {}
 
 interface Source {

@@ -24,7 +24,7 @@ interface LockFile {
   readonly packages?: Readonly<Record<string, LockedPackage>>;
 }
 
-/** package.json, ours or that of an installed package. */
+/** package.json of this project or of an installed package. */
 interface Manifest {
   readonly version?: string;
   readonly license?: unknown;
@@ -127,7 +127,7 @@ function packageFaults(path: string, locked: LockedPackage): readonly string[] {
   if (!path.startsWith('node_modules/') || locked.link === true) faults.push(`${path}: is not from the registry`);
   if (!EXACT.test(locked.version ?? '')) faults.push(`${path}: "${locked.version}" is not an exact version`);
   if (!INTEGRITY.test(locked.integrity ?? '')) faults.push(`${path}: has no sha512 integrity`);
-  // An address in the lock file means another source than the registry: git, files, tarballs of other hosts.
+  // A `resolved` address is a source other than the registry: git, files, tarballs of other hosts.
   if (locked.resolved !== undefined) faults.push(`${path}: names an address to be resolved from`);
   if (locked.hasInstallScript === true && !Object.hasOwn(INSTALL_SCRIPTS, name))
     faults.push(`${path}: has an install script that is not on the list`);

@@ -6,7 +6,7 @@ import { createWorkerLoop } from '../src/runtime/lens/worker-loop.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 
 // A worker of lens runs for a server on another machine: `npm run lens-worker -- --url U --token T`. The token may be in
-// LENSGATE_LENS_WORKER_TOKEN, which other users of the machine cannot read. It stops at SIGINT and SIGTERM.
+// LENSGATE_LENS_WORKER_TOKEN, which other users of the machine cannot read. It stops on SIGINT and SIGTERM.
 
 const { values } = parseArgs({
   options: {

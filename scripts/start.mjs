@@ -1,7 +1,7 @@
 // Runs on any Node: only the server needs the Node of the project's dependencies.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-// Imported as a whole: an old Node without some of its exports must reach the version check.
+// The default import works on an old Node without some of the exports, which must reach the version check.
 import module from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -51,7 +51,6 @@ if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
 } else keepCompiled(dirname(entry));
-// `npm start` sets an initial old generation of 96 MiB, which the main thread has by now. Later threads start with this
-// size.
+// Initial old generation of later threads: 16 MiB. The main thread already has the 96 MiB that `npm start` sets.
 setFlagsFromString('--initial-old-space-size=16');
 await import(pathToFileURL(entry).href);

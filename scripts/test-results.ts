@@ -1,14 +1,14 @@
-// Counts the tests of a run for `.ci/run`. Failed tests of the tiers below depend on time: their files run once more, alone, and a
-// test counts as failed when it fails both times.
+// Counts the tests of a run for `.ci/run`. Files with failed tests of time-dependent tiers run once more, alone. A test of
+// them counts as failed when it fails both times.
 //   node scripts/test-results.ts files REPORT                      files to run again, one a line
 //   node scripts/test-results.ts counts REPORT [SECOND [FOLDER]]   prints `PASSED FAILED SKIPPED`; writes `failures` and
 //                                                                  `second-runs` into FOLDER
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Tiers with processes, sockets or timers of their own. */
+/** Time-dependent tiers: their tests use processes, sockets or timers. */
 const TIMED = /^test\/(?:e2e|ports|clients|browser)\//;
-/** Most characters of the messages of one failure. */
+/** Maximum length of the messages of one failure, in characters. */
 const MOST_MESSAGE = 3_000;
 
 interface TestResult {
@@ -25,7 +25,7 @@ interface FileResult {
   readonly assertionResults: readonly TestResult[];
 }
 
-/** End of the name of an outcome that belongs to no test. */
+/** Suffix of the name of an outcome without a test. */
 const THE_FILE = ': the file itself';
 
 /** A report of the test runner in JSON. */
@@ -43,7 +43,7 @@ export interface Counts {
   readonly secondRuns: readonly string[];
 }
 
-/** One test, or the part of a file that belongs to none: its import and its hooks. */
+/** Outcome of one test, or of the import and the hooks of a file. */
 interface Outcome {
   readonly name: string;
   readonly status: string;
@@ -72,7 +72,7 @@ export const filesToRepeat = ({ testResults = [] }: Report, root: string): reado
       return TIMED.test(path) ? [path] : [];
     });
 
-/** Outcomes by name. Of tests with the same name a failed one stays. */
+/** Outcomes by name. A failed test takes precedence over others with the same name. */
 function byName(outcomes: readonly Outcome[]): ReadonlyMap<string, Outcome> {
   const found = new Map<string, Outcome>();
   for (const one of outcomes) if (found.get(one.name)?.status !== 'failed') found.set(one.name, one);
@@ -82,7 +82,7 @@ function byName(outcomes: readonly Outcome[]): ReadonlyMap<string, Outcome> {
 /** State of an outcome after both runs; `again` has the outcomes of its file in the second run, null without one. */
 function finalState({ name, status }: Outcome, again: ReadonlyMap<string, Outcome> | null): string {
   if (status === 'passed' || again === null) return status;
-  // A file that did not fail itself has no outcome of its own.
+  // A file whose import and hooks passed has no outcome.
   const later = again.get(name)?.status ?? (name.endsWith(THE_FILE) ? 'passed' : status);
   return status === 'failed' && later !== 'passed' ? 'failed' : later;
 }

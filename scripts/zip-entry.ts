@@ -13,7 +13,7 @@ function endOfDirectory(archive: Buffer): number {
   for (let at = archive.length - 22; at >= least; at -= 1) {
     if (archive.readUInt32LE(at) === END_OF_DIRECTORY) return at;
   }
-  throw new Error('This is no zip archive.');
+  throw new Error('The file is not a zip archive.');
 }
 
 /**
@@ -24,7 +24,7 @@ export function zipEntry(archive: Buffer, nameEnd: string): { readonly name: str
   const end = endOfDirectory(archive);
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
-    if (archive.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('The directory of the zip archive is broken.');
+    if (archive.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('The directory of the zip archive is invalid.');
     const nameLength = archive.readUInt16LE(at + 28);
     const name = archive.toString('utf8', at + 46, at + 46 + nameLength);
     if (name.endsWith(nameEnd)) return { name, bytes: contentAt(archive, at) };
@@ -41,5 +41,5 @@ function contentAt(archive: Buffer, directoryEntry: number): Buffer {
   const packed = archive.subarray(start, start + size);
   if (method === STORED) return packed;
   if (method === DEFLATED) return inflateRawSync(packed);
-  throw new Error(`The zip archive uses compression method ${method}, which is not read here.`);
+  throw new Error(`The zip archive uses compression method ${method}, which is not supported.`);
 }

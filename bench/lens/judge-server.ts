@@ -5,7 +5,7 @@ import { judgeAnswer } from './judge.ts';
 
 type Messages = readonly { readonly role: string; readonly content: string }[];
 
-/** A server of chat completions on loopback that answers as the scripted reviewer. */
+/** A loopback server of chat completions with the answers of the scripted reviewer. */
 export interface JudgeServer {
   /** Base address with `/v1`. */
   readonly base: string;
@@ -67,7 +67,7 @@ export async function startJudge({
   };
 }
 
-/** Configuration of a model that the judge answers, with a price in USD per token. */
+/** Configuration of a model that calls this server, with a price in USD per token. */
 export const judgeModel = (base: string): object => ({
   model_name: 'judge',
   litellm_params: {

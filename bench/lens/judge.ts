@@ -1,8 +1,8 @@
 import { checkIdOf, type Failure } from './runs.ts';
 
 /*
- * A reviewer without a model: it answers the questions of a lens by rules over the text that the question shows, and knows
- * nothing else. It is deterministic.
+ * A reviewer without a model. It answers the questions of a lens by rules over the text of the question alone. It is
+ * deterministic.
  */
 
 interface ShownSpan {
@@ -41,7 +41,7 @@ const GERMAN = /\b(Wo|ist|die|der|Bestellung)\b/;
 const numbersIn = (text: string): readonly string[] => text.match(/\b\d{5}\b/g) ?? [];
 const sentences = (text: string): number => text.split(/[.!?](?:\s|$)/).filter((part) => part.trim() !== '').length;
 
-/** What a careful reader finds in one run. */
+/** Failures that the rules find in one run. */
 function sightings(spans: readonly ShownSpan[]): readonly Sighted[] {
   const root = spans.find(({ kind }) => kind === 'agent');
   const answer = spans.findLast(({ kind }) => kind === 'llm');

@@ -11,7 +11,7 @@ export const FAILURES = [
 ] as const;
 export type Failure = (typeof FAILURES)[number];
 
-/** Expected behaviour of the agent: what reviewers judge by. Each check has the name of a failure as its id. */
+/** Expected behaviour of the agent, the criteria of reviewers. The id of each check is the name of a failure. */
 export const CHECKS: Readonly<Record<Failure, string>> = {
   'looping tool calls': 'The agent does not repeat one tool call with equal arguments more than twice.',
   'ignored instruction': 'The agent keeps to the system instruction about the length of its answer.',
@@ -38,7 +38,7 @@ interface Step {
 export interface SyntheticRun {
   readonly traceId: string;
   readonly failure: Failure | null;
-  /** A clean run that looks like one with this failure. */
+  /** Failure that a clean run resembles. */
   readonly resembles: Failure | null;
   readonly steps: readonly Step[];
 }
@@ -88,7 +88,7 @@ const steps = (question: string, tools: readonly Step[], answer: string): readon
 
 const lookup = (order: string, output: string, failed = false): Step => tool('lookup_order', { order }, output, failed);
 
-/** A run with a failure, and a clean one that looks alike. */
+/** A run with a failure, and a clean one that resembles it. */
 const PAIRS: Readonly<Record<Failure, (facts: Facts) => readonly [failing: readonly Step[], clean: readonly Step[]]>> =
   {
     'looping tool calls': ({ order, city }) => [
@@ -178,7 +178,7 @@ const CITIES = ['Lyon', 'Bremen', 'Gdansk', 'Turin', 'Leeds', 'Porto'];
 const hex = (random: () => number, digits: number): string =>
   Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
 
-/** Seeded runs: a third with a failure, each kind equally often, a third that look alike, and a third plainly clean. */
+/** Seeded runs: a third with failures, each kind equally often; a third of clean runs that resemble failures; other clean runs. */
 export function syntheticRuns(count: number, seed: number): readonly SyntheticRun[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, (_, at): SyntheticRun => {

@@ -24,7 +24,7 @@ export interface BenchServer {
 const KEY = 'sk-bench-lens';
 /** Runs per export. */
 const LOT = 100;
-/** Interval between reads of a lens that runs, in ms. Each read renders all executions of its run. */
+/** Poll interval of a running lens, in ms. Each read renders all executions of its run. */
 const LOOK_MS = 1_000;
 const HOUR_MS = 3_600_000;
 

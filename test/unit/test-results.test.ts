@@ -5,7 +5,7 @@ const ROOT = '/project';
 
 type State = 'passed' | 'failed' | 'skipped';
 
-/** A file with tests of these states; `broken` is the failure of its import or of a hook. */
+/** A file with tests of these states; `broken` is a failure of its import or of a hook. */
 function file(path: string, tests: Readonly<Record<string, State>>, broken?: string) {
   const assertionResults = Object.entries(tests).map(([fullName, status]) => ({
     fullName,

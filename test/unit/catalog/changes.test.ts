@@ -24,7 +24,7 @@ function changesBetween(earlier: EarlierState, later: CatalogSnapshot): readonly
 const stateOf = ({ entries }: CatalogSnapshot): ReadonlyMap<string, WatchedFields> =>
   new Map(entries.map((entry) => [entry.id, watchedFieldsOf(entry)]));
 
-/** The state before, from the state after and what changed in between. */
+/** The earlier state, restored from the later state and the changes. */
 function walkBack(
   after: ReadonlyMap<string, WatchedFields>,
   changes: readonly CatalogChange[],
@@ -155,7 +155,7 @@ describe('the difference between two states', () => {
     expect(changesBetween(stateOfSnapshot(snapshotOfRows('earlier', rows)), snapshotOfRows('later', {}))).toEqual([]);
   });
 
-  it('comes in slices of at most a hundred entries', () => {
+  it('is split into parts of at most a hundred entries', () => {
     const rows = (price: number) =>
       Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`m${at}`, { input_cost_per_token: price + at }]));
     const slices = [...compareStates(stateOfSnapshot(snapshotOfRows('1', rows(0))), snapshotOfRows('2', rows(1)))];
@@ -165,7 +165,7 @@ describe('the difference between two states', () => {
     expect([gone.flat().length, Math.max(...gone.map(({ length }) => length))]).toEqual([5_000, 100]);
   });
 
-  it('restores the earlier state, whatever was edited', () => {
+  it('restores the earlier state after any edit', () => {
     const random = randomFrom(20_261_121);
     const names = [
       'input_cost_per_token',

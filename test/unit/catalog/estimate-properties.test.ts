@@ -43,7 +43,7 @@ function dearer(first: (entry: CatalogEntry) => bigint | null, second: (entry: C
   return wrong.map(({ id }) => id);
 }
 
-/** Whether no tier is cheaper than what is below it. */
+/** Whether no tier is cheaper than a lower one. */
 function onlyRises(entry: CatalogEntry): boolean {
   const { usual, batch } = tariffsOf(entry);
   return [usual, batch].every((tariff) => {

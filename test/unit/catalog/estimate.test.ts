@@ -40,7 +40,7 @@ const shown = (made: Estimate | null) =>
     ),
   };
 
-// Rows as the map has had them, without what does not matter here.
+// Rows of the map, without members that the tests do not use.
 const GPT_4O = {
   input_cost_per_token: 2.5e-6,
   output_cost_per_token: 1e-5,
@@ -230,13 +230,13 @@ describe('what an estimate reports', () => {
   const PRICED = { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6, max_input_tokens: 1000 };
   const cached = workload({ input: 100, output: 10, hit: '0.5' });
   it.each([
-    ['nothing to say', PRICED, workload({ input: 100, output: 10, reasoning: '0.5' }), []],
+    ['no notes', PRICED, workload({ input: 100, output: 10, reasoning: '0.5' }), []],
     ['no batch prices', PRICED, workload({ input: 100, output: 10, batch: '0.1' }), ['BATCH_PRICE_MISSING']],
-    ['no word of caching', PRICED, cached, ['CACHING_NOT_STATED']],
+    ['no caching flag', PRICED, cached, ['CACHING_NOT_STATED']],
     ['no price for cached input', { ...PRICED, supports_prompt_caching: true }, cached, ['CACHE_READ_PRICE_MISSING']],
     ['a cache price without the flag', { ...PRICED, cache_read_input_token_cost: 1e-7 }, cached, []],
     [
-      'a cache price beside a flag that denies it',
+      'a cache price and a flag set to false',
       { ...PRICED, cache_read_input_token_cost: 0, supports_prompt_caching: false },
       cached,
       ['CACHING_NOT_STATED'],

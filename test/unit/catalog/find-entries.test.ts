@@ -26,7 +26,7 @@ const idsFor = (filters: Partial<EntryFilters>, matches: ((id: string) => boolea
   findEntries(ENTRIES, { ...NO_FILTERS, ...filters }, matches).map(({ id }) => id);
 
 describe('finding catalog entries', () => {
-  it('without a filter gives everything, in the order of the file', () => {
+  it('without a filter returns all entries, in the order of the file', () => {
     expect(idsFor({})).toEqual(['zeta', 'Azure/GPT-4', 'alpha', 'bare']);
   });
   it('compares the provider whole, in any letter case', () => {

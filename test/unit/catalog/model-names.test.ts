@@ -4,9 +4,9 @@ import { modelNameOf } from '../../../src/domain/catalog/model-names.ts';
 import { modelsOf } from '../../../src/domain/catalog/price-map.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
-describe('the logical model behind an id', () => {
+describe('the logical model of an id', () => {
   it.each([
-    // Hosts, regions, contracts, sizes and qualities are ways to buy it.
+    // Hosts, regions, contracts, sizes and qualities do not distinguish models.
     ['gpt-4o', ['gpt-4o', 'azure/eu/gpt-4o', 'openrouter/openai/gpt-4o', 'gradient_ai/openai-gpt-4o', 'azure/GPT-4o']],
     ['gpt-image-1', ['gpt-image-1', 'low/1024-x-1024/gpt-image-1', 'azure/high/1536-x-1024/gpt-image-1']],
     ['gpt-image-2', ['fal_ai/openai/gpt-image-2/edit', 'fal_ai/low/1024-x-768/openai/gpt-image-2']],
@@ -21,7 +21,7 @@ describe('the logical model behind an id', () => {
     ],
     ['command-text-v14', ['bedrock/*/1-month-commitment/cohere.command-text-v14', 'cohere.command-text-v14']],
     ['claude-v2.1', ['anthropic.claude-v2:1', 'bedrock/eu-central-1/6-month-commitment/anthropic.claude-v2:1']],
-    // A dated snapshot is a model of its own, however its date is written.
+    // A dated snapshot is a separate model, in any date format.
     [
       'claude-sonnet-4.5-20250929',
       [
@@ -44,7 +44,7 @@ describe('the logical model behind an id', () => {
       'claude-3.5-sonnet-20241022',
       ['anthropic.claude-3-5-sonnet-20241022-v2:0', 'vercel_ai_gateway/anthropic/claude-3-5-sonnet-20241022'],
     ],
-    // One way to write a version and a family.
+    // Spellings of versions and families have one normal form.
     [
       'llama-3.1-8b-instruct',
       [
@@ -62,7 +62,7 @@ describe('the logical model behind an id', () => {
     ['deepseek-r1', ['us.deepseek.r1-v1:0', 'nebius/deepseek-ai/DeepSeek-R1']],
     ['embed-v4.0', ['us.cohere.embed-v4:0', 'cohere/embed-v4.0']],
     ['mistral-7b-instruct-v0.2', ['mistral.mistral-7b-instruct-v0:2', 'ollama/mistral-7B-Instruct-v0.2']],
-    // A word that names nothing is read with what stands before it.
+    // A last segment that is no model name is joined with the segment before it.
     ['stability-fast', ['stability/fast']],
     ['exa_ai-search', ['exa_ai/search']],
     ['flux-pro-v1.1', ['aiml/flux-pro/v1.1', 'fal_ai/fal-ai/flux-pro/v1.1']],
@@ -75,7 +75,7 @@ describe('the logical model behind an id', () => {
     ['sizes', ['llama-3.1-8b-instruct', 'llama-3.1-70b-instruct', 'ollama/llama3:8b', 'ollama/llama3:70b']],
     ['base and instruct', ['meta.llama3-8b-instruct-v1:0', 'replicate/meta/llama-3-8b']],
     ['quantisations', ['qwen3-32b', 'lambda_ai/qwen3-32b-fp8']],
-    ['fine-tuned and not', ['gpt-4o-2024-08-06', 'ft:gpt-4o-2024-08-06']],
+    ['fine-tuned and base', ['gpt-4o-2024-08-06', 'ft:gpt-4o-2024-08-06']],
     ['dates that look like versions', ['gpt-4-0613', 'gpt-4-1106-preview', 'gpt-4', 'gpt-4.1']],
     ['context sizes', ['azure/gpt-4-32k', 'azure/gpt-4']],
     ['revisions that are versions', ['stability.stable-image-core-v1:0', 'stability.stable-image-core-v1:1']],
@@ -84,7 +84,7 @@ describe('the logical model behind an id', () => {
     expect(new Set(ids.map(modelNameOf)).size).toBe(ids.length);
   });
 
-  it('is some text for any text', () => {
+  it('is a non-empty text for any text', () => {
     const odd = ['', '/', 'edit', 'text-to-image/edit', 'a/', ':0', '@', 'fast/pro'];
     expect(odd.map(modelNameOf)).toEqual(['', '/', 'edit', 'text-to-image', 'a', ':0', '-', 'fast-pro']);
   });
@@ -103,7 +103,7 @@ describe('the logical model behind an id', () => {
 
 const OLDER = new URL('../../../../shared/data/model_prices.json', import.meta.url);
 
-/** Empty where the file is not at hand. */
+/** Empty when the file does not exist. */
 function olderIds(): readonly string[] {
   if (!existsSync(OLDER)) return [];
   return (modelsOf(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? []).map(([id]) => id);

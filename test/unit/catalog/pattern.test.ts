@@ -80,7 +80,7 @@ describe('a pattern in the syntax of Python', () => {
   });
 });
 
-/** Shortest of many runs, in ms, so that a busy machine does not matter. */
+/** Shortest of many runs, in ms: the least affected by other load of the machine. */
 function fastest(run: () => void): number {
   const times = Array.from({ length: 30 }, () => {
     const started = performance.now();

@@ -37,7 +37,7 @@ const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
   ...fields,
 });
 
-/** The input price day by day; `?` where history cannot tell, `-` where there was none. */
+/** The input price of each day; `?` for an unknown price, `-` for none. */
 const byDay = (history: EntryHistory, days: readonly number[], field = INPUT): readonly unknown[] =>
   days.map((number) => {
     const price = pricesAt(history, day(number), NOW).prices.find((there) => there.field === field);
@@ -71,7 +71,7 @@ describe('the price at an instant', () => {
     expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
   });
 
-  it('is unknown where an import says that an entry was added, without its fields', () => {
+  it('is unknown where an import adds an entry without its fields', () => {
     const history = aHistory({ changes: [came(3, null), moved(6, 1, 2), went(8, null)] });
     expect(byDay(history, [1, 2, 3, 5, 6, 7, 8, 10])).toEqual(['-', '-', 1, 1, 2, 2, '-', '-']);
     expect(byDay(history, [2, 3, 7, 8], OUTPUT)).toEqual(['?', '?', '?', '?']);
@@ -115,7 +115,7 @@ describe('the price at an instant', () => {
     ]);
   });
 
-  it('is known where one of two overlapping imports has it', () => {
+  it('is known where one of two overlapping imports contains it', () => {
     const spans = [
       { source: 'imported' as const, from: day(1), to: day(5) },
       { source: 'imported' as const, from: day(3), to: day(9) },

@@ -19,7 +19,7 @@ const NOW = new Date('2026-11-21T00:00:00Z');
 
 const isAboutPrices = ({ field }: CatalogChange): boolean => field === null || fieldKindOf(field) === 'price';
 
-/** The histories of every entry of states that were recorded one after the other, state `n` at `n` ms. */
+/** Histories of all entries over consecutive states. State `n` is recorded at `n` ms. */
 function historiesOf(states: readonly CatalogSnapshot[]): ReadonlyMap<string, EntryHistory> {
   const changes = states.slice(1).flatMap((later, place) => {
     const earlier = states[place] ?? later;
@@ -41,40 +41,48 @@ function historiesOf(states: readonly CatalogSnapshot[]): ReadonlyMap<string, En
   );
 }
 
-/** The prices of an entry as a state has them. */
+/** Prices of an entry in a state. */
 function pricesIn(state: CatalogSnapshot, entryId: string): Readonly<Record<string, unknown>> | null {
   const entry = state.find(entryId);
   if (entry === null) return null;
   return Object.fromEntries(Object.entries(watchedFieldsOf(entry)).filter(([name]) => fieldKindOf(name) === 'price'));
 }
 
-/** The same, as history tells it; undefined where it does not know. */
-function pricesTold(history: EntryHistory, at: Date, now: Date): Readonly<Record<string, unknown>> | null | undefined {
+/** Prices of an entry that its history gives; undefined for unknown prices. */
+function replayedPrices(
+  history: EntryHistory,
+  at: Date,
+  now: Date,
+): Readonly<Record<string, unknown>> | null | undefined {
   const { listed, prices } = pricesAt(history, at, now);
   if (listed === null || !prices.every(({ known }) => known)) return undefined;
   if (!listed) return null;
   return Object.fromEntries(prices.flatMap(({ field, value }) => (value === null ? [] : [[field, value]])));
 }
 
-type Told = readonly [entryId: string, place: number, prices: ReturnType<typeof pricesTold>];
+type EntryPrices = readonly [entryId: string, place: number, prices: ReturnType<typeof replayedPrices>];
 
-/** Every entry's prices in every state: as they were, and as history tells them. */
-function bothAccounts(states: readonly CatalogSnapshot[]): {
-  readonly were: readonly Told[];
-  readonly told: readonly Told[];
+/** Prices of every entry in every state: the actual ones, and those that the histories give. */
+function actualAndReplayed(states: readonly CatalogSnapshot[]): {
+  readonly actual: readonly EntryPrices[];
+  readonly replayed: readonly EntryPrices[];
 } {
   const now = new Date(states.length);
   const asked = [...historiesOf(states).values()].flatMap((history) =>
     states.map((state, place) => ({ history, state, place })),
   );
   return {
-    were: asked.map(({ history: { entryId }, state, place }) => [entryId, place, pricesIn(state, entryId)]),
-    told: asked.map(({ history, place }) => [history.entryId, place, pricesTold(history, new Date(place), now)]),
+    actual: asked.map(({ history: { entryId }, state, place }) => [entryId, place, pricesIn(state, entryId)]),
+    replayed: asked.map(({ history, place }) => [
+      history.entryId,
+      place,
+      replayedPrices(history, new Date(place), now),
+    ]),
   };
 }
 
 describe('prices replayed from history', () => {
-  it('are those of every state that was recorded', () => {
+  it('are those of every recorded state', () => {
     const random = randomFrom(8_481);
     const names = ['input_cost_per_token', 'output_cost_per_token', 'tiered_pricing', 'rpm'];
     const values = [0, 1.4e-8, 5, null, { low: [1, 2] }, '1e-6'];
@@ -87,16 +95,16 @@ describe('prices replayed from history', () => {
           Object.fromEntries(['a', 'b', 'c'].filter(() => random(4) > 0).map((id) => [id, aRow()])),
         ),
       );
-      const { were, told } = bothAccounts(states);
-      expect(told).toEqual(were);
+      const { actual, replayed } = actualAndReplayed(states);
+      expect(replayed).toEqual(actual);
     }
   });
 
   const [before, after] = [sharedData('model_prices_prev.json'), sharedData('model_prices.json')];
   it.skipIf(before === null || after === null)('are those of two real maps, in both directions', () => {
     const [earlier, later] = [snapshotOfFile('earlier', before ?? ''), snapshotOfFile('later', after ?? '')];
-    const { were, told } = bothAccounts([earlier, later, earlier]);
-    expect(told).toEqual(were);
+    const { actual, replayed } = actualAndReplayed([earlier, later, earlier]);
+    expect(replayed).toEqual(actual);
   });
 
   const file = sharedData('model_prices_history.jsonl');
@@ -111,22 +119,22 @@ describe('prices replayed from history', () => {
     const [first, last] = [changes[0]?.at ?? NOW, changes.at(-1)?.at ?? NOW];
     const spans: readonly HistorySpan[] = [{ source: 'imported', from: first, to: last }];
     const [gap, future] = [new Date('2026-09-01'), new Date('2027-01-01')];
-    const accounts = [...Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId)].flatMap(
+    const results = [...Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId)].flatMap(
       ([entryId, own]) => {
         const history = { entryId, changes: own, complete: true, fields: null, spans };
         return own.flatMap(({ at, field, old, new: since }) => {
-          // At the very beginning there is no instant before.
+          // No instant precedes the first change.
           const justBefore = at > first ? new Date(at.getTime() - 1) : null;
           if (field === null || justBefore === null) return [];
-          const told = [justBefore, at, gap, future].map((instant) => {
+          const replayed = [justBefore, at, gap, future].map((instant) => {
             const price = pricesAt(history, instant, NOW).prices.find((there) => there.field === field);
             return price?.known === true ? price.value : 'unknown';
           });
-          return [{ told, was: [old, since, 'unknown', 'unknown'] }];
+          return [{ replayed, expected: [old, since, 'unknown', 'unknown'] }];
         });
       },
     );
-    expect(accounts.map(({ told }) => told)).toEqual(accounts.map(({ was }) => was));
-    expect(accounts.length).toBeGreaterThan(1_500);
+    expect(results.map(({ replayed }) => replayed)).toEqual(results.map(({ expected }) => expected));
+    expect(results.length).toBeGreaterThan(1_500);
   });
 });

@@ -26,12 +26,12 @@ describe('the price of a token', () => {
       reasoning: null,
     });
   });
-  it('of cached input is taken from the older key where only that is there', () => {
+  it('of cached input is taken from the older key where only that exists', () => {
     const older = { input_cost_per_token: 3e-7, input_cost_per_token_cache_hit: 6e-9 };
     expect(tokenPricesOf(older)).toEqual(prices({ input: 0.3, cacheRead: 0.006 }));
     expect(tokenPricesOf({ ...older, cache_read_input_token_cost: 7e-9 }).cacheRead).toBe(rateFrom(7e-9));
   });
-  it('of a cache write is that of input where the map says that writing adds nothing', () => {
+  it('of a cache write is that of input where the map has an additional price of zero', () => {
     expect(tokenPricesOf({ input_cost_per_token: 3e-7, cache_creation_input_token_cost: 0 }).cacheWrite).toBeNull();
     expect(tokenPricesOf({ input_cost_per_token: 0, cache_creation_input_token_cost: 0 }).cacheWrite).toBe(0n);
   });
@@ -50,7 +50,7 @@ describe('the tariff of a row', () => {
     expect(readTariff(row)).toBeNull();
   });
 
-  it('has the tiers that the map writes as bounds, the highest first, each with what it leaves alone', () => {
+  it('has the tiers that the map writes as bounds, the highest first, with unchanged prices for absent keys', () => {
     const tariff = readTariff({
       input_cost_per_token: 1e-6,
       output_cost_per_token: 2e-6,
@@ -71,7 +71,7 @@ describe('the tariff of a row', () => {
     });
   });
 
-  it('has the tiers that the map writes as steps, whatever their order', () => {
+  it('has the tiers that the map writes as steps, in any order', () => {
     const tariff = readTariff({
       output_cost_per_reasoning_token: 9e-6,
       tiered_pricing: [

@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const judge = (row: Row, accepted: Row | null = null, isReleased = (_field: string, _value: unknown) => false) =>
   quarantineRow('m', row, accepted, isReleased);
-/** Why a field is held, when it came from `before` to `now`. */
+/** Reason for the quarantine of a field that changes from `before` to `now`; null for none. */
 const reasonOf = (field: string, now: unknown, before?: unknown): string | null =>
   judge({ [field]: now }, before === undefined ? null : { [field]: before }).holds[0]?.reason ?? null;
 
@@ -13,17 +13,17 @@ describe('a price that moves', () => {
   it.each([
     ['just under ten-fold up', 9.99e-6, 1e-6, null],
     ['ten-fold up', 1e-5, 1e-6, 'ten_fold'],
-    ['ten-fold up, where a division of doubles would say less', 3e-5, 3e-6, 'ten_fold'],
+    ['ten-fold up, where a division of doubles is less', 3e-5, 3e-6, 'ten_fold'],
     ['just under ten-fold down', 1.01e-7, 1e-6, null],
     ['ten-fold down', 1e-7, 1e-6, 'ten_fold'],
     ['a thousand-fold', 0.0009, 9e-7, 'ten_fold'],
     ['from zero', 1e-6, 0, 'crosses_zero'],
     ['to zero', 0, 1e-6, 'crosses_zero'],
     ['not at all', 5, 5, null],
-    ['only in how it is written', '1e-6', 1e-6, null],
+    ['in notation only', '1e-6', 1e-6, null],
     ['ten-fold, as text', '1e-5', '0.000001', 'ten_fold'],
     ['below zero', -1e-6, 1e-6, 'negative'],
-    ['to what is no number', 'free', 1e-6, 'not_a_number'],
+    ['to an invalid number', 'free', 1e-6, 'not_a_number'],
     ['to null', null, 1e-6, null],
     ['in per-thousand units', 1.5, 1.4, null],
   ])('%s', (_what, now, before, reason) => {
@@ -73,8 +73,8 @@ describe('nested prices', () => {
     });
   });
   it.each([
-    ['a tier more', 'tiered_pricing', tiers(1e-6, 2e-6, 4e-6), tiers(1e-6, 2e-6), null],
-    ['bounds that move', 'tiered_pricing', [{ input_cost_per_token: 1e-6, range: [0, 9] }], tiers(1e-6), null],
+    ['an additional tier', 'tiered_pricing', tiers(1e-6, 2e-6, 4e-6), tiers(1e-6, 2e-6), null],
+    ['changed bounds', 'tiered_pricing', [{ input_cost_per_token: 1e-6, range: [0, 9] }], tiers(1e-6), null],
     ['an absurd tier', 'tiered_pricing', tiers(1e-6, 0.002), tiers(1e-6), 'absurd'],
     [
       'a search price',

@@ -7,7 +7,7 @@ const anEntry = (id: string): CatalogEntry => entryOf([id, {}]);
 const aState = (id: string, entries: readonly CatalogEntry[]): CatalogSnapshot =>
   createSnapshot({ id, takenAt: new Date(0), source: 'upstream', entries });
 
-/** Replaces states one after another, a second apart, and says which can still be read. */
+/** Replaces states at intervals of a second. Returns those that can still be read. */
 function replaced(states: readonly CatalogSnapshot[], wait = 0): readonly string[] {
   let nowMs = 0;
   const kept = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });

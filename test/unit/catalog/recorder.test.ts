@@ -16,7 +16,7 @@ import { PATIENCE } from '../../support/patience.ts';
 const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 
-/** A state of a catalog of 3 entries taken on a day, whose one price tells which. */
+/** A state of a catalog of 3 entries. One price identifies its day. */
 const stateAt = (number: number) =>
   snapshotOfRows(
     `s${number}`,
@@ -111,7 +111,7 @@ describe('recording the catalog', () => {
     const before = aProcess(day(10));
     before.see(stateAt(1));
     await before.stop();
-    // Swapped to, but the process died first.
+    // The process ended after the swap and before the write.
     before.see(stateAt(2));
     for (let restart = 0; restart < 3; restart += 1) {
       const after = aProcess(day(12));
@@ -145,7 +145,7 @@ describe('recording the catalog', () => {
     before.see(stateAt(1));
     await before.stop();
     expect(await stores.catalogHistory.head()).toMatchObject({ seenAt: day(2), confirmedAt: day(4) });
-    // No request since, or a failed one.
+    // No later request, or a failed one.
     const again = aProcess(day(9), stores.catalogHistory);
     again.see(stateAt(1));
     await again.stop();

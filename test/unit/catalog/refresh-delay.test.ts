@@ -15,7 +15,7 @@ it('waits twice as long with every failure in a row, up to a quarter of an hour'
 it('never reads sooner after a failure than without one', () => {
   expect(after({ refreshSeconds: 3_600, failures: 5 })).toBe(3_600_000);
 });
-it('waits as long as the source asks, but never less than without it', () => {
+it('waits as long as the source requests, but not less than the default', () => {
   expect([after({ failures: 1, askedMs: 3_600_000 }), after({ failures: 1, askedMs: 1_000 })]).toEqual([
     3_600_000, 120_000,
   ]);

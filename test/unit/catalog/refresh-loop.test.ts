@@ -10,7 +10,7 @@ describe('reading the source', () => {
 
   const HOUR = 3_600;
 
-  /** A source that refuses every time, and how often it was asked. Waits of an hour grow no longer by that. */
+  /** A source that refuses all requests, and the number of requests. Failures do not extend a wait of an hour. */
   function refusing(refreshSeconds: number, headers: Record<string, string> = {}) {
     let asked = 0;
     const fetch = () => {
@@ -52,7 +52,7 @@ describe('reading the source', () => {
   it.each([
     ['seconds', String(3 * HOUR)],
     ['a date', new Date(Date.UTC(2026, 0, 1, 3)).toUTCString()],
-  ])('waits as a source asks, in %s', async (_in, retryAfter) => {
+  ])('waits as long as the source requests, in %s', async (_in, retryAfter) => {
     vi.setSystemTime(Date.UTC(2026, 0, 1));
     const { source, asked } = refusing(HOUR, { 'retry-after': retryAfter });
     source.start();

@@ -11,7 +11,7 @@ const aSnapshot = (id: string): CatalogSnapshot => ({
   find: () => null,
 });
 
-it('gives one object for one request, until the catalog replaces its snapshot', () => {
+it('returns the same object for equal requests, until the catalog replaces its snapshot', () => {
   const first = aSnapshot('first');
   const second = aSnapshot('second');
   let current = first;

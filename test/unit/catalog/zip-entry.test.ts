@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deflateRawSync } from 'node:zlib';
 import { zipEntry } from '../../../scripts/zip-entry.ts';
 
-/** The fields of a zip archive that are read, and zeros for the others. */
+/** A zip archive with zeros in all fields that are not read. */
 function zip(files: readonly { readonly name: string; readonly text: string; readonly method: 0 | 8 | 12 }[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -42,7 +42,7 @@ describe('a file in a zip archive', () => {
     expect(zipEntry(archive, 'two.txt')?.bytes.toString()).toBe('deflated '.repeat(50));
     expect(zipEntry(archive, 'three.txt')).toBeNull();
   });
-  it('is refused when it is packed another way, or there is no archive', () => {
+  it('is refused with another compression method, or when the bytes are not an archive', () => {
     expect(() => zipEntry(archive, 'odd')).toThrow('compression method 12');
     expect(() => zipEntry(Buffer.from('{}'), 'x')).toThrow('This is no zip archive.');
   });

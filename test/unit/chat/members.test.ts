@@ -21,7 +21,7 @@ describe('members of a JSON object in bytes', () => {
     }
   });
 
-  it('set, added and removed give what the same change to the parsed object gives', () => {
+  it('set, added and removed equal the same change of the parsed object', () => {
     for (const json of CASES) {
       const changed = withMembers(Buffer.from(json), { model: '"new \\"name\\""', a: null, stream_options: '{"x":1}' });
       const expected = {
@@ -54,7 +54,7 @@ describe('members of a JSON object in bytes', () => {
   });
 
   it.each(['', '[]', '"model"', '{', '{"model"', '{"model":', '{"model":"x', '{"model":"x"', '{"a":[{}', '{,}', 'nul'])(
-    'are none in %j, which is no object',
+    'are null in %j, which is not an object',
     (text) => {
       expect(topLevelMembers(Buffer.from(text))).toBeNull();
       expect(withMembers(Buffer.from(text), { model: '"x"' })).toEqual(Buffer.from(text));

@@ -33,7 +33,7 @@ const WHOLE = `: hello\n\n${FIRST}${WORDS}${LAST}${USAGE}${DONE}`;
 const RENAMED = WHOLE.replaceAll('"model":"upstream-1","choices"', '"model":"public","choices"');
 
 describe('a stream that is forwarded', () => {
-  it('is the same wherever it was cut, with the name the caller asked for', async () => {
+  it('is the same wherever it was cut, with the requested model name', async () => {
     const bytes = Buffer.from(WHOLE);
     for (let size = 1; size <= bytes.length; size += size < 40 ? 1 : 97) {
       const source = fedStream();
@@ -127,7 +127,7 @@ describe('a stream that is forwarded', () => {
   });
 });
 
-describe('a stream that goes wrong', () => {
+describe('a stream that fails', () => {
   const first = async (...sent: readonly string[]) => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);

@@ -59,7 +59,7 @@ describe('a stream with its steps', () => {
     expect(inspector.outcome().failure).toEqual({ message: 'busy', code: '529' });
   });
 
-  it('gives its steps typed, separate from those for accounting', () => {
+  it('has typed steps, separate from those for accounting', () => {
     const inspector = follow();
     inspector.inspect(event(text('Hello')));
     expect(inspector.deltas(Buffer.from(JSON.stringify(text('Hello'))), null)).toEqual([

@@ -8,7 +8,7 @@ function aPace() {
   return { state, pace: createRateLimiter({ most: 2, windowMs: 10_000, what: 'checkouts', clock }) };
 }
 
-/** Whether it passed, or when to come again. */
+/** `passed`, or the seconds until the next allowed call. */
 function counted(pace: ReturnType<typeof aPace>['pace'], who: string): unknown {
   try {
     pace.count(who);

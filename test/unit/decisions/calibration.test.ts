@@ -31,7 +31,7 @@ const SCORE: Question = {
 const times = (count: number, answer: JudgedAnswer): readonly JudgedAnswer[] =>
   Array.from({ length: count }, () => answer);
 
-/** A model that says 0.9 and is right in `right` of 100 cases. */
+/** Outcomes of a model with the constant probability 0.9 that is right in `right` of 100 cases. */
 const surest = (right: number): readonly JudgedAnswer[] => [
   ...times(right, { probabilities: [0.9, 0.1], outcome: 0 }),
   ...times(100 - right, { probabilities: [0.9, 0.1], outcome: 1 }),
@@ -46,9 +46,9 @@ describe('a temperature', () => {
     expect(fittedTemperature(surest(99))).toBeCloseTo(Math.log(9) / Math.log(99), 9);
   });
 
-  it('stays in its range where no temperature is hot or cold enough', () => {
+  it('stays in its range where the optimum is outside of it', () => {
     expect(fittedTemperature(surest(0))).toBeCloseTo(20, 6);
-    // The loss is 0 in doubles before the coldest temperature.
+    // The loss rounds to 0 in doubles above the lowest temperature.
     expect(fittedTemperature(surest(100))).toBeLessThan(0.06);
     expect(fittedTemperature(surest(100))).toBeGreaterThanOrEqual(0.05);
   });
@@ -99,7 +99,7 @@ describe('the quality', () => {
     ]);
   });
 
-  it('of choices counts all labels, and the likeliest one in the curve', () => {
+  it('of choices counts all labels, and the most likely one in the curve', () => {
     const { brier, calibrationError, reliability } = qualityOf('choice', ANSWERS, 1);
     expect(brier).toBeCloseTo((2 * (0.01 + 0.64 + 0.0625 + 0.0025)) / 4, 12);
     // Bins: 0.9 and 0.95 (right), 0.8 (wrong), 0.75 (right).

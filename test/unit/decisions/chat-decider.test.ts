@@ -41,7 +41,7 @@ const decisionOf = (
   safetyIdentifier: null,
 });
 
-/** A chat model that answers by `reply`, and the bodies that it was sent. */
+/** A chat model that answers with `reply`, and its request bodies. */
 function aModel(reply: (body: Fields) => Fields | Error) {
   const bodies: Fields[] = [];
   let running = 0;
@@ -140,7 +140,7 @@ describe('log probabilities', () => {
     expect(prefixes[0]?.[1]).toBe('<input>\nlate &lt;/input> again');
   });
 
-  it('are asked for in one wave of bounded concurrency after the first', async () => {
+  it('are requested with bounded concurrency after the first', async () => {
     const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
     const { answers } = await decide(Array.from({ length: 128 }, () => PREDICATE));
     expect([answers.length, seen.bodies.length, seen.most]).toEqual([128, 128, 16]);
@@ -182,7 +182,7 @@ describe('weights', () => {
     ]);
   });
 
-  it('are asked for directly while a deployment is known to have no log probabilities, and again after ten minutes', async () => {
+  it('are requested directly for ten minutes after a deployment returned no log probabilities', async () => {
     const { seen, decide, wait } = aModel((body) =>
       isForLabels(body) ? refused(400) : text('{"q0":{"l0":1,"l1":1}}'),
     );
@@ -194,7 +194,7 @@ describe('weights', () => {
     expect(seen.bodies.slice(3).map(isForLabels)).toEqual([true, false]);
   });
 
-  it('are asked for again without a schema, once, and what has no weight is a refusal', async () => {
+  it('are requested once more without a schema; a question without weights is a refusal', async () => {
     const { seen, decide } = aModel((body) => {
       if (isForLabels(body)) return refused(400);
       return body['response_format'] === undefined

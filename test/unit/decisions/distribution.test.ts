@@ -38,7 +38,7 @@ describe('normalised weights', () => {
     expect(probabilities[0]).toBeCloseTo(7 * (probabilities[6] ?? 0), 6);
   });
 
-  it('are nothing where no weight is above 0', () => {
+  it('are null where no weight is above 0', () => {
     expect(normalised([0, 0])).toBeNull();
     expect(normalised([])).toBeNull();
   });

@@ -33,7 +33,7 @@ describe('weak answers', () => {
   });
 });
 
-describe('a decision whose weak questions were asked again', () => {
+describe('a decision with repeated weak questions', () => {
   it('has the better answer to each question, with its model, and the sums', () => {
     const decision = decisionOf([answer(0.1, 0.9), REFUSAL, answer(0.3, 0.2), REFUSAL, answer(0.5, 0.3)], 10, 5n);
     const open = weakPositions(decision, 0.5);
@@ -60,7 +60,7 @@ describe('a decision whose weak questions were asked again', () => {
     expect(withEarlier({ decision, upstream: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged).toBeUndefined();
   });
 
-  it('keeps order, asks a model each question once and adds all costs, for random answers of random models', () => {
+  it('keeps the order, sends each question once to a model and sums all costs, for random answers of random models', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const below = randomFrom(seed);
       const random = (): number => below(1_000_000) / 1_000_000;
@@ -107,13 +107,13 @@ describe('a decision whose weak questions were asked again', () => {
           return one === undefined ? [] : [{ one, model: models[model] }];
         });
         const isRefused = shown.kind === 'refusal';
-        // A refusal stays where every model refuses.
+        // A refusal remains only if every model refused.
         expect(!isRefused || all.every(({ one }) => one.kind === 'refusal')).toBe(true);
         if (shown.kind === 'refusal') continue;
         const { model, ...own } = shown;
         expect(calls > 1 || model === undefined).toBe(true);
         expect(all).toContainEqual({ one: own, model: model ?? 'p/m0' });
-        // Only weak answers were asked for again: all but the last one of a question are weak.
+        // Only weak answers are repeated: all answers to a question but the last are weak.
         expect(all.slice(0, -1).every(({ one }) => isWeak(one, limit))).toBe(true);
       }
     }

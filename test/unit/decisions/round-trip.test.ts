@@ -135,7 +135,7 @@ function isEqual(given: unknown, wanted: unknown): boolean {
   return isDeepStrictEqual(left, right);
 }
 
-it(`gives the questions and answers of ${REQUESTS} requests back after standard, named-map and standard`, () => {
+it(`restores the questions and answers of ${REQUESTS} requests after the formats standard, named-map and standard`, () => {
   const random = randomFrom(20_261_123);
   const changed: unknown[] = [];
   for (let index = 0; index < REQUESTS; index += 1) {

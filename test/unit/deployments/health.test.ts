@@ -14,7 +14,7 @@ import { watchHealth } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
-/** So many calls that went well and so many that failed, all at one time. */
+/** Successful and failed calls, all at the same time. */
 const ended = (well: number, failed: number, atMs = 0): readonly Ended[] =>
   [...Array(failed).fill(false), ...Array(well).fill(true)].map((went: boolean) => ({ atMs, well: went }));
 
@@ -66,7 +66,7 @@ it.each([
   [new InvalidInput('no'), null],
   [new TypeError('a bug'), null],
   [null, null],
-])('%o says %j of the deployment', (failure, code) => {
+])('%o gives the deployment the state %j', (failure, code) => {
   expect(faultOf(failure)).toBe(code);
 });
 
@@ -134,7 +134,7 @@ describe('the health of deployments', () => {
     expect(watch.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
   });
 
-  it('of several gives sums, the latest times and the mean', () => {
+  it('of several has sums, the latest times and the mean', () => {
     const one: Health = {
       state: 'healthy',
       calls: 2,

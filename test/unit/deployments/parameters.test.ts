@@ -6,7 +6,7 @@ import {
   shownParameters,
 } from '../../../src/domain/deployments/parameters.ts';
 
-it('headers of calls are secret, whatever their names are', () => {
+it('headers of calls with any name are secret', () => {
   const sent = { model: 'openai/m', extra_headers: { 'x-tenant': 'hidden' }, max_tokens: 5 };
   const parted = partedParameters(sent);
   expect(shownParameters(parted)).toEqual({ model: 'openai/m', max_tokens: 5 });

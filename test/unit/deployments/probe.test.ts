@@ -23,7 +23,7 @@ const deployment = (said: Partial<ProbeSettings> = {}, differing: Partial<Deploy
 });
 const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', provider: null, mode, row: { ...row } });
 
-/** What is asked, and where. */
+/** Path and body of the request, or the reason for none. */
 function asked(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
   const question = probeRequestFor(one, known);
   return typeof question === 'string' ? question : [question.endpoint.path, question.body];

@@ -12,7 +12,7 @@ dialectSuite('chat completions', {
   kinds: { reasoning: true, proofs: false },
 });
 
-/** A request read and written again, and what was lost. */
+/** A request after a round trip, and the members that are not supported. */
 function through(body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } {
   const losses = new Losses();
   return { body: OUT.writeRequest(CHAT_COMPLETIONS_IN.readRequest(body, losses), losses), lost: losses.all() };

@@ -108,7 +108,7 @@ describe('failures of Cohere', () => {
   });
 });
 
-/** Arguments that are left empty are an empty object. */
+/** Empty arguments become an empty object. */
 const CALLS = [
   { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
   { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{}' } },

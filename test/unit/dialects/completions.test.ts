@@ -77,7 +77,7 @@ describe('a chat as a prompt to complete', () => {
       'Be brief.\n\nUser: Hi\n\nAssistant: Hello.\n\nUser: How are you?\n\nAssistant:',
       ['\nUser:'],
     ],
-    ['an answer that has begun', [user('Count'), assistant('One, ')], 'User: Count\n\nAssistant: One, ', ['\nUser:']],
+    ['a started answer', [user('Count'), assistant('One, ')], 'User: Count\n\nAssistant: One, ', ['\nUser:']],
     [
       'text in parts',
       [

@@ -53,7 +53,7 @@ export function dialectSuite(
       }
     });
 
-    it('comes out the same wherever its bytes were cut', () => {
+    it('is the same wherever its bytes are cut', () => {
       for (const steps of answers().slice(0, 10)) {
         const bytes = Buffer.from(write(steps, inbound));
         const once = write(read(bytes.toString('utf8'), outbound), inbound);

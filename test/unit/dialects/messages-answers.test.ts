@@ -24,7 +24,7 @@ const call = (index: number, piece: string, id: string | null = null): AnswerSte
   arguments: piece,
 });
 
-/** What is written after `message_start` and the ping, as name and data. */
+/** Names and data of the events after `message_start` and the ping. */
 function written(steps: readonly AnswerStep[]): readonly unknown[] {
   const writer = MESSAGES_IN.writer(ABOUT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
@@ -96,7 +96,7 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('names the block of a delta that comes after another call has begun', () => {
+  it('names the block of a delta that follows the begin of another call', () => {
     const steps = [BEGIN, call(0, '', 'a'), call(1, '', 'b'), call(0, '{}'), finish('tool_calls')];
     expect(written(steps)).toContainEqual([
       'content_block_delta',

@@ -24,7 +24,7 @@ interface Dialect {
   readonly outbound: OutboundDialect;
 }
 
-/** An answer once through a dialect, as a stream and whole. */
+/** An answer translated by a dialect, as a stream and as a whole. */
 function streamed(steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] {
   const writer = inbound.writer(ABOUT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;

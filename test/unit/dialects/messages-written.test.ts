@@ -11,7 +11,7 @@ interface Written {
   readonly lost: readonly object[];
 }
 
-/** A chat completion written as a message, and what was lost. */
+/** A chat completion written as a message, and the members that are not supported. */
 function fromChat(asked: object): Written {
   const losses = new Losses();
   const body = { model: NEWER, messages: [{ role: 'user', content: 'Hello' }], ...asked };
@@ -166,7 +166,7 @@ describe('reasoning', () => {
     });
   });
 
-  it('is not requested where a call comes without its thoughts', () => {
+  it('is not requested where a call has no thoughts', () => {
     const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'look', arguments: '' } }] };
     const block = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
     const ask = (said: object) => ({

@@ -15,7 +15,7 @@ interface Through {
   readonly lost: readonly object[];
 }
 
-/** A request read and written again, and what was lost. */
+/** A request after a round trip, and the members that are not supported. */
 function through(body: Record<string, unknown>): Through {
   const losses = new Losses();
   const written = OUT.writeRequest(MESSAGES_IN.readRequest(body, losses), losses);

@@ -67,7 +67,7 @@ describe('Ollama', () => {
     expect(OLLAMA_NATIVE.errorOf({ message: {} })).toBeNull();
   });
 
-  it('gives calls without an id a generated one', () => {
+  it('generates ids for calls without one', () => {
     const steps = OLLAMA_OUT.stepsOf({
       message: { tool_calls: [{ function: { name: 'a', arguments: {} } }] },
       done: true,

@@ -25,12 +25,15 @@ export function recordedSuite(
   answers: Readonly<Record<string, Recorded>>,
 ): void {
   describe(`answers of ${dialect}`, () => {
-    it.each(Object.entries(answers))('whole and streamed say the same: %s', (_name, { whole, stream, steps }) => {
-      expect(joined(outbound.stepsOf(whole))).toEqual(steps);
-      expect(joined(stepsOfRun(Buffer.from(stream), outbound.reader()))).toEqual(steps);
-    });
+    it.each(Object.entries(answers))(
+      'have the same content whole and streamed: %s',
+      (_name, { whole, stream, steps }) => {
+        expect(joined(outbound.stepsOf(whole))).toEqual(steps);
+        expect(joined(stepsOfRun(Buffer.from(stream), outbound.reader()))).toEqual(steps);
+      },
+    );
 
-    it.each(Object.entries(answers))('are the same wherever the bytes were cut: %s', (_name, { stream }) => {
+    it.each(Object.entries(answers))('are the same wherever the bytes are cut: %s', (_name, { stream }) => {
       const bytes = Buffer.from(stream);
       const texts = [1, 2, 3, 7, 64, bytes.length].map((size) => {
         const source = fedStream();

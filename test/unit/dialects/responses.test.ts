@@ -8,7 +8,7 @@ import { dialectSuite } from './dialect-suite.ts';
 
 dialectSuite('responses', { inbound: RESPONSES_IN, outbound: RESPONSES_OUT, kinds: { reasoning: true, proofs: true } });
 
-/** A request read and written again, and what was lost. */
+/** A request after a round trip, and the members that are not supported. */
 function through(body: Record<string, unknown>): {
   readonly body: unknown;
   readonly lost: ReturnType<LossList['all']>;
@@ -131,14 +131,14 @@ describe('a response in the neutral format', () => {
     [{ type: 'function_call', call_id: 'c' }, "'input[0].name': it must be a string"],
     [{ type: 'function_call', name: 'c' }, "'input[0].call_id': it must be a string"],
     [{ type: 'function_call_output', output: 'x' }, "'input[0].call_id': it must be the id of the call it answers"],
-  ])('what breaks its rules is refused with its place: %j', (item, words) => {
+  ])('an invalid request is refused with the place: %j', (item, words) => {
     expect(() => through({ model: 'm', input: [item] })).toThrow(words);
   });
 
   it.each([
     [{ tools: [{ type: 'function' }] }, "'tools[0].name': it must be a string"],
     [{ text: { format: { type: 'json_schema' } } }, "'text.format': it must be of type text"],
-  ])('so are tools and formats: %j', (more, words) => {
+  ])('invalid tools and formats are refused with the place: %j', (more, words) => {
     expect(() => through({ model: 'm', input: 'x', ...more })).toThrow(words);
   });
 

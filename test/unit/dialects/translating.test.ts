@@ -8,7 +8,7 @@ import { withTranslation } from '../../../src/providers/translating.ts';
 import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
 import { aDeployment, aModelRequest } from '../../support/chat.ts';
 
-/** A provider that only chats. */
+/** A provider with chat completions only. */
 function chatOnly(): { readonly provider: NativeProvider; readonly sent: ModelRequest[] } {
   const demo = createDemo();
   const sent: ModelRequest[] = [];

@@ -7,7 +7,7 @@ import { createClientNetworks, proxyFault, trustsEveryone } from '../../../src/r
 const PROXY = '10.0.0.1';
 const trusting = createClientNetworks(['10.0.0.0/8', 'fd00::/8', '::ffff:192.0.2.0/120']);
 const alone = createClientNetworks([]);
-/** What a trusted proxy's header makes of a request. */
+/** Client network of a request with a header of a trusted proxy. */
 const behindProxy = (forwardedFor: string): string => trusting(PROXY, forwardedFor);
 
 describe('a peer', () => {
@@ -40,7 +40,7 @@ describe('X-Forwarded-For', () => {
 
   it.each([
     ['one entry', '198.51.100.4', '198.51.100.4'],
-    ['blanks around it', '  198.51.100.4\t', '198.51.100.4'],
+    ['surrounding spaces', '  198.51.100.4\t', '198.51.100.4'],
     ['a port', '198.51.100.4:51234', '198.51.100.4'],
     ['brackets', '[2001:db8:1:2::9]', '2001:db8:1:2::/64'],
     ['brackets and a port', '[2001:db8:1:2::9]:443', '2001:db8:1:2::/64'],
@@ -54,11 +54,11 @@ describe('X-Forwarded-For', () => {
   });
 
   it.each([
-    ['what the client wrote itself', '1.1.1.1, 198.51.100.4', '198.51.100.4'],
-    ['a trusted address the client wrote', '10.9.9.9, 198.51.100.4', '198.51.100.4'],
+    ['an entry of the client', '1.1.1.1, 198.51.100.4', '198.51.100.4'],
+    ['a trusted address in an entry of the client', '10.9.9.9, 198.51.100.4', '198.51.100.4'],
     ['proxies in between', '1.1.1.1, 198.51.100.4, 10.1.1.1,fd00::5, 192.0.2.77', '198.51.100.4'],
     ['a client among the proxies', '10.7.7.7', '10.7.7.7'],
-    ['a chain of nothing but proxies', '10.3.3.3, 10.2.2.2', '10.3.3.3'],
+    ['a chain of proxies only', '10.3.3.3, 10.2.2.2', '10.3.3.3'],
   ])('is walked from the right, past %s', (_what, forwardedFor, network) => {
     expect(behindProxy(forwardedFor)).toBe(network);
   });
@@ -70,14 +70,14 @@ describe('X-Forwarded-For', () => {
     ['only commas', ',,,,'],
     ['a word', '198.51.100.4, unknown'],
     ['an obfuscated name', '_hidden'],
-    ['half an address', '1.2.3'],
+    ['a truncated address', '1.2.3'],
     ['another spelling of IPv4', '0x7f.0.0.1'],
     ['leading zeros', '198.051.100.4'],
     ['a number', '3325256708'],
     ['too large an octet', '198.51.100.256'],
     ['IPv4 in brackets', '[198.51.100.4]'],
-    ['a bracket that does not close', '[2001:db8::1'],
-    ['a port that is none', '198.51.100.4:port'],
+    ['an unclosed bracket', '[2001:db8::1'],
+    ['an invalid port', '198.51.100.4:port'],
     ['a port too long', '198.51.100.4:123456'],
     ['a block', '198.51.100.0/24'],
     ['another form of the header', 'for=198.51.100.4'],
@@ -103,14 +103,14 @@ describe('X-Forwarded-For', () => {
     ]);
   });
 
-  it('gives one client one count, whatever it prepends', () => {
+  it('has one count for a client, with any prepended entries', () => {
     const counted = Array.from({ length: 30_000 }, (_, index) =>
       behindProxy(`${index >> 8}.${index & 255}.9.9, 198.51.100.4`),
     );
     expect(new Set(counted)).toEqual(new Set(['198.51.100.4']));
   });
 
-  it('is one chain when it comes in several lines', async () => {
+  it('is one chain when it is sent in several lines', async () => {
     const seen: string[] = [];
     const server = createServer(({ headers, socket }, response) => {
       const networks = createClientNetworks(['127.0.0.1']);

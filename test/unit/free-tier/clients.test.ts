@@ -10,7 +10,7 @@ const CLOCK = { now: () => new Date(`${DAY}T12:00:00.000Z`), monotonicMs: () => 
 const nameOf = (network: string): string => createIpHash(new Secret('sk-of-the-tests'))(network);
 const address = (index: number): string => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
 
-/** A store that adds up what is reserved beyond what was called, and how much came back at a time. */
+/** A store that sums reserved calls without returned ones, and records the sizes of returns. */
 function aStore() {
   const memory = createMemoryFreeTierStore();
   const store = {
@@ -53,14 +53,14 @@ describe('clients', () => {
       await tier.charge(aClient(address(index)));
       held = Math.max(held, store.reserved - (index + 1));
     }
-    // Each of those in memory holds 49 of its block of 50; some have left and are on their way back.
+    // Each client in memory holds 49 calls of its block of 50. Returns of evicted clients may be pending.
     expect(held).toBeLessThan(49 * most * 1.5);
     await tier.stop();
     expect(store.reserved).toBe(count);
     expect(Math.max(...store.steps)).toBeLessThanOrEqual(500);
   });
 
-  it('that come back after their eviction continue their count', async () => {
+  it('continue their count when they return after their eviction', async () => {
     const tier = aFreeTier({ limit: 40, clock: CLOCK, mostClients: 10 });
     let served = 0;
     for (let round = 0; round < 60; round += 1) {

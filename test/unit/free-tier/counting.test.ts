@@ -6,7 +6,7 @@ import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.
 
 const DAY = '2026-11-21';
 
-/** A clock that stands until it is moved. */
+/** A clock that the test advances. */
 function aClock(at = `${DAY}T12:00:00.000Z`) {
   let now = Date.parse(at);
   let ticks = 0;
@@ -23,7 +23,7 @@ function aClock(at = `${DAY}T12:00:00.000Z`) {
   };
 }
 
-/** A store in memory that counts its writes, and holds or refuses reservations when told to. */
+/** A store in memory that counts its writes, and holds or refuses reservations on request. */
 function aStore() {
   const memory = createMemoryFreeTierStore();
   const held: (() => void)[] = [];
@@ -53,7 +53,7 @@ function aStore() {
   return store;
 }
 
-/** Everything that can run without a timer has run. */
+/** Resolves when all work that needs no timer is done. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** One call of a client: whether it was served. */
@@ -93,7 +93,7 @@ describe('a day', () => {
     expect(await used(tier)).toBe(1_000);
   });
 
-  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])('of %i free calls has neither more nor fewer', async (limit) => {
+  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])('of %i free calls has exactly so many', async (limit) => {
     expect(await calls(aFreeTier({ limit }), limit + 2)).toBe(limit);
   });
 
@@ -162,11 +162,11 @@ describe('a day', () => {
 });
 
 describe('two processes over one store', () => {
-  it('allow the limit together, neither more nor fewer', async () => {
+  it('allow exactly the limit together', async () => {
     const store = aStore();
     const [one, two] = [aFreeTier({ store, limit: 1_000 }), aFreeTier({ store, limit: 1_000 })];
     const served = await Promise.all(Array.from({ length: 1_500 }, (_, index) => call(index % 2 === 0 ? one : two)));
-    // What one still holds it gives; asked alone, the other cannot.
+    // Each process serves the rest of its own block only.
     const rest = [await calls(one, 100), await calls(two, 100)];
     expect(served.filter(Boolean).length + rest.reduce((sum, more) => sum + more, 0)).toBe(1_000);
   });

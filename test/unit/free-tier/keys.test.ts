@@ -21,7 +21,7 @@ function aClock() {
   return { now: () => NOW, monotonicMs: () => ticks, pass: (ms: number) => void (ticks += ms) };
 }
 
-/** The gateway's keys over a store that counts how often it is asked. */
+/** The gateway's keys over a store that counts its reads. */
 function someKeys(...rows: readonly VirtualKey[]) {
   const store = {
     lookUps: 0,
@@ -54,8 +54,8 @@ describe('the keys of the gateway', () => {
     ['an expired one', 'sk-expired', false],
     ['a blocked one', 'sk-blocked', false],
     ['an unknown one', 'sk-unknown', false],
-    ['what has no form of a key', 'Basic dXNlcjpwYXNz', false],
-    ['an endless one', `sk-${'x'.repeat(10_000)}`, false],
+    ['a malformed key', 'Basic dXNlcjpwYXNz', false],
+    ['a very long one', `sk-${'x'.repeat(10_000)}`, false],
   ])('%s: %s', async (_what, key, lifts) => {
     const { paidKeys } = someKeys(
       row('sk-virtual'),
@@ -66,7 +66,7 @@ describe('the keys of the gateway', () => {
     expect([await paidKeys.holds(key), await paidKeys.holds(key)]).toEqual([lifts, lifts]);
   });
 
-  it('are known from memory once they were looked up', async () => {
+  it('are in memory after the first look-up', async () => {
     const { paidKeys, store } = someKeys(row('sk-virtual'));
     expect(paidKeys.holds('sk-the-admin')).toBe(true);
     await paidKeys.holds('sk-virtual');
@@ -89,7 +89,7 @@ describe('a call with a key', () => {
     expect((await tier.usageOf(aClient())).requestsToday).toBe(0);
   });
 
-  it('is counted when the key is not valid, and a refusal says so', async () => {
+  it('is counted when the key is not valid, and a refusal names the invalid key', async () => {
     const { paidKeys } = someKeys();
     const tier = aFreeTier({ paidKeys, limit: 2 });
     const call = async (key: string | null): Promise<void> => tier.charge(aClient('192.0.2.1', key));
@@ -125,7 +125,7 @@ describe('an operation with an allowance', () => {
     return { scope, used: async () => (await freeTier.usageOf(aClient())).requestsToday };
   }
 
-  it('charges a request once, whatever it runs, and only an anonymous one', async () => {
+  it('charges an anonymous request once, for any number of operations, and no other', async () => {
     const { scope, used } = aRequest(null);
     expect(askFree(scope, undefined)).toBe('answer');
     expect(await used()).toBe(0);
@@ -135,13 +135,13 @@ describe('an operation with an allowance', () => {
     expect([ask(known.scope, undefined), await known.used()]).toEqual(['answer', 0]);
   });
 
-  it('needs no promise when a call is reserved', async () => {
+  it('is synchronous when a call is reserved', async () => {
     const { scope } = aRequest(null);
     await ask(scope, undefined);
     expect(ask({ ...scope, client: aClient() }, undefined)).toBe('answer');
   });
 
-  it('checks the right before it charges', async () => {
+  it('checks access before it charges', async () => {
     const { scope, used } = aRequest(null);
     expect(() => rule(scope, undefined)).toThrow(Unauthenticated);
     expect(await used()).toBe(0);

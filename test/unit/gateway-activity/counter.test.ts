@@ -11,7 +11,7 @@ const routeOf = (path: string): CountedRoute => {
 const CHAT = routeOf('/chat/completions');
 const EMBEDDINGS = routeOf('/embeddings');
 
-/** A counter over a store that keeps each batch once and can be taken away. */
+/** A counter over a store that writes each batch once and can be made unavailable. */
 function scene({ everyMs = 10_000 } = {}) {
   const kept = new Map<number, ActivityBatch>();
   const failures: unknown[] = [];
@@ -98,7 +98,7 @@ describe('the counter of requests', () => {
     expect([...kept.keys()]).toEqual([1, 2]);
   });
 
-  it('reports once a second what was counted since, and nothing without a count', async () => {
+  it('reports new counts once a second, and nothing without a count', async () => {
     vi.useFakeTimers();
     try {
       const { counter, moves } = scene();

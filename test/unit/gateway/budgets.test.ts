@@ -46,7 +46,7 @@ function anExchange(outputTokens: number | null, streaming: boolean): Exchange {
   };
 }
 
-/** A gateway whose upstreams the test plays: `m`, and `spare`, which calls may fall back to. */
+/** A gateway with upstreams that the test controls: `m`, and its fallback `spare`. */
 function aGateway({
   free = false,
   stored = async () => 0n,
@@ -176,7 +176,7 @@ describe('the reservation of a call', () => {
 
 describe('random calls', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
-    'end with nothing reserved, and all they cost counted once (seed %i)',
+    'leave no reservation, and each cost is counted once (seed %i)',
     async (seed) => {
       const random = randomFrom(seed);
       const limit = 20;
@@ -188,7 +188,7 @@ describe('random calls', () => {
       const waiting: Promise<void>[] = [];
       const leavers: AbortController[] = [];
       let refused = 0;
-      // What a call with two tokens at most costs; a streamed answer that is left has no usage.
+      // Highest cost of a call with two tokens. An abandoned stream has no usage.
       const exchange = (): Exchange => anExchange(random(5) === 0 ? null : random(3), random(2) === 0);
       const pick = <Item>(items: Item[]): Item | undefined => items.splice(random(items.length), 1)[0];
 

@@ -11,7 +11,7 @@ const failed = (upstreamStatus: number, retryAfterSeconds: number | null = null)
 
 const deployment = (id: string, more: Partial<Deployment> = {}): Deployment => aDeployment({ id, ...more });
 
-/** Cooldowns with a clock that the test moves. */
+/** Cooldowns with a clock that the test advances. */
 function watched(policy: Partial<CooldownPolicy> = {}) {
   const clock = { ms: 1_000_000, now: () => new Date(0), monotonicMs: () => clock.ms };
   return { clock, cooldowns: createCooldowns(clock, () => ({ ...DEFAULT_ROUTING.cooldowns, ...policy })) };
@@ -63,7 +63,7 @@ describe('cooldowns', () => {
     expect(cooldowns.remainingMs('a')).toBe(5_000);
   });
 
-  it('have the length that upstream or deployment say, and none for a length of 0', () => {
+  it('have the length that the upstream or the deployment sets, and do not begin for a length of 0', () => {
     const { cooldowns } = watched();
     cooldowns.failed(A, failed(429, 30), GROUP);
     cooldowns.failed(deployment('b', { routing: { cooldownSeconds: 0 } }), failed(429, 30), GROUP);
@@ -87,7 +87,7 @@ describe('the selection of a deployment', () => {
     return { clock, cooldowns, router, next: () => router('m')?.deployment.id };
   };
 
-  it('leaves out those that cool down, until all do', () => {
+  it('leaves out deployments in cooldown, unless all are', () => {
     const { cooldowns, router, next } = routed();
     expect([next(), next(), next()]).toEqual(['a', 'b', 'a']);
     cooldowns.failed(A, failed(404), GROUP);

@@ -45,8 +45,8 @@ describe('the estimated cost of a call that the gateway did not make', () => {
     ['a tier', { input_cost_per_token_above_128k_tokens: 4e-6 }, { inputTokens: 128_001 }, '0.513004'],
     ['a fee per request', { input_cost_per_request: 0.01 }, {}, '0.013'],
     ['fractions, exactly', { input_cost_per_token: 1.23e-10 }, { inputTokens: 3 }, '0.001000000369'],
-    ['cached input that is not told, at the full price', { cache_read_input_token_cost: 0.5e-6 }, {}, '0.003'],
-    ['cache writes that are not told', { cache_creation_input_token_cost: 2.5e-6 }, {}, '0.003'],
+    ['an unknown number of cached tokens, at the full price', { cache_read_input_token_cost: 0.5e-6 }, {}, '0.003'],
+    ['an unknown number of cache writes', { cache_creation_input_token_cost: 2.5e-6 }, {}, '0.003'],
     ['embeddings', { mode: 'embedding', output_cost_per_token: 0 }, { outputTokens: 0 }, '0.002'],
     [
       'embeddings without a price of output',
@@ -55,7 +55,7 @@ describe('the estimated cost of a call that the gateway did not make', () => {
       '0.002',
     ],
     ['a failed call without output', { output_cost_per_reasoning_token: 20e-6 }, { outputTokens: 0 }, '0.002'],
-    ['prices that are the usual ones', { cache_read_input_token_cost: 2e-6 }, {}, '0.003'],
+    ['prices equal to the usual ones', { cache_read_input_token_cost: 2e-6 }, {}, '0.003'],
   ])('%s', (_what, row, used, expected) => {
     expect(cost(row, used)).toBe(expected);
   });
@@ -74,7 +74,7 @@ describe('the estimated cost of a call that the gateway did not make', () => {
     ['it is billed by the character', { input_cost_per_character: 1e-7 }, {}],
     ['it costs more in some regions', { regional_processing_uplift_multiplier_eu: 1.1 }, {}],
     ['it costs more for some', { provider_specific_entry: { us: 1.1 } }, {}],
-    ['it is for something else', { mode: 'rerank' }, {}],
+    ['it has another mode', { mode: 'rerank' }, {}],
     ['it is free, as an embedding', { mode: 'embedding', input_cost_per_token: 0, output_cost_per_token: null }, {}],
     ['the catalog does not have it', {}, { models: ['other'] }],
     ['its provider does not offer it', {}, { provider: 'mistral' }],

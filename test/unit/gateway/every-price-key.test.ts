@@ -12,7 +12,7 @@ import { KNOWN_PRICE_KEYS } from './known-price-keys.ts';
 
 const IS_PRICE = /cost|pric|multiplier/;
 
-/** Keys of the map that comes with the source, and of earlier ones. */
+/** Keys of the built-in price map and of earlier ones. */
 const KEYS: readonly string[] = [
   ...new Set([...KNOWN_PRICE_KEYS, ...loadEmbeddedSnapshot().entries.flatMap(({ row }) => Object.keys(row))]),
 ]
@@ -33,7 +33,7 @@ function catalogOf(rows: Readonly<Record<string, Row>>): CatalogSnapshot {
 }
 
 const NONE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-/** Tokens are free, so that a cost is that of the key alone. */
+/** Tokens are free, so that the cost is that of the key alone. */
 const FREE = { input_cost_per_token: 0, output_cost_per_token: 0 };
 const PRICE = 3e-6;
 
@@ -55,7 +55,7 @@ function costIn({ row, usage, measured, deployment }: Case): string | null {
   return cost === null ? null : usdText(cost);
 }
 
-/** Tokens that a price of tokens counts, all of one kind. */
+/** Tokens of the kind that a token price counts. */
 const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
   input_cost_per_token: (inputTokens) => ({ inputTokens }),
   output_cost_per_token: (outputTokens) => ({ outputTokens }),
@@ -97,7 +97,7 @@ const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
 
 const FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
 
-/** The case of a price of tokens, of a tier or a class of service too. */
+/** The case of a token price, also of a tier or a class of service. */
 function tokenCase(key: string): Case | null {
   const [, kind = '', bound, serviceTier] = FORM.exec(key) ?? [];
   const tokens = TOKENS[kind];
@@ -295,7 +295,7 @@ describe('every price key of the map', () => {
     const found = caseOf(key);
     if (found === null) throw new Error('There is no case.');
     expect(costIn(found)).toBe(found.cost);
-    // Without the key the call costs something else.
+    // Without the key the call has another cost.
     const { [key]: _price, ...others } = found.row;
     expect(costIn({ ...found, row: others })).not.toBe(found.cost);
   });

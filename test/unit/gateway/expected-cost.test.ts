@@ -26,7 +26,7 @@ function expectations() {
   return createCostExpectations(price, () => CATALOG);
 }
 
-/** A request of so many bytes. */
+/** A request of the given number of bytes. */
 const sent = (endpoint: Endpoint, body: Readonly<Record<string, unknown>>, size: number) => ({
   endpoint,
   body,
@@ -42,12 +42,12 @@ describe('the expected cost of a call', () => {
   it.each<[string, Endpoint, Readonly<Record<string, unknown>>, string]>([
     ['max_tokens', CHAT_COMPLETIONS, { max_tokens: 5 }, '150'],
     ['max_completion_tokens before max_tokens', CHAT_COMPLETIONS, { max_tokens: 5, max_completion_tokens: 4 }, '140'],
-    ['as many answers as are asked for', CHAT_COMPLETIONS, { max_tokens: 5, n: 3 }, '250'],
+    ['the requested number of answers', CHAT_COMPLETIONS, { max_tokens: 5, n: 3 }, '250'],
     ['Anthropic', MESSAGES, { max_tokens: 1 }, '110'],
     ['Responses', RESPONSES, { max_output_tokens: 2 }, '120'],
     ['Google', GENERATE_CONTENT, { generationConfig: { maxOutputTokens: 3, candidateCount: 2 } }, '160'],
     ['no limit: 1,024 tokens', CHAT_COMPLETIONS, {}, '10340'],
-    ['a limit that is none', CHAT_COMPLETIONS, { max_tokens: 'many', n: 'no' }, '10340'],
+    ['an invalid limit', CHAT_COMPLETIONS, { max_tokens: 'many', n: 'no' }, '10340'],
     ['no output: embeddings', EMBEDDINGS, { max_tokens: 5 }, '100'],
   ])('follows the limits of a request: %s', (_what, endpoint, body, cost) => {
     expect(expected(endpoint, body, BY_TOKENS)).toBe(cost);
@@ -62,7 +62,7 @@ describe('the expected cost of a call', () => {
 
   it.each<[string, Endpoint, Readonly<Record<string, unknown>>, object, number, string]>([
     ['image', IMAGE_GENERATIONS, { prompt: 'x', n: 3 }, { output_cost_per_image: 0.5 }, 50, '1.5'],
-    ['image, as a form says it', IMAGE_GENERATIONS, { n: '2' }, { output_cost_per_image: 0.5 }, 50, '1'],
+    ['image, as text in a form', IMAGE_GENERATIONS, { n: '2' }, { output_cost_per_image: 0.5 }, 50, '1'],
     ['image tokens', IMAGE_GENERATIONS, { prompt: 'x' }, BY_TOKENS, 50, '11264'],
     ['character', SPEECH, { input: 'x' }, { input_cost_per_character: 0.01 }, 90, '0.9'],
     ['second', TRANSCRIPTIONS, {}, { input_cost_per_second: 0.25 }, 64_000, '1'],

@@ -44,7 +44,7 @@ const anExchange = (differing: Partial<Exchange> = {}): Exchange => ({
   ...differing,
 });
 
-/** A gateway over one upstream that the test plays, with a clock that moves 5 ms at every look. */
+/** A gateway over an upstream that the test controls, with a clock that advances 5 ms at each read. */
 function aGateway(
   send: (request: ModelRequest) => Promise<Exchange>,
   differing: Partial<Omit<GatewayOptions, 'recorder'>> = {},
@@ -182,7 +182,7 @@ describe('records of a call', () => {
     });
   });
 
-  it('one record, whatever is reported afterwards', async () => {
+  it('one record, also after further reports', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
     call.bytes().cancel();
@@ -194,7 +194,7 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('a price before it is sent, for an answer that came whole', async () => {
+  it('a cost before it is sent, for an answer that is not streamed', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
     expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });

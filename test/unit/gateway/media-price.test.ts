@@ -10,7 +10,7 @@ import { aDeployment } from '../../support/chat.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows as the map writes them. */
+/** Rows in the format of the map. */
 const ROWS: Readonly<Record<string, Row>> = {
   'dall-e-2': { input_cost_per_image: 0.02 },
   '256-x-256/dall-e-2': { input_cost_per_pixel: 2.4414e-7, output_cost_per_pixel: 0 },
@@ -77,19 +77,19 @@ const pictures = (count: number, size: string | null = null, quality: string | n
 
 describe('pictures', () => {
   it.each([
-    ['of no size that was said, at the price of the model', 'dall-e-2', pictures(3), '0.06'],
+    ['without a size, at the price of the model', 'dall-e-2', pictures(3), '0.06'],
     ['of a size, at the price of the size', 'dall-e-2', pictures(2, '256x256'), '0.03199991808'],
     ['of a size and the usual quality', 'dall-e-2', pictures(1, '1024x1024', 'standard'), '0.019922944'],
     ['of a size, where only the usual quality has a price', 'dall-e-3', pictures(1, '1024x1024'), '0.039999923814'],
     ['of a better quality', 'dall-e-3', pictures(1, '1024x1792', 'hd'), '0.11999117312'],
     ['of a size without a price', 'dall-e-3', pictures(1, '512x512'), null],
     ['of a quality without a price', 'dall-e-2', pictures(1, '1024x1024', 'hd'), null],
-    ['of a size the model chose itself', 'dall-e-3', pictures(1, 'auto', 'auto'), null],
-    ['by the piece, where the map says the same twice', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
+    ['of a size that the model chose', 'dall-e-3', pictures(1, 'auto', 'auto'), null],
+    ['per image, where the map has the same price twice', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
     ['without tokens, of a model sold by tokens', 'gpt-image-1', pictures(1), null],
-    ['of a model without sizes, whatever was said', 'titan', pictures(4, '2048x2048', 'auto'), '0.032'],
+    ['of a model without sizes, for any requested size', 'titan', pictures(4, '2048x2048', 'auto'), '0.032'],
     ['at the price of output, where input has one as well', 'gemini-image', pictures(1), '0.134'],
-    ['of an unheard model', 'unheard', pictures(1, '1024x1024'), null],
+    ['of an unknown model', 'unheard', pictures(1, '1024x1024'), null],
     ['none at all', 'titan', pictures(0), '0'],
   ])('%s', (_what, model, measured, expected) => {
     expect(cost(model, { measured })).toBe(expected);
@@ -116,7 +116,7 @@ describe('pictures', () => {
     };
     expect(cost('gpt-image-1', { usage, measured: pictures(1, '1024x1024', 'high') })).toBe('0.04055');
     expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: pictures(1) })).toBe('0.12132');
-    // Text out of a model that the map prices for pictures alone.
+    // Text output of a model with image prices only.
     expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
     const cached = { ...usage, cacheReadTokens: 30, image: { ...usage.image, cacheReadTokens: 30 } };
     const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };

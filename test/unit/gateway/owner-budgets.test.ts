@@ -49,7 +49,7 @@ describe('budgets of owners', () => {
       chargesFor({ budget: of }, { teamId: null, ...fields }).map(({ limit }) => limit);
     expect(limitOf({ maxBudget: null })).toEqual([usd(13)]);
     expect(limitOf({ maxBudget: usd(1) })).toEqual([usd(5)]);
-    // A spend that was set later holds until the next window.
+    // `spentBefore` of the key applies until the next window.
     expect(limitOf({ maxBudget: usd(1), spentBefore: usd(6) })).toEqual([usd(7)]);
     // In the first window all spend counts.
     expect(limitOf({ maxBudget: usd(1) }, { ...row, spentBefore: null })).toEqual([usd(1)]);
@@ -82,7 +82,7 @@ describe('budgets of owners', () => {
     expect([has({ organization: budget }), has({}), has({ team: {}, user: budget })]).toEqual([true, false, false]);
   });
 
-  it('have counters that other ids do not share', () => {
+  it('have separate counters for each id', () => {
     const counters = countersOf(chargedOf(aKey({ teamId: 'a', userId: '","b' })));
     const others = countersOf(chargedOf(aKey({ teamId: 'a","', userId: 'b' })));
     expect(counters.filter((counter) => others.includes(counter))).toEqual([`key:${aKey().hash}`]);
@@ -104,7 +104,7 @@ function budgetsOfThree() {
 
 describe('concurrent calls of keys of one team', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
-    'pass its budget by one call and what calls cost above their reservations at most (seed %i)',
+    'exceed its budget at most by one call and by costs above reservations (seed %i)',
     async (seed) => {
       const random = randomFrom(seed);
       const limit = usd(30);

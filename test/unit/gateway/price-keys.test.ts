@@ -61,7 +61,7 @@ describe('prices of a class of service', () => {
     ['priority', row, { ...CALL, serviceTier: 'priority' as const }, '0.00328'],
     ['none, above a bound', row, LONG, '0.633'],
     ['priority, above a bound', row, { ...LONG, serviceTier: 'priority' as const }, '1.266'],
-    // A price that the class does not have is the usual one.
+    // The usual price applies where the class has none.
     ['flex, above a bound', row, { ...LONG, serviceTier: 'flex' as const }, '0.633'],
     ['priority of a model without such prices', BASE, { ...CALL, serviceTier: 'priority' as const }, '0.00164'],
     [

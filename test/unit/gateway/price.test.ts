@@ -33,7 +33,7 @@ const usage = (used: Partial<Usage>): Usage => ({
   ...used,
 });
 
-/** What a call costs as text, by a catalog in which the upstream model has this row. */
+/** Cost of a call as text, with this row for the upstream model in the catalog. */
 function cost(row: Readonly<Record<string, unknown>>, used: Partial<Usage>, differing: Partial<Deployment> = {}) {
   const tariff = tariffOf(aDeployment(differing), catalogOf({ 'up-1': row }));
   const priced = tariff === null ? null : costOf(tariff, usage(used));
@@ -63,10 +63,10 @@ describe('the cost of a call', () => {
     ],
     ['reasoning inside the output', RICH, { outputTokens: 100, reasoningTokens: 60 }, '0.0016'],
     ['reasoning at the output rate where it has none', PLAIN, { outputTokens: 100, reasoningTokens: 60 }, '0.001'],
-    ['more cached than sent, never below zero', RICH, { inputTokens: 10, cacheReadTokens: 20 }, '0.00001'],
-    ['more reasoning than output, never below zero', RICH, { outputTokens: 10, reasoningTokens: 20 }, '0.0002'],
+    ['more cached tokens than input, never below zero', RICH, { inputTokens: 10, cacheReadTokens: 20 }, '0.00001'],
+    ['more reasoning tokens than output, never below zero', RICH, { outputTokens: 10, reasoningTokens: 20 }, '0.0002'],
     ['a fee per request on top', { ...PLAIN, input_cost_per_request: 0.005 }, { inputTokens: 1000 }, '0.007'],
-    ['nothing at all for a free model', { input_cost_per_token: 0, output_cost_per_token: 0 }, { inputTokens: 9 }, '0'],
+    ['zero for a free model', { input_cost_per_token: 0, output_cost_per_token: 0 }, { inputTokens: 9 }, '0'],
     ['input of a model without an output price', { input_cost_per_token: 1e-6 }, { inputTokens: 5 }, '0.000005'],
   ])('%s', (_case, row, used, expected) => {
     expect(cost(row, used)).toBe(expected);
@@ -100,7 +100,7 @@ describe('the cost of a call', () => {
       '0.00002',
     ],
     [
-      'more sound than tokens, never more than them',
+      'more audio tokens than tokens, at most all tokens',
       VOICE,
       { inputTokens: 10, outputTokens: 1, ...sound(99, 99) },
       '0.000384',
@@ -238,7 +238,7 @@ describe('a cost that the upstream reports', () => {
   const priced = (differing: Partial<Deployment>): string =>
     usdText(createPricer(() => catalog)(aDeployment(differing), used) ?? (-1n as Usd));
 
-  it('takes precedence over the catalog, which does not know who served the call', () => {
+  it('takes precedence over the catalog, which does not have the provider that served the call', () => {
     expect(priced({})).toBe('0.000345');
   });
 

@@ -3,7 +3,7 @@ import { COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.
 import { type ClosedCall, recordOf } from '../../../src/gateway/accounting/record.ts';
 import { aCaller, aDeployment, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
 
-/** The record of a call, with what differs from the usual. */
+/** The record of a call, with changed members. */
 function recorded(fields: Partial<ClosedCall>) {
   return recordOf({
     rowId: 'row-1',
@@ -25,7 +25,7 @@ function recorded(fields: Partial<ClosedCall>) {
   });
 }
 
-/** What the span of a call shows of what it was asked, when prompts are kept. */
+/** Input of the span of a call, when prompts are stored. */
 function shown(endpoint: typeof EMBEDDINGS, asked: unknown) {
   const { span } = recorded({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: asked }, { endpoint }) });
   return [span.name, span.type, span.input, span.inputPreview];
@@ -34,7 +34,7 @@ function shown(endpoint: typeof EMBEDDINGS, asked: unknown) {
 describe('the span of a call, with its prompt', () => {
   it.each([
     ['a text', 'Once upon', 'Once upon', 'Once upon'],
-    ['several texts, the last of which is shown', ['Once', 'upon'], '["Once","upon"]', 'upon'],
+    ['several texts, of which the last is the input', ['Once', 'upon'], '["Once","upon"]', 'upon'],
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
     ['the tokens of several', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
     ['nothing', [], '[]', ''],
@@ -55,7 +55,7 @@ describe('the times of a call', () => {
     [0, 0],
     [1.5, 1],
     [1.999_999_4, 1],
-    // Today's milliseconds and such a fraction make a double that says the next millisecond.
+    // The sum of current milliseconds and this fraction rounds to the next millisecond.
     [1.999_95, 1],
     [1.999_999_6, 2],
   ])('that took %d ms are the same in its spend row and its span', (durationMs, wholeMs) => {

@@ -8,7 +8,7 @@ import { settledCall } from '../../../src/gateway/accounting/settlement.ts';
 
 async function* noSteps(): AsyncGenerator<ChatDelta, undefined> {}
 
-/** A call over a source that the test drives, and what it did in order. */
+/** A call over a source that the test controls, and its events in order. */
 function aCall(bytes?: ByteStream) {
   const done: unknown[] = [];
   let sink: ByteSink | null = null;

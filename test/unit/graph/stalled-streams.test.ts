@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { STALLED_MS } from '../../../rest-shims/http/answer-writer.ts';
 import { createEventStreams, MULTIPART, SERVER_SENT_EVENTS } from '../../../src/graphql/event-streams.ts';
 
-/** An endless source that counts what is read, and whether it was returned. */
+/** An endless source that counts its reads and returns. */
 function endlessSource() {
   const state = { read: 0, returned: 0 };
   const event = { data: { text: 'x'.repeat(64 * 1024) } };
@@ -58,7 +58,7 @@ describe.each([
       response.once('close', resolve);
     });
     void streams.write(response, results, framing);
-    // Full once the buffers of the kernel take no more: nothing is read in many turns of the event loop.
+    // The kernel's buffers are full when the source is not read in 50 turns of the event loop.
     let read = -1;
     for (let unchanged = 0; unchanged < 50; unchanged += 1) {
       await new Promise((resolve) => setImmediate(resolve));

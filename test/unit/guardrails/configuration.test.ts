@@ -61,7 +61,7 @@ describe('guardrails of the configuration file', () => {
     expect(warningsFrom({ yaml: FILE, env })).toEqual([UNCHECKED]);
   });
 
-  it('have the values of variables for those who run them', () => {
+  it('have the values of variables at run time', () => {
     const { guardrails } = settingsFrom({ yaml: FILE, env });
     const [, remote] = guardrails.definitions;
     expect(guardrails.readParams(remote?.params ?? {})).toMatchObject({ api_key: 'sk-guard' });
@@ -71,7 +71,7 @@ describe('guardrails of the configuration file', () => {
     });
   });
 
-  it('have ids that stay when another one comes before', () => {
+  it('keep their ids when another one is inserted before them', () => {
     const ids = (yaml: string): readonly string[] =>
       settingsFrom({ yaml, env }).guardrails.definitions.map(({ id }) => id);
     const other = '  - guardrail_name: first\n    litellm_params: { guardrail: presidio, mode: pre_call }\n';

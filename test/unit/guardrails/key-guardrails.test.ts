@@ -64,7 +64,7 @@ describe('a request that changes guardrails', () => {
     aKey({ owners: someOwners({ team: {}, teamMetadata }) });
 
   it.each(restricted.flatMap((team) => changes.map((body) => [team, body] as const)))(
-    'is refused where the team has no right: %j %j',
+    'is refused where the team has no permission: %j %j',
     (team, body) => {
       expect(() => assertMayChangeGuardrails(keyOf(team), body)).toThrow(
         new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails'),
@@ -78,7 +78,7 @@ describe('a request that changes guardrails', () => {
   );
 
   it.each([{}, { guardrails: ['a'] }, { guardrails: { modify_guardrails: true } }, { guardrails_modify: true }])(
-    'is served where the team has the right: %j',
+    'is allowed where the team has the permission: %j',
     (team) => {
       for (const body of changes) expect(() => assertMayChangeGuardrails(keyOf(team), body)).not.toThrow();
       for (const body of changes) expect(() => assertMayChangeGuardrails(null, body)).not.toThrow();

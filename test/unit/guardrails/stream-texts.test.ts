@@ -13,7 +13,7 @@ const textsIn = (...chunks: readonly string[]): readonly string[] =>
   eventsIn(...chunks).flatMap(({ texts }) => texts.map(({ text }) => text));
 
 describe('texts of a stream', () => {
-  it('are checked with what was released before, and edited where they wait', () => {
+  it('are checked together with released text, and edited before their release', () => {
     const texts = createStreamTexts();
     texts.hear('a', 'one ');
     expect([texts.texts(false), texts.release(null)]).toEqual([['one '], new Map([['a', 'one ']])]);
@@ -30,7 +30,7 @@ describe('texts of a stream', () => {
     expect(texts.texts(true)).toEqual(['one [MAIL] end', '{}']);
   });
 
-  it('cannot be edited where they are released already', () => {
+  it('cannot be edited after their release', () => {
     const texts = createStreamTexts();
     texts.hear('a', '4111 1111 ');
     texts.texts(false);
@@ -61,7 +61,7 @@ describe('texts of a stream', () => {
     expect(textsIn(['data: [DONE]', ': comment', 'event: x', 'id: 1', 'retry: 1', 'data:', ''].join('\n'))).toEqual([]);
   });
 
-  it('are found in data that are no JSON, and in lines of no field', () => {
+  it('are found in data that is not JSON, and in lines without a field', () => {
     expect(textsIn('data: {\n\ndata: a\ndata: b\n\nother\n')).toEqual(['{', 'a\nb', 'other']);
   });
 
@@ -130,7 +130,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
   });
 
-  it('that are the same as others are left out, and others of that kind cannot be edited', () => {
+  it('that repeat others are left out, and others of that kind cannot be edited', () => {
     const texts = createStreamTexts();
     texts.hear('a', 'jo');
     texts.hear('a', 'hn');

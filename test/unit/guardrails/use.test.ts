@@ -24,7 +24,7 @@ const entry = (status: string, more: object = {}) => ({
 });
 const SPEND = { id: 's1', modelGroup: 'smart', callId: 'c1', traceId: 't1', keyHash: 'k1', teamId: 't' };
 
-/** A recorded call; `guardrails` is what its row says about them. */
+/** A recorded call; `guardrails` are the runs in its row. */
 const aCall = (guardrails?: readonly object[]): CallRecord =>
   ({ spend: guardrails === undefined ? SPEND : { ...SPEND, guardrails } }) as unknown as CallRecord;
 const ran = (...entries: readonly object[]): CallRecord => aCall(entries);

@@ -24,7 +24,7 @@ describe('a body', () => {
     ['small and undeclared', 10_000, false],
     ['large and declared', 3 * MEGABYTE + 1, true],
     ['large and undeclared', 3 * MEGABYTE + 1, false],
-  ])('%s is read whole, however it is cut', async (_what, length, declared) => {
+  ])('%s is read completely, in any chunks', async (_what, length, declared) => {
     const sent = bytesOf(length, length);
     for (let seed = 1; seed <= 5; seed += 1) {
       const below = randomFrom(seed);
@@ -44,7 +44,7 @@ describe('a body', () => {
   it.each([
     [2 * MEGABYTE, { 'transfer-encoding': 'chunked' }],
     [2 * MEGABYTE, { 'content-length': String(MEGABYTE) }],
-  ])('of more than is allowed is refused with the documented words', async (length, headers) => {
+  ])('above the limit is refused with the documented message', async (length, headers) => {
     const { request, body } = aRequest(headers);
     const read = Promise.resolve(readBody(request, MEGABYTE));
     body.end(Buffer.alloc(length));
@@ -53,7 +53,7 @@ describe('a body', () => {
     );
   });
 
-  it('that breaks off rejects with RequestAborted', async () => {
+  it('that ends early rejects with RequestAborted', async () => {
     const { request, body } = aRequest({ 'content-length': String(3 * MEGABYTE) });
     const read = Promise.resolve(readBody(request, 4 * MEGABYTE));
     body.write(Buffer.alloc(2 * MEGABYTE));

@@ -7,7 +7,7 @@ const TTL_SECONDS = 600;
 const NO_TOKEN: FlattenedJWSInput = { payload: '', signature: '' };
 const header = (kid: string): JWTHeaderParameters => ({ alg: 'ES256', kid });
 
-/** Key sets over addresses that the test holds. */
+/** Key sets at addresses that the test answers. */
 async function aKeySource(urls: readonly string[] = ['https://one.example/keys']) {
   const { publicKey } = await generateKeyPair('ES256');
   const jwk = await exportJWK(publicKey);

@@ -95,8 +95,8 @@ describe('the identity of a token', () => {
 
   it.each<[string, Record<string, unknown>, Partial<TokenRules>, string]>([
     ['no user', {}, FIELDS, "Validation fails: the token has no claim 'sub'."],
-    ['a user that is no id', { sub: { a: 1 } }, FIELDS, "Validation fails: the token has no claim 'sub'."],
-    ['a user that is too long', { sub: 'x'.repeat(257) }, FIELDS, "Validation fails: the token has no claim 'sub'."],
+    ['an invalid user id', { sub: { a: 1 } }, FIELDS, "Validation fails: the token has no claim 'sub'."],
+    ['a user id that is too long', { sub: 'x'.repeat(257) }, FIELDS, "Validation fails: the token has no claim 'sub'."],
     ['no team', {}, { teamIdField: 'team' }, 'Validation fails: the token names no team.'],
     ['no mapped role', {}, { enforcesRoles: true }, 'The token has no role that is mapped to one here.'],
     [

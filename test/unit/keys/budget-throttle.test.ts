@@ -40,7 +40,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     expect(throttlePart(value)).toBe(part);
   });
 
-  it('is that of keys that ask for it and have a limit of requests or tokens', () => {
+  it('applies to keys that enable it and have a limit of requests or tokens', () => {
     const of = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
       throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
     expect(of(asked, { rpmLimit: 5 })).toBe(0.1);

@@ -33,7 +33,7 @@ describe('the end of a budget window', () => {
   });
 
   it('is always later than now, and is the end of its own last instant', () => {
-    // Windows of several days begin with the day they are asked on, so that these have no fixed end.
+    // Windows of several days begin on the day of the request, so they have no fixed end.
     for (const duration of ['1d', '7d', '30d', '1mo', '6h', '15m', '30s'])
       for (let minute = 0; minute < 60 * 24 * 40; minute += 977) {
         const now = new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
@@ -52,7 +52,7 @@ describe('the windows of a key', () => {
     { budgetDuration: '30d', maxBudget: '10' },
   ];
 
-  it('begin with the spend before', () => {
+  it('begin with the spend before them', () => {
     const windows = windowsOf(wanted, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
     const kept = windowsOf([{ budgetDuration: '1d', maxBudget: '3' }], { now: later, total: usd(9), before: windows });

@@ -13,7 +13,7 @@ function limited(perMinute: number) {
     clock: { now: () => new Date(0), monotonicMs: () => state.nowMs },
   });
   const peer = (remoteAddress: string): Peer => ({ headers: {}, socket: { remoteAddress } });
-  /** Tries a wrong key; gives the seconds to wait when it is refused without a look-up. */
+  /** Tries a wrong key. Returns the seconds until a retry when it is refused without a look-up, else null. */
   function tried(address: string, looksUp = true): number | null {
     try {
       failures.admit(peer(address), looksUp);

@@ -46,13 +46,13 @@ describe('while the store is away', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('a key it does not know is refused as unavailable', async () => {
+  it('an unknown key is refused as unavailable', async () => {
     const { ring, state } = aRing();
     state.away = true;
     expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
   });
 
-  it('a read without an answer ends with its deadline: a known key is used, an unknown one is not', async () => {
+  it('a read without an answer ends at its deadline: a known key is used, an unknown one is not', async () => {
     const { ring, state, held } = aRing();
     await ring.identify(KEY);
     state.nowMs = STALE_MS;

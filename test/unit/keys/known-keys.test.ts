@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 it('evicts the least recently used key', () => {
   const keys = createKnownKeys(3);
   for (const [at, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: at, nowMs: at });
-  // In use all the time, so it must not go, although it came first.
+  // The oldest key, but in use, so it must not be evicted.
   keys.use('a', MINUTE_MS);
   keys.set('d', aKey({ hash: 'd' }), { readMs: MINUTE_MS, nowMs: MINUTE_MS });
   expect(['a', 'b', 'c', 'd'].map((hash) => keys.use(hash, MINUTE_MS)?.key.hash)).toEqual(['a', undefined, 'c', 'd']);

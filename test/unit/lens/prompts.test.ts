@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fenced } from '../../../src/domain/lens/prompts/prompts.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
-/** Everything that a model may read as a tag of the fence. */
+/** Texts that a model may read as a tag of the fence. */
 const tagsIn = (text: string): readonly string[] => text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
 
 describe('the fence of a trace', () => {

@@ -16,7 +16,7 @@ describe('the usage of an image', () => {
   it.each([
     ['apart', { ...plain }, undefined, { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 }],
     [
-      'the output apart',
+      'the output separately',
       plain,
       { image_tokens: 5, text_tokens: 2 },
       { inputTokens: 30, outputTokens: 5, cacheReadTokens: 0 },
@@ -28,13 +28,13 @@ describe('the usage of an image', () => {
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
     ],
     [
-      'cached, more than there was text',
+      'cached tokens, more than text tokens',
       { ...plain, cached_tokens: 25 },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
     ],
     [
-      'cached, not more than there was text',
+      'cached tokens, at most the text tokens',
       { ...plain, cached_tokens: 10 },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 },
@@ -76,7 +76,7 @@ describe('the duration of a recording', () => {
     },
   );
 
-  it('comes with the transcript, cut', () => {
+  it('has the text of the transcript, truncated', () => {
     expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
     expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });

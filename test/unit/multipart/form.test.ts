@@ -78,7 +78,7 @@ describe('a form', () => {
     ['a bare name', form([['content-disposition:form-data;name=a', '1']]), TYPE],
     ['a first line break', Buffer.concat([Buffer.from('\r\n'), form([[field('a'), '1']])]), TYPE],
     ['spaces after the boundary', Buffer.from(`--b \t\r\n${field('a')}\r\n\r\n1\r\n--b--`), TYPE],
-    ['an encoding that encodes nothing', form([[`${field('a')}\r\nContent-Transfer-Encoding: 8bit`, '1']]), TYPE],
+    ['an 8bit transfer encoding', form([[`${field('a')}\r\nContent-Transfer-Encoding: 8bit`, '1']]), TYPE],
     ['an unknown header', form([[`X-Note: x; y="\r\n${field('a')}`, '1']]), TYPE],
   ])('is read with %s', (_what, bytes, type) => {
     expect(fields(bytes, type)).toEqual({ a: '1' });
@@ -124,11 +124,11 @@ describe('a form', () => {
       'a header has the parameter boundary twice',
     ],
     ['another boundary', form([], 'c'), TYPE, 'it does not begin with its boundary'],
-    ['nothing in it', Buffer.from(''), TYPE, 'it does not begin with its boundary'],
+    ['no bytes', Buffer.from(''), TYPE, 'it does not begin with its boundary'],
     ['a preamble', Buffer.concat([Buffer.from('hello\r\n'), form([])]), TYPE, 'it does not begin with its boundary'],
     ['an epilogue', Buffer.concat([form([]), Buffer.from('x')]), TYPE, 'data follows its last boundary'],
     [
-      'a boundary that goes on',
+      'a boundary with further characters',
       Buffer.from(`--bc\r\n${field('a')}\r\n\r\n1\r\n--b--`),
       TYPE,
       'its boundary is not followed by a line break',
@@ -153,7 +153,7 @@ describe('a form', () => {
     ],
     ['no end', Buffer.from(`--b\r\n${field('a')}\r\n\r\n1\r\n`), TYPE, 'it does not end with its boundary'],
     [
-      'one line break for two',
+      'one line break instead of two',
       Buffer.from(`--b\r\n${field('a')}\r\n\r\n--b--`),
       TYPE,
       'it does not end with its boundary',
@@ -172,7 +172,7 @@ describe('a form', () => {
     ],
     ['a control character', form([[field('a\u0000'), '1']]), TYPE, 'a part has an invalid header'],
     [
-      'a header twice',
+      'a repeated header',
       form([[`${field('a')}\r\n${field('model')}`, '1']]),
       TYPE,
       'a part has the header Content-Disposition twice',
@@ -200,7 +200,7 @@ describe('a form', () => {
       'a header has an invalid parameter',
     ],
     [
-      'a quote that stays open',
+      'an unclosed quote',
       form([['Content-Disposition: form-data; name="a', '1']]),
       TYPE,
       'a header has an invalid parameter',
@@ -212,7 +212,7 @@ describe('a form', () => {
       'the part "a" has a Content-Transfer-Encoding',
     ],
     [
-      'a field twice',
+      'a repeated field',
       form([
         [field('model'), 'a'],
         [field('model'), 'b'],
@@ -220,7 +220,12 @@ describe('a form', () => {
       TYPE,
       'the field "model" comes twice',
     ],
-    ['a field that is no text', form([[field('model'), Buffer.from([0xff])]]), TYPE, 'the field "model" is not UTF-8'],
+    [
+      'a field that is not UTF-8',
+      form([[field('model'), Buffer.from([0xff])]]),
+      TYPE,
+      'the field "model" is not UTF-8',
+    ],
     ['a field too long', form([[field('model'), 'x'.repeat(1024 * 1024 + 1)]]), TYPE, 'the field "model" is too long'],
     [
       'too many parts',
@@ -264,7 +269,7 @@ describe('a form with fields changed', () => {
         [field('stream'), 'true'],
       ]),
     );
-    // Small buffers of one pool share memory: only those inside of the form are views of it.
+    // Small buffers share the memory of a pool: only those inside the form are views of it.
     const isView = ({ buffer, byteOffset }: Uint8Array): boolean =>
       buffer === bytes.buffer && byteOffset >= bytes.byteOffset && byteOffset < bytes.byteOffset + bytes.length;
     expect(pieces.filter(isView)).toHaveLength(2);
@@ -289,7 +294,7 @@ it('any content between any boundary is unchanged, byte for byte', () => {
     const below = randomFrom(seed);
     const pick = (text: string): string => text[below(text.length)] ?? '';
     const boundary = Array.from({ length: 1 + below(20) }, () => pick(BOUNDARY_CHARACTERS)).join('');
-    // Made of what delimiters are made of, so that near misses are frequent.
+    // Built from the characters of delimiters, so that near matches are frequent.
     const alphabet = ['\r', '\n', '-', '--', `--${boundary}`.slice(0, -1), boundary.slice(1), '\u0000', 'x'];
     const content = (): string => Array.from({ length: below(40) }, () => alphabet[below(alphabet.length)]).join('');
     const isSafe = (text: string): boolean => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`);

@@ -43,11 +43,11 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
     const twice = blankSpans(once, format, ['33'.repeat(16), '99'.repeat(16)]);
     expect(text(twice)).not.toMatch(/secret|third|last/);
     expect(read(twice, 1)).toEqual(spans[1]);
-    // What is left of a group that is gone stays readable, so that what comes behind it is.
+    // The rest of a removed group stays readable, and so does the data after it.
     expect(blankSpans(twice, format, [])).toEqual(twice);
   });
 
-  it('keeps any other span whole, whatever is in the request', () => {
+  it('keeps all other spans complete, for any request', () => {
     const draw = seeded(20_261_121);
     for (let round = 0; round < 60; round += 1) {
       const { request, spans } = randomExport(draw);

@@ -143,11 +143,11 @@ describe('JSON that is refused', () => {
     ['a list', '[]'],
     ['text', '"spans"'],
     ['nothing', ''],
-    ['spans that are no list', '{"resourceSpans":{}}'],
-    ['a span that is no object', exportOf(7)],
-    ['a name that is no text', exportOf(aSpan({ name: 7 }))],
-    ['attributes that are no list', exportOf(aSpan({ attributes: {} }))],
-    ['a time that is no number', exportOf(aSpan({ startTimeUnixNano: 'now' }))],
+    ['spans that are not a list', '{"resourceSpans":{}}'],
+    ['a span that is not an object', exportOf(7)],
+    ['a name that is not a text', exportOf(aSpan({ name: 7 }))],
+    ['attributes that are not a list', exportOf(aSpan({ attributes: {} }))],
+    ['a time that is not a number', exportOf(aSpan({ startTimeUnixNano: 'now' }))],
     ['a time with a fraction', exportOf(aSpan({ startTimeUnixNano: 0.5 }))],
     ['an id that is neither hex nor base64', exportOf(aSpan({ traceId: '!'.repeat(32) }))],
     ['an id of zeros', exportOf(aSpan({ traceId: '0'.repeat(32) }))],
@@ -163,7 +163,7 @@ describe('JSON that is refused', () => {
 
 describe('limits of JSON, at the edge and one beyond', () => {
   it('65,536 keys and values', () => {
-    // The object, the key, the list, and the numbers in it.
+    // The object, its keys and lists are 5; the others are numbers.
     const body = (numbers: number) => `{"resourceSpans":[],"x":[${Array(numbers).fill(1).join(',')}]}`;
     expect(decode(body(65_536 - 5))).toEqual([]);
     expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
@@ -180,7 +180,7 @@ describe('limits of JSON, at the edge and one beyond', () => {
     const span = '{"spanId":""}';
     const body = (spans: number, numbers: number) =>
       `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;
-    // Two lists in one, three for every span; a list is no export, but is counted before that shows.
+    // Three for the lists, three for each span. The body is not an export, but is counted before that check.
     const room = (spans: number) => 640 + 10 * spans - 3 - 3 * spans;
     const limits = { nodes: 640, spans: 4 };
     expect(() => decode(body(3, room(3)), limits)).toThrow(InvalidInput);
@@ -197,7 +197,7 @@ describe('limits of JSON, at the edge and one beyond', () => {
     expect(() => decode(long, { nodes: 2 })).toThrow(TooLarge);
   });
 
-  it('32 levels of nesting, however deep it goes', () => {
+  it('32 levels of nesting, at any depth of the input', () => {
     const deep = (levels: number) => `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(decode(deep(31))).toEqual([]);
     expect(() => decode(deep(32))).toThrow(TooLarge);

@@ -91,7 +91,7 @@ describe('spans that refuse the whole export', () => {
     expect(decode(exportOf(aSpan({ startTimeUnixNano: MAX_INT64, endTimeUnixNano: MAX_INT64 })))).toHaveLength(1);
   });
 
-  it('moves an event time that cannot be kept instead of refusing its span', () => {
+  it('clamps an event time out of range instead of refusing its span', () => {
     const body = exportOf(aSpan({ events: [{ timeUnixNano: '18446744073709551615', name: 'e' }] }));
     expect(decode(body)[0]?.events).toEqual([{ name: 'e', timeNs: 2n ** 63n - 1n, attributes: {} }]);
   });

@@ -3,17 +3,17 @@ import { cursorOver } from '../../../src/wire/otlp/protobuf.ts';
 import { readInterned } from '../../../src/wire/otlp/text-cache.ts';
 import { seeded } from '../../support/random-export.ts';
 
-/** Bytes that are alike, some of them text and some not. */
+/** Similar bytes, valid UTF-8 and invalid. */
 const BYTES = [0x00, 0x61, 0x62, 0x80, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xff];
 const MOST_BYTES = 70;
 
-it('reads every text unchanged, whatever was read before', () => {
+it('reads every text unchanged, after any other texts', () => {
   const draw = seeded(38);
   for (let round = 0; round < 20_000; round += 1) {
     const length = draw(MOST_BYTES);
     const kinds = 1 + draw(BYTES.length);
     const bytes = Uint8Array.from({ length }, () => BYTES[draw(kinds)] ?? 0);
-    // Not at the beginning, and not all that there is.
+    // The text starts after the beginning of the buffer and stops before its end.
     const cursor = cursorOver(Buffer.concat([Buffer.from('ab'), bytes, Buffer.from('c')]));
     for (const expected of [Buffer.from(bytes).toString(), Buffer.from(bytes).toString()]) {
       cursor.at = 2;

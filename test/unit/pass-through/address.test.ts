@@ -88,7 +88,7 @@ const HARMLESS = [
   "a!$&'()*+,=b",
 ];
 
-/** The address of a path, or that it is refused as invalid input. */
+/** The address of a path, or the marker of a refusal as invalid input. */
 function addressOf(path: string): string {
   try {
     const { origin, pathname } = addressBelow(TARGET, path);
@@ -107,7 +107,7 @@ describe('addressBelow', () => {
   it.each([...new Set(HOSTILE)])('refuses %j, or keeps it below the target', (path) => {
     const kept = [`http://target.example:8080/base/path/${path}`, 'refused'];
     expect(kept).toContain(addressOf(path));
-    // No decoding of a path that was kept leaves the target.
+    // No decoding of an accepted path leaves the target.
     const decoded = addressOf(path) === 'refused' ? '' : decodeURIComponent(decodeURIComponent(path));
     expect(decoded.split(/[/\\]/)).not.toContain('..');
   });

@@ -7,14 +7,14 @@ import { openReady, type OpenSqlite, type SqliteHandle } from '../../../src/pers
 import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
 import { PATIENCE } from '../../support/patience.ts';
 
-/** A log, and how many pages more are committed while it is brought over; each time again, the last for all times after. */
+/** A log. `meanwhile` has the pages that are committed during each checkpoint; the last number repeats. */
 interface Log {
   pages: number;
   inFile: number;
   readonly meanwhile: number[];
 }
 
-/** A connection that says of the log what is in it, brings it over, and keeps what it was asked. */
+/** A connection that reports the size of the log, runs checkpoints, and records its statements. */
 function aConnection(log: Log) {
   const asked: string[] = [];
   const handle: SqliteHandle = {
@@ -68,7 +68,7 @@ describe('the log of a writer', () => {
   });
 
   test.each([
-    ['until what came meanwhile is little', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
+    ['until few new pages remain', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
     ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
   ])('is copied again beside a writer that continues, %s', async (_what, meanwhile, passes) => {
     const { checkpoints, writer, side } = aSetup(4_000, { meanwhile });
@@ -85,7 +85,7 @@ describe('the log of a writer', () => {
     expect(openSide).not.toHaveBeenCalled();
   });
 
-  test('is checked again after the next commit when that failed, and no transaction fails because of it', async () => {
+  test('is checked again after the next commit when a check failed, and no transaction fails because of it', async () => {
     const { checkpoints, side, failures, openSide, writer } = aSetup(9_000);
     openSide.mockRejectedValueOnce(new Error('no more files'));
     checkpoints.used();
@@ -156,7 +156,7 @@ test.each(LIBRARIES)('a log of %s restarts once it is in the file', async (_name
       checkpoints.used();
     }
     await writer.run('create table some (bytes blob)', []);
-    // More pages than are left alone, and fewer than the writer would bring over by itself.
+    // More pages than the threshold, and fewer than the automatic checkpoint of the writer.
     let rows = 0;
     const commitLarge = async (): Promise<void> => {
       await commit(8 << 20);
@@ -164,7 +164,7 @@ test.each(LIBRARIES)('a log of %s restarts once it is in the file', async (_name
     };
     while (rows < 5) await commitLarge();
     expect(await pagesInLog()).toBeGreaterThan(4_000);
-    // A checkpoint between two of these commits can leave fewer pages than cause another one.
+    // A checkpoint between two of these commits can leave fewer pages than the threshold.
     await vi.waitFor(
       async () => {
         if ((await leftToBring()) !== 0) await commitLarge();

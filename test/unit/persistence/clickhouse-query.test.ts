@@ -13,7 +13,7 @@ interface Asked {
 
 let server: Server;
 let asked: Asked[] = [];
-/** Answers of the server, in order: a result, or the code of an error and its text. */
+/** Answers of the server, in order: a result, or an error with its code and text. */
 let answers: (object | readonly [code: number, text: string])[] = [];
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { createTurns } from '../../../src/persistence/sqlite/turns.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('turns come one at a time, in the order in which they were asked for', async () => {
+test('turns begin one at a time, in the order of their requests', async () => {
   const turns = createTurns(1_000);
   const order: number[] = [];
   let current = 0;
@@ -24,7 +24,7 @@ test('turns come one at a time, in the order in which they were asked for', asyn
   expect(order).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('a turn that does not come within the deadline is Unavailable, and the next user has its turn', async () => {
+test('a turn that does not begin before its deadline fails with Unavailable, and the next user gets its turn', async () => {
   const turns = createTurns(1_000);
   const end = await turns.next();
   const late = turns.next().catch((error: unknown) => error);

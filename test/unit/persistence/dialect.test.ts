@@ -6,7 +6,7 @@ import type { SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
 const BUSY = Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });
 const DUPLICATE = Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT' });
 
-/** Opens connections that note what they run, and fail where `faultOf` says so. */
+/** Opens connections that record their statements, and fail with the error that `faultOf` returns. */
 function aDialect(faultOf: (sql: string, connection: number) => Error | null) {
   const ran: string[][] = [];
   const closed: number[] = [];

@@ -8,8 +8,8 @@ function kept() {
   return { dropped, statements: createStatementCache<string>((statement) => void dropped.push(statement)) };
 }
 
-describe('kept statements', () => {
-  it('are found by their text, and evicted in the order of their last use', () => {
+describe('cached statements', () => {
+  it('are found by their text, and the least recently used is evicted', () => {
     const { statements, dropped } = kept();
     for (let at = 0; at < MOST_KEPT; at += 1) statements.keep(`select ${at}`, `${at}`);
     expect(statements.find('select 0')).toBe('0');
@@ -17,7 +17,7 @@ describe('kept statements', () => {
     expect([dropped, statements.find('select 1'), statements.find('select 0')]).toEqual([['1'], undefined, '0']);
   });
 
-  it('replace the one before of the same text', () => {
+  it('replace an earlier one with the same text', () => {
     const { statements, dropped } = kept();
     statements.keep('select 1', 'first');
     statements.keep('select 1', 'second');
@@ -33,7 +33,7 @@ describe('kept statements', () => {
   });
 });
 
-describe('which statements are kept', () => {
+describe('which statements are cached', () => {
   it.each([
     ['select ?', [1], true],
     ['begin immediate', [], true],

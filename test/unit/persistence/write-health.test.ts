@@ -20,14 +20,14 @@ test('before the first write one probe decides', async () => {
   expect(probe).toHaveBeenCalledTimes(1);
 });
 
-test('a write that worked needs no probe', async () => {
+test('a successful write needs no probe', async () => {
   const { probe, health } = aHealth();
   health.succeeded();
   await health.check();
   expect([probe.mock.calls.length, health.failures()]).toEqual([0, 0]);
 });
 
-test('after a failed write it fails until a probe works, at most one a second', async () => {
+test('after a failed write it fails until a probe succeeds, at most one a second', async () => {
   const { probe, health } = aHealth();
   probe.mockRejectedValue(AWAY);
   health.failed(AWAY);
@@ -42,7 +42,7 @@ test('after a failed write it fails until a probe works, at most one a second', 
   expect([probe.mock.calls.length, health.failures()]).toEqual([2, 1]);
 });
 
-test('a write elsewhere that works does not end it, because it may touch other tables', async () => {
+test('a successful write elsewhere does not end the failure, because it may use other tables', async () => {
   const { probe, health } = aHealth();
   probe.mockRejectedValue(AWAY);
   health.failed(AWAY);
@@ -50,7 +50,7 @@ test('a write elsewhere that works does not end it, because it may touch other t
   await expect(health.check()).rejects.toEqual(REFUSAL);
 });
 
-test('a probe without an answer is waited for a second, shared by all who ask, and ends it when it works later', async () => {
+test('concurrent checks share a probe and wait a second for it; a late success of it ends the failure', async () => {
   const { probe, health } = aHealth();
   const answer = Promise.withResolvers<void>();
   probe.mockReturnValue(answer.promise);
@@ -77,7 +77,7 @@ test('a write that fails while a probe runs counts after it', async () => {
   await expect(check).rejects.toEqual(REFUSAL);
 });
 
-test('data that the database refuses does not make it fail, however often', async () => {
+test('data that the database refuses does not count as a failure', async () => {
   const { probe, health } = aHealth();
   health.succeeded();
   for (let time = 0; time < 3; time += 1) {

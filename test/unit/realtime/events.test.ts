@@ -10,7 +10,7 @@ const NAMES = { publicName: 'voice', upstreamName: 'gpt-realtime' };
 const text = (said: string): SocketMessage => ({ bytes: Buffer.from(said), binary: false });
 const said = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
 
-/** What of an event goes upstream, for a key that may call `voice` and `whisper-1`. */
+/** The forwarded form of an event of a key that may call `voice` and `whisper-1`. */
 function sent(event: string): string {
   return said(
     forUpstream(text(event), NAMES, (model) => {
@@ -41,9 +41,9 @@ describe('an event of the caller', () => {
       '{"session":{"type":"transcription","audio":{"input":{"transcription":{"model":"gpt-realtime"}}}}}',
     ],
     ['{"model":"voice"}', '{"model":"gpt-realtime"}'],
-    // The last of two is what counts here, and all that goes on.
+    // Only the last of repeated members is used and forwarded.
     ['{"session":{"model":"other"},"session":{"model":"voice"}}', '{"session":{"model":"gpt-realtime"}}'],
-    // A tool of the caller's may have a parameter of that name.
+    // A tool of the caller may have a parameter with this name.
     [
       '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
       '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
@@ -67,7 +67,7 @@ describe('an event of the caller', () => {
     expect(() => sent(event)).toThrow(kind);
   });
 
-  it('never names to an upstream a model that may not be called, however it is written', () => {
+  it('never sends the name of a forbidden model to an upstream, in any notation', () => {
     const random = randomFrom(20261121);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const spell = (name: string): string =>
@@ -177,7 +177,7 @@ describe('an event of the upstream', () => {
   });
 });
 
-it('an error of ours names the event that it answers, when that has a name', () => {
+it('an error of the gateway has the id of its event, when the event has one', () => {
   const words = { message: 'no', type: null, param: null, code: '500' };
   const idFor = (about: string | null): unknown =>
     JSON.parse(said(errorEvent('event_1', words, about === null ? null : text(about)))).error.event_id;

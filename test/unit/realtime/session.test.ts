@@ -4,11 +4,11 @@ import { Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
 import { aSession, settled, usd } from '../../support/realtime-session.ts';
 
-describe('a side that reads too slowly', () => {
+describe('a peer that reads too slowly', () => {
   it.each([
     ['the caller', 'client', 'vendor'],
     ['the upstream', 'vendor', 'client'],
-  ] as const)('holds the other back until it has caught up: %s', async (_who, slow, fast) => {
+  ] as const)('pauses the other peer until it has read all messages: %s', async (_who, slow, fast) => {
     const setup = await aSession();
     setup[slow].state.full = true;
     setup[fast].say('one');
@@ -53,7 +53,7 @@ describe('a side that reads too slowly', () => {
   });
 });
 
-describe('a side that is silent', () => {
+describe('a peer that sends nothing', () => {
   it('gets a ping, and stays when it answers', async () => {
     const { client, vendor, wait, ends } = await aSession();
     for (let looks = 0; looks < 4; looks += 1) {
@@ -67,7 +67,7 @@ describe('a side that is silent', () => {
   it.each([
     ['the caller', 'vendor', ['failure', 'CLIENT_GONE']],
     ['the upstream', 'client', ['failure', 'UPSTREAM_FAILED']],
-  ] as const)('counts as gone when it does not answer: %s', async (_who, alive, end) => {
+  ] as const)('counts as disconnected without an answer: %s', async (_who, alive, end) => {
     const setup = await aSession();
     for (let looks = 0; looks < 3; looks += 1) {
       setup.wait(25);
@@ -91,7 +91,7 @@ function keepAlive(setup: Awaited<ReturnType<typeof aSession>>, ms: number): voi
 }
 
 describe('a session', () => {
-  it('that is idle for long is ended without an error, with the reason', async () => {
+  it('ends after an idle time without an error, with the reason', async () => {
     const setup = await aSession();
     keepAlive(setup, 900);
     setup.client.say('still here');
@@ -153,7 +153,7 @@ describe('a session', () => {
     expect(insistent.vendor.did).toEqual(['(close 1000)']);
   });
 
-  it('is charged answer by answer, and ends when the budget is used up', async () => {
+  it('is charged for each answer, and ends when the budget is used up', async () => {
     const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('1.5') })) });
     setup.vendor.say('used');
     await settled();

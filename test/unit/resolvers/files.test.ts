@@ -23,7 +23,7 @@ const FILE: UpstreamObject = {
   shown: null,
 };
 
-/** A platform whose store takes nothing, and what it had the upstream do. */
+/** A platform whose store refuses writes, and its upstream requests. */
 function aSetup(differing: { readonly found?: UpstreamObject | null; readonly known?: boolean } = {}) {
   const done: string[] = [];
   const settled: string[] = [];

@@ -16,7 +16,7 @@ const summaryOf = (number: number): TraceSummary =>
     agentNames: [],
   }) as unknown as TraceSummary;
 
-/** A scope over a store of many traces, whose caller leaves after a number of reads. */
+/** A scope over a store of many traces. Its caller disconnects after a number of reads. */
 function leavingAfter(reads: number) {
   const left = new AbortController();
   let count = 0;

@@ -48,7 +48,7 @@ describe('the spans of traces', () => {
     readonly behind?: string | null;
   }
 
-  /** Loads traces of so many spans each, and tells what the store was asked. */
+  /** Loads traces with these numbers of spans. Returns the reads of the store. */
   async function load(counts: readonly number[]): Promise<{ readonly asked: Asked[]; readonly lengths: number[] }> {
     const asked: Asked[] = [];
     const spansOf = (ref: string): readonly SpanHead[] =>

@@ -7,7 +7,7 @@ import { Forbidden, Unauthenticated } from '../../../src/domain/errors.ts';
 import { SystemCaller } from '../../../src/domain/system-caller.ts';
 import { aCaller } from '../../support/chat.ts';
 
-/** A scope whose trace store and key ring note what they are asked to do. */
+/** A scope whose trace store and key ring record their calls. */
 function aScope(caller: Caller | null) {
   const done: unknown[] = [];
   const forget = async (beforeMs: number, limit: number): Promise<number> => {
@@ -43,7 +43,7 @@ it('background work runs as the process itself', async () => {
   expect(done).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'tend', 'refresh']);
 });
 
-it('no credential has the right to it, a proxy administrator’s neither', () => {
+it('no credential may run it, not even that of a proxy administrator', () => {
   const administrator = aScope({ ...aCaller(), role: 'proxy_admin', keyHash: 'retention', key: null });
   expect(() => removeExpiredTraces(administrator.scope, { beforeMs: 7, limit: 5 })).toThrow(Forbidden);
   const anonymous = aScope(null);

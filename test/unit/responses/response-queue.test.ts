@@ -18,14 +18,14 @@ const aResponse = (id: string, differing: Partial<StoredResponse> = {}): StoredR
 const ofSize = (id: string, characters: number): StoredResponse =>
   aResponse(id, { response: { x: 'x'.repeat(characters) } });
 
-/** A store whose commits wait to be let through, one by one; an error fails the next instead. */
+/** A store whose commits wait until the test ends them, one by one, with or without an error. */
 function aStore() {
   const rows = new Map<string, SealedResponse>();
   const commits: { readonly ids: readonly string[]; readonly end: (error?: Error) => void }[] = [];
   let arrived = (): void => {};
   return {
     rows,
-    /** The commit that is under way, once there is one. */
+    /** Resolves to the current commit when one has begun. */
     async commit() {
       while (commits.length === 0)
         await new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ describe('the queue of responses', () => {
     expect(told).toEqual(['a response was given up: the store cannot take it']);
   });
 
-  it('refuses one that is too large, and more than its limit', async () => {
+  it('refuses a response that is too large, and more responses than its limit', async () => {
     const { store, queue } = aQueue();
     expect([queue.mayKeep(1_000), queue.mayKeep(1_001)]).toEqual([true, false]);
     expect(queue.keep(ofSize('resp_large', 1_000))).toBe(false);

@@ -19,13 +19,13 @@ const LIMITS: ResponseSessionLimits = {
 const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
 const textOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'bug');
 
-/** A connection whose turns the test plays: `lane:name` asks for one, `!text` is answered at once. */
+/** A connection with turns that the test controls: `lane:name` requests a turn, `!text` is answered at once. */
 function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
   const client = aSocket();
   let nowMs = 0;
   const sessions = createResponseSessions({ monotonicMs: () => nowMs }, { ...LIMITS, ...limits });
   const ended: unknown[] = [];
-  /** What was begun, and how it ended. */
+  /** Begins and ends of turns. */
   const log: string[] = [];
   const turns = new Map<
     string,
@@ -90,7 +90,7 @@ function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
     ended,
     log,
     ask: (...texts: string[]) => texts.forEach((text) => client.say(text)),
-    /** Lets the upstream of a turn begin to answer. */
+    /** Starts the upstream answer of a turn. */
     async answer(name: string): Promise<ByteSink> {
       turnOf(name).answer();
       await settled();
@@ -119,7 +119,7 @@ describe('turns', () => {
     one.chunk(Buffer.from('one'));
     one.done();
     await settled();
-    // The oldest that can be begun.
+    // The oldest turn that may begin.
     expect(setup.log).toEqual(['1 begun', '3 begun', '1 completed', '2 begun']);
     await setup.refuse('3', new Error('no'));
     expect(setup.log.at(-1)).toBe('4 begun');
@@ -155,7 +155,7 @@ describe('turns', () => {
     expect(one.chunk(Buffer.from('more'))).toBe(true);
   });
 
-  it('that break during the stream report it, and the lane continues', async () => {
+  it('that fail during the stream report it, and the lane continues', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'a:2');
     (await setup.answer('1')).fail(new Error('cut'));
@@ -179,10 +179,10 @@ describe('turns', () => {
     setup.sessions.open().abandon();
   });
 
-  it('whose answer comes after their client has left are also abandoned', async () => {
+  it('whose answer arrives after their client has left are also abandoned', async () => {
     const setup = aConnection();
     setup.ask('a:1');
-    // The answer is there, and not yet delivered.
+    // The answer has arrived, but is not delivered yet.
     const answered = setup.answer('1').catch(() => null);
     setup.client.told().ended({ kind: 'closed', code: 1000, reason: '' });
     await answered;
@@ -192,7 +192,7 @@ describe('turns', () => {
 });
 
 describe('a connection', () => {
-  it('that is silent gets a ping, and counts as disconnected without an answer', async () => {
+  it('that sends nothing gets a ping, and counts as disconnected without an answer', async () => {
     const setup = aConnection();
     setup.ask('a:1');
     setup.wait(31);
@@ -248,7 +248,7 @@ describe('a connection', () => {
   it.each([
     ['too large', '/responses: A message exceeds the size limit.'],
     ['garbled', '/responses: The client sent an invalid WebSocket frame.'],
-  ] as const)('whose client sends what is %s has failed', (kind, said) => {
+  ] as const)('whose client sends data that is %s fails', (kind, said) => {
     const setup = aConnection();
     setup.client.told().ended({ kind });
     expect(setup.ended.map(textOf)).toEqual([said]);

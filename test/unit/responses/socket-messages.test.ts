@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ByteSink, bytesOf, type ByteStream } from '../../../src/domain/bytes.ts';
 import { socketMessages } from '../../../src/wire/responses/socket-messages.ts';
 
-/** Everything that comes of a stream cut into pieces of so many bytes. */
+/** Messages of a stream in chunks of this size. */
 function messagesOf(text: string, { size = text.length, streamId = null as string | null } = {}) {
   const came: string[] = [];
   const ended: unknown[] = [];

@@ -44,7 +44,7 @@ describe('the memory of a connection', () => {
   });
 
   it('is bounded: the oldest of the connection is evicted first, and one that is too large is not kept', () => {
-    // Two letters of an id and thirty-three of the items: 70 bytes each.
+    // Two characters of an id and 33 of the items, at two bytes each: 70 bytes.
     const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
     memory.remember('a', turn('t1', 'xxx'));
     memory.remember('b', turn('t2', 'xxx'));

@@ -114,7 +114,7 @@ const RESPONSE = {
 };
 const BEGUN = { ...RESPONSE, status: 'in_progress', completed_at: null, output: [], usage: null };
 
-/** Events without their numbers, which must count up from zero. */
+/** Events without their sequence numbers. Checks that these start at zero and have no gaps. */
 function eventsOf(written: string): readonly object[] {
   return written
     .trimEnd()
@@ -189,7 +189,7 @@ describe('a response as a stream', () => {
       { type: 'response.completed', response: RESPONSE },
     ]);
     expect(writer.whole()).toEqual(RESPONSE);
-    // Each piece at once: nothing waits for a later one.
+    // Each piece is written at once and does not wait for a later one.
     expect(pieces.map((piece) => piece.split('\n\n').length - 1)).toEqual([2, 3, 1, 3, 3, 1, 4, 4, 2, 1, 1, 4, 0]);
   });
 

@@ -58,7 +58,7 @@ describe('the bus', () => {
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
   });
 
-  it('gives one delivery to all readers that missed nothing, and another to each that did', async () => {
+  it('shares one delivery between readers that missed nothing, and makes a separate one for each other reader', async () => {
     const bus = createBus({ queueLimit: 1 });
     const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
     const early = [one.next(), other.next()];
@@ -89,7 +89,7 @@ describe('the bus', () => {
       ['e', 0],
     ]);
     expect(told[0]?.id).toBe((await first.next()).value.id);
-    // Nothing came behind the last; what comes now does.
+    // No event follows the last one yet; the next event is delivered.
     const last = bus.subscribe('trace', { after: told[2]?.id ?? '' });
     bus.publish('trace', change('f'));
     expect(idOf((await last.next()).value.event)).toBe('f');

@@ -65,7 +65,7 @@ it('counts tokens by type, and the time to the first byte', () => {
   expect(linesOf(text, `${first}_sum`)).toEqual([`${first}_sum{${LABELS}} 0.03`]);
 });
 
-it('has no label from a caller, and joins what is beyond the limit', () => {
+it('has no label from a caller, and joins series beyond the limit', () => {
   const metrics = metricsOf();
   metrics.record(call({ deploymentId: 'unknown' }));
   expect(metrics.text()).toContain('gen_ai_request_model="_other"');

@@ -6,7 +6,7 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
-/** What becomes of a URL: the addresses it may be connected to, `as it is` when none are looked up, or `refused`. */
+/** Result for a URL: its allowed addresses, `as it is` without a look-up, or `refused`. */
 async function judged(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
     if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);
@@ -104,7 +104,7 @@ describe('an address chosen by a caller', () => {
     expect(await judged('http://LOCALHOST.', [], ['127.0.0.1'])).toBe('refused');
   });
 
-  it('gives one address where one is asked for', async () => {
+  it('returns one address where one is requested', async () => {
     const { guarded } = createCallerAddresses([], (_hostname, _options, callback) =>
       callback(null, [address('10.0.0.1'), address('8.8.8.8')]),
     );

@@ -33,7 +33,7 @@ describe('settings about callers', () => {
     ]);
   });
 
-  it('refuse a value that is neither true nor false', () => {
+  it('refuse a value other than true and false', () => {
     expect(faultsFrom({ env: { LENSGATE_EXPOSE_API_BASE_HEADER: 'no' } })).toEqual([
       'environment: LENSGATE_EXPOSE_API_BASE_HEADER: "no" is neither true nor false',
     ]);

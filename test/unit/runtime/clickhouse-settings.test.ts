@@ -24,7 +24,7 @@ const URL = 'http://u:sk-pass@ch.test:8123';
 
 const INSERTS = { bytes: 67_108_864, timeoutMs: 30_000 };
 
-it('traces are kept in ClickHouse where an address says so, in the file before the environment', () => {
+it('traces are stored in ClickHouse where an address is set; the file takes precedence over the environment', () => {
   const at = (url: string, database = 'lensgate') => ({ url, database, readerUrl: null, inserts: INSERTS });
   expect(read(null).clickHouse).toBeNull();
   expect(read(null, { CLICKHOUSE_URL: '' }).clickHouse).toBeNull();

@@ -18,7 +18,7 @@ describe('the schema of the configuration file', () => {
     expect(SETTING_PATHS.filter((path) => at(path.split('.')) === undefined)).toEqual([]);
   });
 
-  it('knows types, bounds and texts in their place', () => {
+  it('has types, bounds and texts of settings', () => {
     expect(at(['general_settings', 'demo_model'])).toMatchObject({
       anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '^os\\.environ/.+$' }, { type: 'null' }],
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { faultsFrom, settingsFrom, warningsFrom } from '../../support/read-settings.ts';
 
-/** Sections as the documentation of LiteLLM shows them. */
+/** Sections from the documentation of LiteLLM. */
 const LITELLM = `model_list:
   - model_name: gpt-4o
     litellm_params:

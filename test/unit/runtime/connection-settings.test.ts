@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The limit as a file and the environment give it. */
+/** The limit, set by a file and the environment. */
 function limitOf(inFile: string, variable?: string): number {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${inFile} }`);
@@ -24,7 +24,7 @@ function limitOf(inFile: string, variable?: string): number {
   return readSettings(['--config', file], env, keyGenerator).maxConnections;
 }
 
-it('the limit of connections is 10,000, or as the file says, or as the environment says', () => {
+it('the limit of connections is 10,000 by default, or set by the file or the environment', () => {
   expect([limitOf(''), limitOf('max_connections: 50'), limitOf('max_connections: 50', '0')]).toEqual([10_000, 50, 0]);
 });
 

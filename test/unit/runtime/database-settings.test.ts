@@ -20,7 +20,7 @@ const read = (env: Record<string, string>): Settings =>
 it.each([
   [{}, 5_000],
   [{ LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '250' }, 250],
-  // To PostgreSQL 0 means to wait for ever.
+  // 0 disables the timeout of PostgreSQL.
   [{ LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '0' }, 1],
 ])('the lock timeout of the database with %j is %i ms', (env, lockTimeoutMs) => {
   expect(read(env).lockTimeoutMs).toBe(lockTimeoutMs);

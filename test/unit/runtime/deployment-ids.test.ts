@@ -12,7 +12,7 @@ const entry = (params: object, more: object = {}) => ({
 const deploymentsOf = (entries: readonly object[]) =>
   withIds(entries.map((one) => toDeployment(modelEntry.parse(one), { dropParams: false, env: {} })));
 
-/** The ids of entries, by what tells them apart in a test. */
+/** The ids of entries, by the differing members. */
 const idsOf = (entries: readonly object[]): readonly string[] => deploymentsOf(entries).map(({ id }) => id);
 
 const DIFFERENT = [
@@ -70,7 +70,7 @@ describe('ids of deployments', () => {
     const found = deploymentsById(deployments);
     expect(found.get(before)).toBe(deployments[0]);
     expect(found.get('m#2')).toBe(deployments[1]);
-    // The current holder of an id precedes former ones.
+    // The current deployment of an id precedes former ones.
     expect(found.get('m#1')).toBe(deployments[2]);
     expect(found.get('m#3')).toBeUndefined();
   });

@@ -9,7 +9,7 @@ function deployment(model: string, env: Env = {}, params: object = {}): Deployme
   return { ...toDeployment(entry, { dropParams: false, env }), id: 'm' };
 }
 
-/** What a deployment knows of its key and address, in the open. */
+/** Key and address of a deployment, in plain text. */
 function known(...args: Parameters<typeof deployment>) {
   const { apiBase, apiKey, options, secrets } = deployment(...args);
   const shown = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
@@ -129,12 +129,9 @@ describe('the name of a model', () => {
     ['openai/converse/x', 'openai', 'converse/x'],
     ['gpt-3.5-turbo-instruct', 'text-completion-openai', 'gpt-3.5-turbo-instruct'],
     ['gpt-3.5-turbo', 'openai', 'gpt-3.5-turbo'],
-  ])(
-    'is without prefixes that only select the way of calling in the reference: %s',
-    (model, provider, upstreamModel) => {
-      expect(deployment(model)).toMatchObject({ provider, upstreamModel });
-    },
-  );
+  ])('has no prefixes that only select the API in the reference: %s', (model, provider, upstreamModel) => {
+    expect(deployment(model)).toMatchObject({ provider, upstreamModel });
+  });
 });
 
 describe('a key in the environment', () => {

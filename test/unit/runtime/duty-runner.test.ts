@@ -27,7 +27,7 @@ const aJob = (attempts: number): Job => ({
   error: '',
 });
 
-/** A runner over a backend that offers a job for each period, and whose work the test ends. */
+/** A runner over a backend with one job for each period. The test ends the work. */
 function aRunner() {
   const state = {
     away: false,
@@ -149,7 +149,7 @@ it('a stop aborts the work and returns the job', async () => {
   expect(state.runs).toHaveLength(1);
 });
 
-it('a store that is away is asked again with the same period', async () => {
+it('an unavailable store is retried with the same period', async () => {
   const { runner, state } = aRunner();
   state.away = true;
   runner.start();

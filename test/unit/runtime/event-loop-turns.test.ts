@@ -26,7 +26,7 @@ it('resumes those that wait one in each turn, first in, first out, with other wo
   expect(order.indexOf('third')).toBeGreaterThan(order.indexOf('other'));
 });
 
-it('gives each turn its own time', async () => {
+it('limits the time of each turn separately', async () => {
   const turns = createTurns(60_000);
   expect(turns.due()).toBeNull();
   await nextTurn();

@@ -3,7 +3,7 @@ import { createLease, type Lent } from '../../../src/runtime/credentials/expirin
 
 const MINUTE = 60_000;
 
-/** A lender whose answers come when a test says, and a clock that a test sets. */
+/** An issuer of credentials that the test answers for, and a clock that the test sets. */
 function lender() {
   const asked: PromiseWithResolvers<Lent<string>>[] = [];
   const clock = { now: 0 };
@@ -24,7 +24,7 @@ function lender() {
   };
 }
 
-/** A lender who has lent `a` for an hour. */
+/** An issuer that has issued `a` for an hour. */
 async function lent() {
   const one = lender();
   const first = one.lease();

@@ -52,13 +52,13 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:2: general_settings.failed_login_window_seconds: "soon" is not a whole number from 1 to 86400',
     ],
     [
-      'a limit of a network that is none',
+      'a limit of an invalid network',
       'general_settings:\n  max_failed_login_attempts_per_source_overrides:\n    10.0.0.0/8: 5\n    here: 5\n    10.1.0.0/16: many\n',
       '<folder>/config.yaml:4: general_settings.max_failed_login_attempts_per_source_overrides.here: "here" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8\n' +
         '<folder>/config.yaml:5: general_settings.max_failed_login_attempts_per_source_overrides.10.1.0.0/16: "many" is not a whole number from 0 to 1000000',
     ],
     [
-      'a reference to nothing',
+      'a reference to an unset variable',
       'general_settings:\n  master_key: os.environ/NOT_THERE\n',
       '<folder>/config.yaml:2: general_settings.master_key: the environment variable NOT_THERE it refers to is not set',
     ],
@@ -74,17 +74,17 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:2: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
     ],
     [
-      'an admin key that is nothing but its beginning',
+      'an admin key with a prefix only',
       'general_settings:\n  master_key: sk-\n',
       '<folder>/config.yaml:2: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
     ],
     [
-      'an address that is none',
+      'an invalid address',
       'model_list:\n  - model_name: smart\n    litellm_params:\n      model: openai/x\n      api_base: localhost\n',
       '<folder>/config.yaml:5: model_list.0.litellm_params.api_base: must be an http:// or https:// address',
     ],
     [
-      'a price that is none',
+      'an invalid price',
       'model_list:\n  - model_name: smart\n    litellm_params:\n      model: openai/x\n      input_cost_per_token: cheap\n',
       '<folder>/config.yaml:5: model_list.0.litellm_params.input_cost_per_token: is not a price in USD',
     ],
@@ -94,7 +94,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:3: general_settings.master_key: is set in line 2 already; a map has each key once',
     ],
     [
-      'a key twice in a list',
+      'a repeated key in a list',
       'model_list:\n  - model_name: a\n    litellm_params:\n      model: b\n      model: c\n',
       '<folder>/config.yaml:5: model_list.0.litellm_params.model: is set in line 4 already; a map has each key once',
     ],
@@ -104,7 +104,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:3: include.0: <folder>/none.yaml cannot be read: the file does not exist (ENOENT)',
     ],
     [
-      'a bomb of anchors',
+      'exponentially nested anchors',
       `a: &a [x, x, x, x, x, x, x, x, x]\n${'abcdefgh'
         .split('')
         .map((name, at, all) =>
@@ -148,11 +148,7 @@ describe('a configuration that cannot be used', () => {
       'general_settings: {}\n---\nmodel_list: []\n',
       '<folder>/config.yaml:2: begins a second document; a configuration file has one, without `---` in between',
     ],
-    [
-      'a quote that is not closed',
-      'general_settings:\n  "graphiql: true\n',
-      '<folder>/config.yaml:3: Missing closing "quote',
-    ],
+    ['an unclosed quote', 'general_settings:\n  "graphiql: true\n', '<folder>/config.yaml:3: Missing closing "quote'],
     [
       'a key without a space after its colon',
       'general_settings:\n  master_key:sk-secret-of-mine\n',
@@ -169,7 +165,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:1: include: is not a list of files, one `- name.yaml` per line',
     ],
     [
-      '20,000 lists in each other',
+      '20,000 nested lists',
       `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
       '<folder>/config.yaml:1: is nested too deeply',
     ],
@@ -179,7 +175,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:2: a.1: contains itself',
     ],
     [
-      'a bomb of merge keys',
+      'exponentially nested merge keys',
       `a: &a { k: 1 }\n${'bcdefgh'
         .split('')
         .map((name, at) => {
@@ -190,7 +186,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:6: f.<<.5: aliases stand for more than 100000 values in all',
     ],
     [
-      'an alias of nothing',
+      'an alias of an unknown anchor',
       'model_list: *nothing\n',
       '<folder>/config.yaml:1: model_list: *nothing has no anchor &nothing before it',
     ],

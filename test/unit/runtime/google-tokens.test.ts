@@ -16,7 +16,7 @@ const KEY = new Secret(
   }),
 );
 
-/** Google's place for tokens, and what it was asked. */
+/** Google's token endpoint, and the requests that it received. */
 function google(answer: () => Response): { readonly fetch: typeof fetch; readonly assertions: string[] } {
   const assertions: string[] = [];
   return {
@@ -31,7 +31,7 @@ function google(answer: () => Response): { readonly fetch: typeof fetch; readonl
 
 const given = (token: string) => () => Response.json({ access_token: token, expires_in: 3600, token_type: 'Bearer' });
 
-it('a service account signs for itself, once for all callers', async () => {
+it('a service account signs its own assertion, once for all callers', async () => {
   const { fetch, assertions } = google(given('ya29.first'));
   const tokens = createGoogleTokens(fetch);
   const got = await Promise.all([tokens.for(KEY), tokens.for(KEY), tokens.for(KEY)]);

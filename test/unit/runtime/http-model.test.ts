@@ -3,7 +3,7 @@ import { CHECK_MS, LIMIT, World } from '../../support/http-model.ts';
 
 const STEPS = Number(process.env['LENSGATE_HTTP_STEPS'] ?? 100_000);
 const SEED = Number(process.env['LENSGATE_HTTP_SEED'] ?? 18);
-/** Waiting for it lets promises that are settled already be told. */
+/** Awaited to run the callbacks of settled promises. */
 const told = Promise.resolve();
 
 const turn = (): Promise<void> =>
@@ -46,7 +46,7 @@ async function run(world: World, steps: number): Promise<void> {
   }
 }
 
-/** Lets everything end that can, and waits for the deadlines of the rest. */
+/** Ends all calls that can end, and advances to the deadlines of the others. */
 async function settle(world: World): Promise<void> {
   world.calm = true;
   for (let round = 0; round < 400 && world.calls.size > 0; round += 1) {
@@ -78,7 +78,7 @@ it(`every call ends once, in time and with its own answer: ${STEPS} random steps
     world.time.advance(CHECK_MS);
     expect(world.http.connections()).toEqual({ active: 0, idle: 0, waiting: 0, limit: LIMIT });
     expect([world.network.open().length, world.time.timers]).toEqual([0, 0]);
-    // Each kind of end was there, so that the run says something about it.
+    // Each kind of end occurred, so the run covers all of them.
     const kinds = ['aborted', 'cancelled', 'cut', 'done', 'garbled', 'stalled', 'thrown', 'timeout', 'unreachable'];
     expect(STEPS < 100_000 || [...world.ends.keys()].toSorted()).toEqual(STEPS < 100_000 || kinds);
   } catch (error) {

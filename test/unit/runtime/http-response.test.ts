@@ -10,7 +10,7 @@ interface Seen {
   readonly keepAliveMs: number | null;
 }
 
-/** What a parser tells of one answer that comes in these pieces, and what it complains of. */
+/** Events of a parser for an answer in these chunks, and its error. */
 function read(
   pieces: readonly Buffer[],
   closes = false,
@@ -44,7 +44,7 @@ const bodyOf = (headers: string, body = '') => `HTTP/1.1 200 OK\r\n${headers}\r\
 describe('an answer', () => {
   it.each([
     ['of a length', bodyOf('content-length: 5', 'hello'), { body: 'hello', keepAliveMs: 4_000 }],
-    ['of no length at all', bodyOf('content-length: 0'), { body: '', keepAliveMs: 4_000 }],
+    ['without a length', bodyOf('content-length: 0'), { body: '', keepAliveMs: 4_000 }],
     ['in chunks', bodyOf('Transfer-Encoding: chunked', '3\r\nhel\r\n2;a="b"\r\nlo\r\n0\r\n\r\n'), { body: 'hello' }],
     [
       'with trailers',
@@ -58,7 +58,7 @@ describe('an answer', () => {
       `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${bodyOf('content-length: 2', 'ok')}`,
       { body: 'ok' },
     ],
-    ['that will close', bodyOf('connection: Close\r\ncontent-length: 2', 'ok'), { keepAliveMs: 0 }],
+    ['with connection: close', bodyOf('connection: Close\r\ncontent-length: 2', 'ok'), { keepAliveMs: 0 }],
     ['of the older version', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', { keepAliveMs: 0 }],
     [
       'of the older version, kept',
@@ -66,7 +66,7 @@ describe('an answer', () => {
       { keepAliveMs: 4_000 },
     ],
     ['that names its limit', bodyOf('keep-alive: timeout=65, max=9\r\ncontent-length: 0'), { keepAliveMs: 63_000 }],
-    ['that closes soon', bodyOf('keep-alive: timeout=1\r\ncontent-length: 0'), { keepAliveMs: 0 }],
+    ['with a short keep-alive', bodyOf('keep-alive: timeout=1\r\ncontent-length: 0'), { keepAliveMs: 0 }],
   ])('%s is read', (_what, text, expected) => {
     expect(readText(text)).toMatchObject({ seen: expected, fault: null });
   });
@@ -88,7 +88,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is the same in whatever pieces it comes', () => {
+  it('is the same in any chunks', () => {
     const random = randomFrom(20);
     for (let round = 0; round < 400; round += 1) {
       const body = 'x\r\n0\r\n\r\ny'.repeat(1 + random(30));
@@ -172,7 +172,7 @@ describe('invalid and ambiguous answers', () => {
     expect(readText(text, true).fault).toBe('CLOSED_EARLY');
   });
 
-  it('never causes an endless loop or another error, whatever arrives', () => {
+  it('never cause an endless loop or another error, for any input', () => {
     const random = randomFrom(7);
     const words = [
       'HTTP/1.1 200 OK',

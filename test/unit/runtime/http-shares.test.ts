@@ -9,7 +9,7 @@ interface Entry extends Waiter {
   started: boolean;
 }
 
-/** Slots, and the entries that asked for one, oldest first. */
+/** Slots, and the entries that wait for one, oldest first. */
 function slotsWith(options: { readonly limit: number; readonly fraction: number }) {
   const slots = new FairSlots(options);
   const started: Entry[] = [];
@@ -47,7 +47,7 @@ it.each([
 ])('of %d slots with a fraction of %d, owners that each want all hold %j', (limit, fraction, wanted) => {
   const { slots, started, enter } = slotsWith({ limit, fraction });
   const owners = ['a', 'b', 'c'].filter((_owner, index) => wanted[index] !== 0);
-  // One after the other where the first holds the most, else in turn.
+  // In order where the first owner holds the most slots, else by turns.
   const inTurn = wanted[0] === wanted[1];
   const asks = inTurn
     ? Array.from({ length: limit * owners.length }, (_, nth) => owners[nth % owners.length] ?? '')
@@ -86,7 +86,7 @@ it('a call that ends inside of its start is followed by the next, however many w
   expect([started, slots.used, slots.waiting]).toEqual([20_000, 0, 0]);
 });
 
-it('no owner waits that may take a slot, and none takes one that may not: 50,000 random steps', () => {
+it('an owner takes a slot if and only if it may: 50,000 random steps', () => {
   const random = randomFrom(5);
   for (const [limit, fraction] of [
     [1, 0.75],

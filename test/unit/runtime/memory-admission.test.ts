@@ -6,7 +6,7 @@ import { randomFrom } from '../../support/random.ts';
 
 const charge = (counter: string, amount = 1n, limit = 10n): Charge => ({ counter, limit, amount, refused: 'at' });
 
-/** Admission over a store that answers when the test says so, with a clock that the test moves. */
+/** Admission over a store that the test answers for, with a clock that the test advances. */
 function aSetup({ countersLimit = 100 }: { readonly countersLimit?: number } = {}) {
   const state = { nowMs: 0, position: 0, storedThrough: 0, failures: [] as unknown[] };
   const stored = new Map<string, bigint>();
@@ -32,7 +32,7 @@ function aSetup({ countersLimit = 100 }: { readonly countersLimit?: number } = {
     countersLimit,
     leaseMs: 60_000,
   });
-  /** Runs what is due, and answers the reads under way. */
+  /** Runs due work and answers pending reads. */
   async function answerReads(): Promise<void> {
     await settled();
     for (const read of reads.splice(0)) read.answer();
@@ -55,7 +55,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 describe('a counter', () => {
-  it('is read once for all who wait, and is synchronous from then on', async () => {
+  it('is read once for all waiting calls, and is synchronous afterwards', async () => {
     const { admission, stored, reads, answerReads } = aSetup();
     stored.set('a', 9n);
     const first = admission.reserve([charge('a')]);
@@ -81,7 +81,7 @@ describe('a counter', () => {
     expect(state.failures).toEqual([]);
   });
 
-  it('in use is read again in the background, and sees what others have spent', async () => {
+  it('in use is read again in the background, and includes the spend of other processes', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.reserve([charge('a')]);
     await answerReads();
@@ -131,7 +131,7 @@ describe('a counter', () => {
     const third = admission.check([charge('a')]);
     await answerReads();
     expect(await third).toBe(null);
-    // What this process counted is not stored yet.
+    // The counts of this process are not stored yet.
     expect(admission.usedOf('a')).toBe(3n);
   });
 
@@ -168,20 +168,20 @@ describe('a counter', () => {
     (await use('b')).commit([1n]);
     (await use('c')).release();
     (await use('d')).release();
-    // A use is remembered with a precision of a second.
+    // The time of a use has a precision of a second.
     state.nowMs += 1_000;
     (await use('c')).release();
     (await use('e')).release();
     expect(known()).toEqual(['a', 'b', 'c', 'e']);
     state.storedThrough = 1;
     (await use('f')).release();
-    // A counter that was spared counts as used: `c` is the oldest now.
+    // A counter that could not be evicted counts as used: `c` is the oldest now.
     expect(known()).toEqual(['a', 'b', 'e', 'f']);
   });
 });
 
 describe('a reservation that is never ended', () => {
-  it('expires after its lease, is counted, and blocks nothing any more', async () => {
+  it('expires after its lease, is counted, and no longer holds its amount', async () => {
     const { admission, state, answerReads } = aSetup();
     const first = admission.reserve([charge('a', 10n)]);
     await answerReads();
@@ -213,7 +213,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
   const names = ['a', 'b'];
   const own = new Map(names.map((name) => [name, 0n]));
   const others = new Map(names.map((name) => [name, 0n]));
-  /** What others had spent when the total was read that is in use. */
+  /** Spend of other processes at the time of the last read. */
   const seen = new Map(names.map((name) => [name, 0n]));
   const records: { readonly name: string; readonly cost: bigint }[] = [];
   const open: { readonly name: string; readonly reservation: Reservation }[] = [];
@@ -272,7 +272,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
     answerOne,
   ];
   for (let step = 0; step < 4_000; step += 1) {
-    // Calls are more frequent than anything else.
+    // Calls are the most frequent steps.
     await steps[random(3) > 0 ? random(2) : random(steps.length)]?.();
     await settled();
     for (const read of reads) if (!noted.has(read)) noted.set(read, new Map(others));
@@ -289,7 +289,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
   expect((own.get('a') ?? 0n) > 1_000n).toBe(true);
   while (reads.length > 0) await answerOne();
   await Promise.all(waits);
-  // Nothing is committed any more: the next read is exact.
+  // No further commits: the next read is exact.
   state.nowMs += 60_000;
   const checks = names.map(async (name) => await admission.check([charge(name, 0n, 1_000_000n)]));
   await settled();

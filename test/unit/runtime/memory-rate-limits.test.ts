@@ -83,7 +83,7 @@ interface Entry {
   tokens: number;
 }
 
-/** The rule, over a list of everything that happened. */
+/** A model of the rules, over a list of all requests. */
 function createModel() {
   const windows = new Map<string, number>();
   const requests: Entry[] = [];
@@ -101,7 +101,7 @@ function createModel() {
   };
   const has = (type: string, { id, ...limit }: RateLimit, nowMs: number, expected: number): boolean => {
     const entries = inWindow(id, nowMs);
-    // Tokens that were settled later than their window are entries without a request.
+    // Tokens that are settled after their window are entries without a request.
     const count = entries.filter(({ atMs }) => atMs >= 0).length;
     if (type === 'requests') return limit.requests === undefined || count < limit.requests;
     if (type === 'tokens')
@@ -139,38 +139,41 @@ function createModel() {
 }
 
 describe('random calls of random scopes', () => {
-  it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))('are decided as the model decides: seed %i', (seed) => {
-    const random = randomFrom(seed);
-    const { limits, state } = limitsAt();
-    const model = createModel();
-    const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
-    const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({
-      scope,
-      id: scope,
-      requests: maybe(6),
-      tokens: maybe(300),
-      parallel: maybe(4),
-    }));
-    const calls: { end: (tokens: number) => void }[] = [];
-    for (let step = 0; step < 200; step += 1) {
-      state.nowMs += random(20_000);
-      const call = calls.length > 0 && random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
-      if (call !== undefined) {
-        call.end(random(80));
-        continue;
+  it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))(
+    'get the same decisions as in the model: seed %i',
+    (seed) => {
+      const random = randomFrom(seed);
+      const { limits, state } = limitsAt();
+      const model = createModel();
+      const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
+      const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({
+        scope,
+        id: scope,
+        requests: maybe(6),
+        tokens: maybe(300),
+        parallel: maybe(4),
+      }));
+      const calls: { end: (tokens: number) => void }[] = [];
+      for (let step = 0; step < 200; step += 1) {
+        state.nowMs += random(20_000);
+        const call = calls.length > 0 && random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
+        if (call !== undefined) {
+          call.end(random(80));
+          continue;
+        }
+        const chosen = scopes.filter(() => random(2) === 0);
+        const expected = random(60);
+        const ours = limits.admit(chosen, expected);
+        const theirs = model.admit(chosen, expected, state.nowMs);
+        expect(ours.kind === 'refused' ? `${ours.id} ${ours.type}` : null).toBe(theirs.refused);
+        if (ours.kind === 'admitted' && theirs.refused === null)
+          calls.push({
+            end(tokens) {
+              ours.settle(tokens);
+              theirs.settle?.(tokens, state.nowMs);
+            },
+          });
       }
-      const chosen = scopes.filter(() => random(2) === 0);
-      const expected = random(60);
-      const ours = limits.admit(chosen, expected);
-      const theirs = model.admit(chosen, expected, state.nowMs);
-      expect(ours.kind === 'refused' ? `${ours.id} ${ours.type}` : null).toBe(theirs.refused);
-      if (ours.kind === 'admitted' && theirs.refused === null)
-        calls.push({
-          end(tokens) {
-            ours.settle(tokens);
-            theirs.settle?.(tokens, state.nowMs);
-          },
-        });
-    }
-  });
+    },
+  );
 });

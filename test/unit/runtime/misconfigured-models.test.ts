@@ -100,7 +100,7 @@ describe('a model that cannot be called', () => {
     },
   );
 
-  it('is none with a key, or where callers send keys', () => {
+  it('is not reported with a key, or where callers send keys', () => {
     expect(read(yamlOf('groq/x', ''), { GROQ_API_KEY: 'k' }).deployments[0]?.misconfigured).toBeUndefined();
     const own = yamlOf('groq/x', 'configurable_clientside_auth_params: [api_key]');
     const { deployments, warnings } = read(own);

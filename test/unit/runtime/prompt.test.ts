@@ -8,7 +8,7 @@ import {
   revocable,
 } from '../../../src/domain/pollable-stream.ts';
 
-/** A source that is fed by hand and says whether it was left. */
+/** A source that the test feeds. It records whether it was returned. */
 function handFed<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;

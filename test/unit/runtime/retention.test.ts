@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A store whose old traces are counted down. */
+/** A store with a number of old traces. */
 function aStore(old: number) {
   const state = { old, away: false, asked: [] as number[], told: [] as unknown[], stopping: new AbortController() };
   const round = (days: number): Promise<void> =>

@@ -32,7 +32,7 @@ describe('sampled warnings', () => {
     ]);
   });
 
-  it('does not mention left out warnings when there were none', () => {
+  it('logs no number when no warning was left out', () => {
     const { lines, warn } = aLog();
     warn('keys', () => ({}), 'refused');
     vi.advanceTimersByTime(10_000);

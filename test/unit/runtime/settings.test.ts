@@ -119,7 +119,7 @@ model_list:
     ]);
   });
 
-  it('give providers their settings, and hide secrets', () => {
+  it('pass settings to providers, and hide secrets', () => {
     const yaml = [
       'model_list:',
       '  - model_name: b',
@@ -137,12 +137,12 @@ model_list:
     expect(JSON.stringify(deployments)).not.toContain('hidden');
   });
 
-  it('leave keys of other programs alone', () => {
+  it('ignore keys of other programs', () => {
     const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
     expect(refusal(yaml)).toBe('accepted');
   });
 
-  it('name a collector for our own spans, by address or by callback', () => {
+  it('configure a collector for the spans of Lensgate, by address or by callback', () => {
     const yaml =
       'general_settings: { otlp_endpoint: "http://c:4318", otlp_headers: { x-key: os.environ/COLLECTOR } }\n';
     const { otlpExport } = read(yaml, { COLLECTOR: 'hush' });
@@ -237,7 +237,7 @@ describe('the free tier', () => {
     expect(refusal(yaml, env)).toBe(message);
   });
 
-  it('warns of trusting everyone', () => {
+  it('warns when every address is trusted', () => {
     expect(read(null, { LENSGATE_TRUSTED_PROXIES: '10.0.0.1,0.0.0.0/0' }).warnings).toEqual([
       'Every address is trusted as a proxy: clients can forge the address that free calls are counted by.',
     ]);

@@ -139,7 +139,7 @@ describe('a bus that processes share', () => {
 });
 
 describe('shared messages', () => {
-  it('use one connection for all listeners, and tell each when listening has begun', async () => {
+  it('use one connection for all listeners, and notify each when listening has begun', async () => {
     const opened: ProcessListener[] = [];
     let closed = 0;
     const messages = shareMessages({

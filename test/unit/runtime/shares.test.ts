@@ -94,7 +94,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, limit, 65)).toHaveLength(64);
   });
 
-  it('are given back to the last one, also where they are a small part of the limit', async () => {
+  it('are all returned, also where they are a small part of the limit', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     for (const call of await admitted(one.limits, slots(100), 1)) call.settle(null);
     await admitted(one.limits, requests(100), 20);
@@ -117,7 +117,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, requests(100), 81)).toHaveLength(80);
   });
 
-  it('that were prepared for a call are taken by it, and given back where it does not come', async () => {
+  it('that were prepared for a call are used by it, and returned if the call does not follow', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     one.limits.prepare([requests(2)], 0);
     await vi.advanceTimersByTimeAsync(1);
@@ -144,7 +144,7 @@ describe('shares of limits', () => {
     expect(await admitted(one.limits, requests(10), 4)).toHaveLength(4);
     expect(await admitted(other.limits, requests(10), 3)).toHaveLength(3);
     ledger.isAway = true;
-    // The window that was shared goes on with what was left of it when each process last asked.
+    // The shared window continues with the rest that each process last received.
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
     expect([one.losses.length, one.shares.counts(), other.shares.isAway()]).toEqual([
@@ -158,15 +158,15 @@ describe('shares of limits', () => {
     ledger.isAway = false;
     await pass(500);
     expect([one.losses.at(-1), one.shares.isAway(), other.shares.isAway()]).toEqual([null, false, false]);
-    // What was counted alone is known to the others.
+    // The local counts have been reported to the ledger.
     expect(await admitted(other.limits, requests(10), 5)).toHaveLength(0);
   });
 
-  it('are void when the ledger has lost its data, and what is in use is reported again', async () => {
+  it('are void when the ledger has lost its data, and shares in use are reported again', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     await admitted(one.limits, slots(5), 4);
     ledger.clear();
-    // The next heartbeat finds it out.
+    // The next heartbeat detects the loss.
     await pass(4_000);
     expect(ledger.shareOf('p', SLOTS)).toBe(4n);
     expect(await admitted(other.limits, slots(5), 5)).toHaveLength(1);

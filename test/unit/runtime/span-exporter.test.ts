@@ -21,10 +21,10 @@ interface Sent {
   readonly names: readonly string[];
 }
 
-/** How the collector answers: a status, headers, a body; or a failure on the way. */
+/** Answer of the collector: a status, headers and a body, or a network failure. */
 type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | Error;
 
-/** A collector that gives the scripted answers, then 200; and its exporter with short waits. */
+/** A collector with scripted answers, then 200; and its exporter with short waits. */
 function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExportSettings> = {}, retryMs = 1) {
   const left = [...answers];
   const sent: Sent[] = [];
@@ -58,7 +58,7 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
     log: { warn: (facts, event) => lines.push([facts, event]) },
     pace: { gatherMs: 1, retryMs, longestRetryMs: 60_000 },
   });
-  /** Resolves when so many requests have come. */
+  /** Resolves when this number of requests has arrived. */
   async function requests(count: number): Promise<void> {
     while (sent.length < count)
       await new Promise<void>((resolve) => {
@@ -121,12 +121,12 @@ it.each([
   expect([spanExport.counts(), lines]).toEqual([{ sent: 1, dropped: 0, failed: 0, waiting: 0 }, []]);
 });
 
-it('the retry waits as long as the collector asks, but not when the process ends', async () => {
+it('the retry waits as long as the collector requests, but not at shutdown', async () => {
   const { spanExport, sent, requests } = aCollector([{ status: 503, headers: { 'retry-after': '50' } }]);
   spanExport.push(aSpan('a'));
   await requests(1);
   expect(spanExport.counts()).toMatchObject({ waiting: 1 });
-  // Told to end it tries at once, not in fifty seconds.
+  // At shutdown it retries at once, not after fifty seconds.
   await spanExport.drain(LONG);
   expect([sent.length, spanExport.counts()]).toEqual([2, { sent: 1, dropped: 0, failed: 0, waiting: 0 }]);
 });

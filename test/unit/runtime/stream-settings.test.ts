@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The settings as a file gives one of them; as a file without it where null. */
+/** The settings of a file with one of them; null leaves it out. */
 function settingsOf(name: string, seconds: number | null): Settings {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${seconds === null ? '' : `${name}: ${seconds}`} }`);

@@ -52,7 +52,7 @@ it('repeats the tasks of a thread that another task ended, with their memory', a
   expect(await next).toBe('next');
 });
 
-/** Runs tasks of these weights; gives what the only thread had at hand behind the first, which is read off there. */
+/** Runs tasks of these weights on one thread. Returns the tasks that the thread had received while the first one ran. */
 async function atHandBehind(first: number, weights: readonly number[]): Promise<readonly string[]> {
   const { run, close } = open(1, { waiting: 20, bytes: 64 << 20 });
   const told = run<readonly string[]>({ kind: 'tell what waits', text: '' }, first);
@@ -86,7 +86,7 @@ it('refuses tasks above its limits of number and bytes, and accepts them when it
   const first = run(say('4'), 60);
   await expect(run(say('5'), 41)).rejects.toThrow(Unavailable);
   await first;
-  // Larger than all that may wait, but alone.
+  // Larger than the limit, but the only task.
   expect(await run(say('6'), 1_000)).toBe('6');
 });
 

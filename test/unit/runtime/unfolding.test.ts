@@ -26,7 +26,7 @@ function anUnfolding(waiting: number) {
   return { unfolding, state, told, published };
 }
 
-/** Lets what is ready run; no timer ends. */
+/** Runs ready work without advancing timers. */
 const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => void vi.useFakeTimers());
@@ -58,7 +58,7 @@ it('leaves the calls of busy commits until a second has passed without one', asy
   expect([state.steps, state.waiting]).toEqual([8, 0]);
 });
 
-it('unfolds after five seconds of busy commits, though they go on', async () => {
+it('unfolds after five seconds of busy commits, even if they continue', async () => {
   const { unfolding, state } = anUnfolding(0);
   for (let commit = 0; commit < 6; commit += 1) {
     state.waiting += 2_000;
@@ -101,7 +101,7 @@ it('publishes traces into which clients had written', async () => {
   expect(published).toEqual([summary]);
 });
 
-it('tries again when the store was away', async () => {
+it('tries again after the store was unavailable', async () => {
   const { unfolding, state, told } = anUnfolding(1_000);
   state.error = new Error('away');
   unfolding.start();

@@ -28,7 +28,7 @@ const DEFAULTS: UpstreamSettings = {
   stalledReaderSeconds: 120,
 };
 
-it('upstreams are called by the native client over 256 connections, or as the file and the environment say', () => {
+it('upstreams are called by the native client over 256 connections by default, or as set by the file and the environment', () => {
   expect(settingsOf()).toEqual(DEFAULTS);
   const general =
     'http_client: undici, upstream_connections: 8, upstream_connection_share: 1, upstream_silence_seconds: 5, stalled_reader_seconds: 0.5';
@@ -39,7 +39,7 @@ it('upstreams are called by the native client over 256 connections, or as the fi
 });
 
 it.each(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'])(
-  '%s chooses undici, unless told otherwise',
+  '%s selects undici unless the client is set',
   (name) => {
     const env = { [name]: 'http://user:secret@proxy.test:3128' };
     expect(settingsOf('', env).client).toBe('undici');
@@ -50,7 +50,7 @@ it.each(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'])(
   },
 );
 
-it('a proxy that cannot be one is refused without its credential', () => {
+it('an invalid proxy is refused without showing its credential', () => {
   const bad = (): unknown => settingsOf('', { HTTP_PROXY: 'user:secret@proxy.test:3128' });
   expect(bad).toThrow('environment: HTTP_PROXY: is not an http:// or https:// address');
   expect(bad).not.toThrow('secret');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
 
-it('is bounded by number and by bytes, together for all who wait in it', () => {
+it('is bounded by number and by bytes, over all waiting entries', () => {
   const room = createWorkQueueLimit({ waiting: 2, bytes: 100 });
   const leave = room.enter(60);
   expect(() => room.enter(41)).toThrow(new Unavailable('Too much is waiting to be read. Try again shortly.'));

@@ -4,13 +4,13 @@ import { createWriteBehind, type Fault } from '../../../src/runtime/tasks/write-
 const unexpected = (): never => {
   throw new Error('unexpected');
 };
-/** For stores that fail as a whole or not at all. */
+/** Options for a store that fails only as a whole. */
 const sound = { faultOf: (): Fault => 'store', refused: unexpected };
 
 const POISON = new Error('no column takes it');
 const AWAY = new Error('away');
 
-/** A store that takes no batch with a poisoned record, and none at all while it is broken or away. */
+/** A store that refuses batches with a poisoned record, and all batches while `state.error` is set. */
 function pickyStore(poisoned: readonly number[]) {
   const refused: [number, unknown][] = [];
   const failures: unknown[] = [];
@@ -196,7 +196,7 @@ describe('write-behind', () => {
 });
 
 describe('a read beside write-behind', () => {
-  /** A queue whose commits end when the test says so. */
+  /** A queue whose commits the test ends. */
   function heldQueue() {
     const commits: { readonly items: readonly number[]; readonly end: () => void }[] = [];
     const queue = createWriteBehind<number>({

@@ -12,7 +12,7 @@ beforeEach(async () => {
   done = [];
 });
 
-/** The end of a turn is an immediate: one asked for later comes behind it. */
+/** A turn ends with an immediate: one that is scheduled later runs after it. */
 const turnEnded = (): Promise<void> => nextTurn();
 
 afterEach(turnEnded);
@@ -62,7 +62,7 @@ describe('work after the writes', () => {
     expect(done).toEqual(['one', 'two', 'noted']);
   });
 
-  test('has a turn of its own where nothing is sent', async () => {
+  test('runs in a separate turn where nothing is sent', async () => {
     turn.behindSends(doing('noted'));
     expect(done).toEqual([]);
     await turnEnded();

@@ -37,7 +37,7 @@ describe('the owner of a setting', () => {
     expect(view('ref').ignoredStoredValue).toBeUndefined();
   });
 
-  it('is the database where the file is silent; a stored null is no value', () => {
+  it('is the database where the file has no value; a stored null is no value', () => {
     expect(view('open')).toMatchObject({ source: 'db', editable: true, effectiveValue: 4 });
     expect(view('cleared')).toMatchObject({ source: 'unset', editable: true, effectiveValue: null });
     expect(view('pass_through_endpoints')).toMatchObject({ source: 'db', effectiveValue: [1] });
@@ -75,7 +75,7 @@ describe('a write', () => {
     );
   });
 
-  it('that removes is refused whatever the value is', () => {
+  it('that removes is refused for any value', () => {
     expect(() => assertRemovable(config, stored, 'general_settings', 'a')).toThrow(OwnedByFile);
     expect(() => assertRemovable(config, stored, 'general_settings', 'open')).not.toThrow();
   });

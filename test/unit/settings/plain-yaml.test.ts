@@ -5,7 +5,7 @@ import { randomFrom } from '../../support/random.ts';
 
 type Path = readonly (string | number)[];
 
-/** Every path of a document and the line of its key or item, as the library has them; null for a fault. */
+/** Every path of a document and the line of its key or item, read by the library; null for a fault. */
 function placesOf(text: string): readonly (readonly [Path, number])[] | null {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
@@ -27,7 +27,7 @@ function placesOf(text: string): readonly (readonly [Path, number])[] | null {
   return walk(document.contents, []);
 }
 
-/** How the subset and the library read a text; null for a text outside the subset. */
+/** Results of the subset and of the library; null for a text outside the subset. */
 function readings(text: string): { readonly plain: unknown; readonly expected: unknown } | null {
   const plain = readPlainYaml(text);
   if (plain === null) return null;
@@ -78,7 +78,7 @@ describe('the subset', () => {
   it.each([
     ['a configuration as the library writes it', stringify(CONFIG)],
     ['lists at the indent of their key', stringify(CONFIG, { indentSeq: false })],
-    ['a file written by hand', BY_HAND],
+    ['a manually written file', BY_HAND],
   ])('has %s', (_what, text) => {
     const read = readings(text);
     expect(read).not.toBeNull();
@@ -103,7 +103,7 @@ describe('the subset', () => {
     ['a tab', 'a:\n\tb: 1'],
     ['other characters', 'a: é'],
     ['a prototype', '__proto__: 1'],
-    ['a key that is no text', 'null: 1'],
+    ['a key that is not a text', 'null: 1'],
     ['a wrong indent', 'a:\n    b: 1\n  c: 2'],
     ['a list alone', '- a'],
     ['nothing', ''],
@@ -111,7 +111,7 @@ describe('the subset', () => {
     expect(readPlainYaml(text)).toBeNull();
   });
 
-  it('reads damaged texts like the library, or leaves them to it', () => {
+  it('reads damaged texts as the library does, or leaves them to the library', () => {
     const random = randomFrom(7);
     const pieces = [
       ' ',

@@ -55,7 +55,7 @@ it('reads a secret of another admin key, or of another place, as not set', async
   expect((await sealed.find('environment_variables'))?.content).toEqual({ B: null });
 });
 
-it('encrypts secrets of a former admin key anew, and leaves those of unknown keys as they are', async () => {
+it('encrypts secrets of a former admin key again, and does not change those of unknown keys', async () => {
   const { store } = memory();
   await createSealedSettings(store, of('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
   const withUnknown = createSealedSettings(store, of('sk-second', 'sk-first'));
@@ -64,7 +64,7 @@ it('encrypts secrets of a former admin key anew, and leaves those of unknown key
   expect(renewedSection(before, of('sk-second', 'sk-third'))).toBeNull();
   const renewed = renewedSection(before, of('sk-second', 'sk-third', 'sk-first'));
   await store.change('environment_variables', () => ({ ...renewed, B: before.content['A'] }), about);
-  // B stands in the place of another name: no key opens it there.
+  // B is stored under another name, where no key decrypts it.
   expect((await withUnknown.find('environment_variables'))?.content).toEqual({ A: 'a', B: null });
   expect((await createSealedSettings(store, of('sk-second')).find('environment_variables'))?.content).toEqual({
     A: 'a',

@@ -13,11 +13,11 @@ it('takes end user, session and distinct tags, then the tags of the user agent',
   });
 });
 
-it('gives one tag for a user agent without a version', () => {
+it('has one tag for a user agent without a version', () => {
   expect(spendLabels(undefined, 'curl')).toEqual({ endUser: null, sessionId: null, tags: ['User-Agent: curl'] });
 });
 
-it('gives no tags without labels and user agent', () => {
+it('has no tags without labels and user agent', () => {
   expect(spendLabels(undefined, undefined)).toEqual({ endUser: null, sessionId: null, tags: [] });
 });
 

@@ -57,7 +57,7 @@ describe('shutdown stack', () => {
     ]);
   });
 
-  it('goes on without a step that exceeds its deadline', async () => {
+  it('continues without a step that exceeds its deadline', async () => {
     const { stack, logged } = aStack();
     const seen: string[] = [];
     stack.add('stores', () => seen.push('stores'));

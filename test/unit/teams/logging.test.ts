@@ -12,7 +12,7 @@ const [before, after] = [new Secret('salt-1'), new Secret('salt-2')];
 const old = callbackSecrets({ current: before, former: [] });
 const fresh = callbackSecrets({ current: after, former: [before] });
 
-it('secrets of callbacks are encrypted anew after a change of the salt key', () => {
+it('secrets of callbacks are encrypted again after a change of the salt key', () => {
   const metadata = {
     note: 'n',
     logging: [
@@ -36,7 +36,7 @@ it('secrets of callbacks are encrypted anew after a change of the salt key', () 
   expect(renewedCallbacks(renewed, (text) => fresh.renewed(text, 't1'))).toBeNull();
 });
 
-it('a sealed text opens for its own row alone, and a plain text is as it is', () => {
+it('an encrypted text is decrypted for its own row only, and a plain text is returned unchanged', () => {
   const sealed = old.seal('sk-1', 't1');
   expect(sealed).not.toContain('sk-1');
   expect([old.open(sealed, 't1'), old.open(sealed, 't2'), old.open('plain', 't1')]).toEqual(['sk-1', null, 'plain']);

@@ -9,7 +9,7 @@ import { aSummary } from '../../support/seeds.ts';
 const OWNER = { teamId: null, keyHash: 'k' };
 const MS = 1_000_000n;
 
-/** A span by its last digit, that starts and lasts so many milliseconds. */
+/** A span with an id of one digit. `from` and `lasts` are its start and duration in ms. */
 const aSpan = (digit: string, from: number, lasts: number, differing: Partial<RawSpan> = {}): RawSpan => {
   const startNs = aRawSpan().startNs + BigInt(from) * MS;
   return aRawSpan({ spanId: digit.repeat(16), startNs, endNs: startNs + BigInt(lasts) * MS, ...differing });
@@ -107,7 +107,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('does not exist without a summary', () => {
+  it('is null without a summary', () => {
     expect(assembleTrace([], new Map())).toBeNull();
   });
 

@@ -24,7 +24,7 @@ const PAYLOADS: readonly SpanPayload[] = [
 ];
 const traceId = (at: number): string => String(at).padStart(32, '0');
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-/** A payload as text stores it. */
+/** A payload in its stored form. */
 const kept = (payload: SpanPayload): SpanPayload => payloadOfText(payloadText(payload));
 const places = (body: Uint8Array, count: number) => Array.from({ length: count }, (_, at) => payloadOfCall(body, at));
 

@@ -62,7 +62,7 @@ describe('the account of a call', () => {
       [spanId(4), 'matched', 'row-99'],
       [spanId(5), 'matched', 'row-99'],
       [spanId(6), 'no_spend_log', undefined],
-      // What a tool calls is another call.
+      // A call inside a tool is a separate call.
       [spanId(7), 'no_call_id', undefined],
       [spanId(8), 'matched', 'row-8'],
     ]);

@@ -75,24 +75,24 @@ describe('the usage of a call for its price', () => {
   });
 
   it.each<[string, Attributes]>([
-    ['no call of a model', { 'gen_ai.operation.name': 'execute_tool' }],
+    ['not a model call', { 'gen_ai.operation.name': 'execute_tool' }],
     ['a session', { 'gen_ai.operation.name': 'realtime' }],
-    ['a picture as its answer', { 'gen_ai.output.type': 'image' }],
+    ['an image as its answer', { 'gen_ai.output.type': 'image' }],
     ['no input tokens', { 'gen_ai.usage.input_tokens': 0 }],
     ['no count of its output', { 'gen_ai.usage.output_tokens': null }],
-    ['a count that is none', { 'gen_ai.usage.output_tokens': 'many' }],
+    ['an invalid count', { 'gen_ai.usage.output_tokens': 'many' }],
     ['two counts of its input that differ', { 'gen_ai.usage.prompt_tokens': 99 }],
     ['two counts of its output that differ', { 'llm.usage.completion_tokens': 21 }],
-    ['a total that its counts do not come to', { 'llm.usage.total_tokens': 121 }],
+    ['a total that is not the sum of its counts', { 'llm.usage.total_tokens': 121 }],
     ['tokens of an unknown kind', { 'gen_ai.usage.input_audio_tokens': 1 }],
-    ['more cached than there was', { 'gen_ai.usage.cache_read.input_tokens': 101 }],
+    ['more cached tokens than input', { 'gen_ai.usage.cache_read.input_tokens': 101 }],
     [
-      'more cached and written than there was',
+      'more cached and written tokens than input',
       { 'gen_ai.usage.cache_read.input_tokens': 60, 'gen_ai.usage.cache_creation.input_tokens': 41 },
     ],
-    ['more thought than was said', { 'gen_ai.usage.reasoning.output_tokens': 21 }],
+    ['more reasoning tokens than output', { 'gen_ai.usage.reasoning.output_tokens': 21 }],
     ['another tier', { 'gen_ai.openai.response.service_tier': 'priority' }],
-    ['a tier that was asked for', { 'gen_ai.openai.request.service_tier': 'flex' }],
+    ['a requested tier', { 'gen_ai.openai.request.service_tier': 'flex' }],
     ['no model', { 'gen_ai.request.model': '', 'gen_ai.response.model': '' }],
   ])('is unknown: %s', (_what, differing) => {
     expect(usageOf({ ...CHAT, ...differing })).toBeNull();

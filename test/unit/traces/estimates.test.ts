@@ -36,7 +36,7 @@ describe('the estimates that count', () => {
     const inner = [span(2, { ...below(1), type: 'chain' }), span(3, { ...below(2), ...estimated(7n) })];
     expect(counted([span(1, estimated(5n)), ...inner])).toEqual([[3, 7n]]);
     expect(counted([span(1, estimated(5n)), span(2, { ...below(1), gateway: true })])).toEqual([]);
-    // A call in between that nobody can price hides nothing.
+    // A call without a price between two others does not separate them.
     expect(counted([span(1, estimated(5n)), span(2, below(1)), span(3, { ...below(2), gateway: true })])).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe('the estimates that count', () => {
 
   it('are found in spans that are their own parents', () => {
     expect(counted([span(1, { ...below(1), ...estimated(5n) })])).toEqual([[1, 5n]]);
-    // In a circle every call is below itself.
+    // In a cycle every call is a descendant of itself.
     const circle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
     expect(counted(circle)).toEqual([]);
     expect([...callsAbove(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
@@ -106,7 +106,7 @@ describe('the calls of a trace', () => {
   });
 
   it('are counted once where spans below each other describe one call, the innermost with its tokens', () => {
-    // As Logfire sends a call of Pydantic AI: the agent framework's span, and below it that of the SDK.
+    // Logfire sends two spans for a call of Pydantic AI: that of the agent framework, and below it that of the SDK.
     expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
     const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
     expect(totals([span(1, used(10, 1)), step, span(3, { ...below(2), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
@@ -134,7 +134,7 @@ describe('the calls of a trace', () => {
     expect(totals([span(1, { gateway: true, ...used(10, 1) }), inner])).toEqual([2, 2, 15, 6]);
   });
 
-  it('have the tokens of runs where there are none', () => {
+  it('have the tokens of runs where a trace has no calls', () => {
     expect(totals([span(1, { type: 'agent', ...used(10, 1) })])).toEqual([0, 0, 10, 1]);
   });
 });
@@ -186,7 +186,7 @@ describe('an export', () => {
   const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
   const kept = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
   const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([kept]);
-  /** An export whose calls stand at these places; each says that it used as many tokens as its place. */
+  /** An export with calls at these places. The input tokens of a call equal its place. */
   function packed(calls: readonly number[], tellers: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
     const placed = calls.map((place) => ({
       trace: 0,
@@ -194,7 +194,7 @@ describe('an export', () => {
       end: ends[place] ?? -1,
       head: { ...span(place + 1), callId: `call ${place}` },
       usage: {
-        // The names by turns, so that calls of one do not stand together.
+        // Alternating models, so that calls of one model are not adjacent.
         models: [place % 2 === 0 ? 'even' : 'odd'],
         provider: null,
         inputTokens: place,
@@ -251,7 +251,7 @@ describe('an export', () => {
         head: { ...one.head, estimate: place === 2 || place === 4 ? null : picos(BigInt(place) + 5n) },
       })),
     );
-    // The first only tells of the second again.
+    // The first call describes the second one.
     expect(trace?.tally).toEqual({ ...tallyOf(heads), spend: 14n, pricedCalls: 2, estimate: 14n, estimatedCalls: 2 });
     const charged = { ...tallyOf(heads), spend: picos(100n), pricedCalls: 1 };
     expect(withAll(packed([3], [], charged)).traces[0]?.tally).toMatchObject({

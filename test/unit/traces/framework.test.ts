@@ -56,10 +56,10 @@ describe('the source of a run', () => {
 
   it.each([
     ['another kind', { 'litellm.source.type': 'fax' }],
-    ['an address that runs something', { 'litellm.source.url': 'javascript:alert(1)' }],
+    ['a javascript: address', { 'litellm.source.url': 'javascript:alert(1)' }],
     ['an address that is not encrypted', { 'litellm.source.url': 'http://example.com' }],
     ['no address', { 'litellm.source.url': 'somewhere' }],
-    ['an address without end', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
+    ['a very long address', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
   ])('is not read from %s', (_what, differing) => {
     expect(sourceOf(aRawSpan({ attributes: { ...told, ...differing } }))).toBeNull();
   });

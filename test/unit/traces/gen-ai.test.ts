@@ -87,10 +87,10 @@ describe('GenAI: input and output', () => {
   it.each([
     ['no JSON', 'hello'],
     ['broken JSON', '[{"role":"user"'],
-    ['a list with something else in it', '[{"role":"user","content":"a"},7]'],
+    ['a list with other elements', '[{"role":"user","content":"a"},7]'],
     ['an empty list', '[]'],
-    ['an object that is no message', '{"question":"a"}'],
-    ['a content of no known making', '[{"role":"user","content":7}]'],
+    ['an object that is not a message', '{"question":"a"}'],
+    ['content of an unknown format', '[{"role":"user","content":7}]'],
   ])('%s is unchanged', (_what, text) => {
     expect(llm({ 'gen_ai.input.messages': text })).toMatchObject({ input: text, inputPreview: text });
   });
@@ -181,7 +181,7 @@ describe('GenAI: input and output', () => {
   });
 
   it.each([
-    ['the agreed names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
+    ['the standard names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
     ['earlier names', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens'],
     ['names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
   ])('tokens by kind, by %s', (_what, cacheRead, reasoning) => {

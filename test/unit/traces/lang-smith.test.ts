@@ -16,7 +16,7 @@ const ai = { lc: 1, type: 'constructor', id: ['langchain', 'AIMessage'], kwargs:
 describe('LangSmith', () => {
   it.each([
     ['a declared kind', { attributes: { 'langsmith.span.kind': 'llm' } }, 'llm'],
-    ['a kind of its own', { attributes: { 'langsmith.span.kind': 'parser' } }, 'chain'],
+    ['an unknown kind', { attributes: { 'langsmith.span.kind': 'parser' } }, 'chain'],
     ['a chain', { attributes: { 'langsmith.span.kind': 'chain' } }, 'chain'],
     ['a root', { parentSpanId: null }, 'agent'],
     ['a chain named like its agent', { name: 'a', attributes: { 'langsmith.metadata.lc_agent_name': 'a' } }, 'agent'],

@@ -13,8 +13,8 @@ const said = (role: string, content: string) => ({ role, content, 'event.name': 
 
 describe('Logfire and Pydantic AI', () => {
   it.each([
-    ['what GenAI says', { 'gen_ai.operation.name': 'chat', all_messages_events: '[]' }, 'llm'],
-    ['a model asked', { 'gen_ai.request.model': 'm' }, 'llm'],
+    ['a kind by GenAI', { 'gen_ai.operation.name': 'chat', all_messages_events: '[]' }, 'llm'],
+    ['a model request', { 'gen_ai.request.model': 'm' }, 'llm'],
     ['an earlier agent', { all_messages_events: '[]' }, 'agent'],
     ['an earlier tool', { 'gen_ai.tool.name': 't' }, 'tool'],
     ['a span', { 'logfire.span_type': 'span' }, 'chain'],

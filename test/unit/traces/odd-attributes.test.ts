@@ -13,7 +13,7 @@ const MAX_BYTES = 4_096;
 const MAX_TOKENS = 2 ** 32 - 1;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** What no convention expects under any of its names. */
+/** Values that no convention expects. */
 const ODD: readonly AttributeValue[] = [
   '',
   ' ',
@@ -47,9 +47,9 @@ const ODD: readonly AttributeValue[] = [
   { role: 'user', content: { deeper: [1] } },
 ];
 
-/** Every span of every recording. */
+/** All spans of all recordings. */
 const recorded = recordings.flatMap(recordedSpans);
-/** Every name any of them uses. */
+/** All attribute names of these spans. */
 const names = [...new Set(recorded.flatMap(({ attributes }) => Object.keys(attributes)))];
 
 function oddSpan(draw: (below: number) => number): RawSpan {
@@ -57,7 +57,7 @@ function oddSpan(draw: (below: number) => number): RawSpan {
   const attributes: Record<string, AttributeValue> = { ...span.attributes };
   const odd = (): AttributeValue => ODD[draw(ODD.length)] ?? null;
   for (const key of Object.keys(attributes)) if (draw(3) === 0) attributes[key] = odd();
-  // Names of other conventions, so that several claim the span at once.
+  // Names of other conventions, so that several conventions recognise the span.
   for (let added = draw(6); added > 0; added--) attributes[names[draw(names.length)] ?? ''] = odd();
   const events = span.events.map((event) => ({
     ...event,

@@ -37,7 +37,7 @@ const spoken = (text: string): object =>
 
 const aMessage = (): object => ({ role: of(['user', 'user', 'assistant', 'system', 'tool']), ...spoken(aText()) });
 
-/** As Python's own encoder writes it, with a blank behind each comma and colon. */
+/** JSON in the format of Python's encoder, with a space after each comma and colon. */
 const spaced = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -46,14 +46,14 @@ const spaced = (value: unknown): string => {
     .join(', ')}}`;
 };
 
-/** What is shown when the messages are made. */
+/** Preview by the parsed messages. */
 function shown(text: string): string | null {
   const messages = conversationOf(parseStructure(text));
   const said = messages && latestUserText(messages);
   return said === null ? null : startOf(said, PREVIEW_LENGTH);
 }
 
-/** What is shown of what is read without making them; undefined where they are to be made. */
+/** Preview by the JSON text; undefined where the text must be parsed. */
 function read(text: string): string | undefined {
   const said = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   return said === null ? undefined : startOf(said, PREVIEW_LENGTH);
@@ -71,7 +71,7 @@ describe('the latest text of a user, read from the JSON text of a conversation',
         expect(said).toBe(shown(text));
       }
     }
-    // All in which the last user says something.
+    // All conversations whose last user message has text.
     expect(told).toBeGreaterThan(3_000);
   });
 
@@ -83,17 +83,20 @@ describe('the latest text of a user, read from the JSON text of a conversation',
   it.each([
     ['no conversation', 'say hello'],
     ['nothing', ''],
-    ['no text of JSON', '[{"role":"user","content":"hello"'],
-    ['more behind the list', '[{"role":"user","content":"hello"}] and more'],
+    ['invalid JSON', '[{"role":"user","content":"hello"'],
+    ['text after the list', '[{"role":"user","content":"hello"}] and more'],
     ['a text that ends in an escape', '[{"role":"user","content":"hello\\"}]'],
-    ['an escape that is none', '[{"role":"user","content":"he\\llo"}]'],
-    ['a message of another making among them', '[{"role":"user","content":"a"},{"type":"human","content":"b"}]'],
+    ['an invalid escape', '[{"role":"user","content":"he\\llo"}]'],
+    ['a message of another format among them', '[{"role":"user","content":"a"},{"type":"human","content":"b"}]'],
     ['members in another order', '[{"content":"a","role":"user"}]'],
-    ['more than a text in a message', '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image"}]}]'],
-    ['a call behind a text', '[{"role":"user","content":"a","tool_calls":[]}]'],
-    ['a role of another word', '[{"role":"human","content":"a"}]'],
+    [
+      'a message with parts other than text',
+      '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image"}]}]',
+    ],
+    ['a call after a text', '[{"role":"user","content":"a","tool_calls":[]}]'],
+    ['an unknown role', '[{"role":"human","content":"a"}]'],
     ['no user', '[{"role":"assistant","content":"a"}]'],
-    ['a user who says nothing at last', '[{"role":"user","content":"a"},{"role":"user","content":" \\n"}]'],
+    ['a last user message without text', '[{"role":"user","content":"a"},{"role":"user","content":" \\n"}]'],
     ['an empty list', '[]'],
   ])('is left to the parser: %s', (_what, text) => {
     expect(read(text)).toBeUndefined();

@@ -140,10 +140,10 @@ describe('token counts', () => {
 describe('the agent of a span', () => {
   it.each([
     ['its own name', { 'gen_ai.agent.name': 'a', 'agent.name': 'b' }, 'a'],
-    ['a plainer name', { 'agent.name': 'b', 'openclaw.agent': 'c' }, 'b'],
+    ['a generic name', { 'agent.name': 'b', 'openclaw.agent': 'c' }, 'b'],
     ['a vendor name', { 'openclaw.agent': 'c', 'langsmith.metadata.lc_agent_name': 'd' }, 'c'],
     ['the framework name', { 'langsmith.metadata.lc_agent_name': 'd' }, 'd'],
-    ['the one its resource names', {}, 'r'],
+    ['that of its resource', {}, 'r'],
     ['OpenInference first', { 'openinference.span.kind': 'LLM', 'agent.name': 'b', 'gen_ai.agent.name': 'a' }, 'b'],
   ])('%s', (_what, attributes, agent) => {
     expect(read({ attributes, resource: { attributes: { 'gen_ai.agent.name': 'r' } } }).agent).toBe(agent);

@@ -26,7 +26,7 @@ const AGENT = ['name', 'parentAgent', 'invocations', 'llmCalls', 'toolCalls'];
 const pick = (value: object | undefined, keys: readonly string[]): unknown =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => keys.includes(key)));
 
-/** What was read into a span, and which attributes it was read out of. */
+/** Members of a span, and the attributes that they were read from. */
 function meaningOf(span: Span, raw: RawSpan): unknown {
   return {
     name: span.name,

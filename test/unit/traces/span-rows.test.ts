@@ -14,7 +14,7 @@ import {
 import { aSpan, headOf, picos, spanId, traceId } from '../../ports/samples.ts';
 import { seeded } from '../../support/random-export.ts';
 
-/** What texts of strangers are made of: plain, what JSON escapes, what no store holds, more than a byte, more than a unit. */
+/** Parts of random texts: plain, escaped in JSON, not storable, of several bytes, of several UTF-16 units. */
 const PIECES = [
   'plain',
   ' ',
@@ -64,7 +64,7 @@ const kept = (number: number): StoredSpan => ({
   payload: below(2) === 0 ? { kind: 'body', at: number } : { kind: 'row', text: aText() },
 });
 
-/** What of a span can be kept: texts as every store holds them. */
+/** The storable form of a span: its texts without characters that a store refuses. */
 function asKept({ head, payload }: StoredSpan): StoredSpan {
   const texts = Object.entries(head).map(([name, value]) => [
     name,
@@ -85,7 +85,7 @@ describe('rows of spans', () => {
     for (const spans of TRACES) expect(spansOfRows(traceId(1), spanRows(spans))).toEqual(spans.map(asKept));
   });
 
-  it('have a line for each span, and a value for each member', () => {
+  it('have one line for each span, and one value for each member', () => {
     for (const spans of TRACES) {
       const rows = rowTexts(spanRows(spans)).map((row) => JSON.parse(row) as readonly unknown[]);
       expect(rows.map(({ length }) => length)).toEqual(spans.map(() => SPAN_ROW_MEMBERS.length));

@@ -87,7 +87,7 @@ describe('labels of a trace', () => {
     expect([2, 0, 3, 1].map((at) => parts[at] ?? NO_LABELS).reduce(joinLabels)).toEqual(expected);
   });
 
-  it('keep which of them a root states', () => {
+  it('record which of them come from the root', () => {
     const root = stated({ sessionId: 's', userId: 'u', rootLabels: SESSION_OF_ROOT | USER_OF_ROOT });
     const other = stated({ sessionId: 'a', userId: 'a', tags: ['t'] });
     expect(joinLabels(root, other)).toEqual({ ...root, tags: ['t'] });

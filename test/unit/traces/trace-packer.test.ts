@@ -22,7 +22,7 @@ const packer = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: DEFA
 const onOneCore = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: ONE_CORE_OFFLOAD_BYTES });
 afterAll(() => Promise.all([packer.close(), onOneCore.close()]));
 
-/** The bytes of an export of so many spans, the last of another trace, each with a text of so many bytes. */
+/** An export of spans with texts of this size. Its last span belongs to a second trace. */
 const anExport = (spans: number, bytes: number): Uint8Array =>
   encodeExport({
     resourceSpans: [
@@ -43,7 +43,7 @@ const anExport = (spans: number, bytes: number): Uint8Array =>
     ],
   });
 
-/** Sent as bytes of its own: the packer takes them over. */
+/** A copy of the bytes, because the packer may transfer them. */
 const protobuf = (bytes: Uint8Array, contentEncoding?: string) => ({
   bytes: new Uint8Array(bytes),
   contentType: 'application/x-protobuf',
@@ -83,10 +83,10 @@ describe.each([
   });
 });
 
-it('reads a body on a thread that declares a small size and is large', async () => {
+it('reads a large body that declares a small size on a thread', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
   gzipped.writeUInt32LE(10, gzipped.length - 4);
-  // zlib finds the lie at the end, wherever it is read.
+  // zlib detects the wrong size at the end, on either thread.
   await expect(packer.pack(protobuf(gzipped, 'gzip'))).rejects.toThrow(InvalidInput);
 });
 
@@ -104,7 +104,7 @@ it('reads an export on this thread up to the configured size, and a larger one o
   const bounded = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: small.bytes.length });
   const packed = [await bounded.pack(small), await bounded.pack(large)];
   expect(packed.map(({ traces }) => traces.length)).toEqual([2, 2]);
-  // The memory of what another thread reads has moved there.
+  // The bytes of the larger export were transferred to the other thread.
   expect([small.bytes.length > 0, large.bytes.length]).toEqual([true, 0]);
   await bounded.close();
 });
@@ -126,17 +126,17 @@ it('yields to other requests between two exports that are read on this thread', 
   expect(order.join()).toMatch(/^(?:export \d,another,?|another,export \d,?){3}$/);
 });
 
-it('opens stored bodies on another thread where they are larger than this one may read', async () => {
+it('decompresses stored bodies on another thread above the configured size', async () => {
   const plain = anExport(200, 5_000);
   const { body } = await onOneCore.pack(protobuf(gzipSync(plain), 'gzip'));
-  // A thousandth of what it is once open.
+  // Its size is a thousandth of the decompressed size.
   expect(body.bytes.length).toBeLessThan(DEFAULT_OFFLOAD_BYTES);
   const opened = vi.spyOn(Worker.prototype, 'postMessage');
   expect((await onOneCore.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(5_000));
   expect(opened).toHaveBeenCalledOnce();
 });
 
-it('opens gzip in several parts on another thread where it is large, whatever the last part declares', async () => {
+it('decompresses large gzip with several members on another thread, whatever size the last member declares', async () => {
   const plain = anExport(2, 40_000);
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
@@ -145,7 +145,7 @@ it('opens gzip in several parts on another thread where it is large, whatever th
   expect(opened).toHaveBeenCalledOnce();
 });
 
-it('accepts none while large exports use every place, and frees each place', async () => {
+it('refuses exports while large ones use every slot, and frees each slot', async () => {
   const large = anExport(600, 1_000);
   const reading = packer.pack(protobuf(large));
   await expect(packer.pack(protobuf(anExport(1, 1)))).rejects.toThrow(Unavailable);

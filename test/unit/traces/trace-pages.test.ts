@@ -12,7 +12,7 @@ import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 const ADMIN: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
 const TEAM: Caller = { ...ADMIN, role: 'internal_user', keyHash: TEAM_KEY.keyHash, teamId: TEAM_KEY.teamId };
 
-/** A trace of so many calls under one agent, and what is read of it. */
+/** A trace of calls under one agent, and the reads of its spans. */
 async function aTraceOf(calls: number) {
   const traces = createMemoryTraceStore();
   const spend: SpendRow[] = [];
@@ -99,7 +99,7 @@ it('shows a trace without a root under its current first span on every page', as
   expect(reads).toEqual(['whole', 'page of 1', 'page of 3']);
 });
 
-it('makes another outline for callers with other rights, because accounts depend on them', async () => {
+it('makes a separate outline for callers with other access, because visible costs depend on it', async () => {
   const { read, reads, spend } = await aTraceOf(4);
   spend.push(
     aSpendRow({ traceId: traceId(1), spanId: spanId(2), teamId: null, keyHash: LONE_KEY.keyHash, cost: picos(7n) }),
@@ -126,7 +126,7 @@ it('reads a page of a trace of several keys from all of their spans', async () =
   expect(reads).toEqual(['whole', 'whole']);
 });
 
-it('every page has whether ended calls may be missing', async () => {
+it('every page states whether ended calls may be missing', async () => {
   const { read, records } = await aTraceOf(3);
   const { nextCursor, spendPending } = await read(null);
   records.readable = false;

@@ -9,10 +9,10 @@ import { permutationsOf } from '../../support/permutations.ts';
 
 const IDENTITY = { traceId: traceId(1), traceRef: 'R', owner: TEAM_KEY };
 const ROOT = spanId(1);
-/** The turn of a root that does not name the trace: before those of all calls. */
+/** Sort key of a root that does not name the trace. It sorts before all calls. */
 const rootAt = (ms: number): bigint => nsAt(START_MS + ms) - 2n ** 63n;
 
-/** A span by its number, which begins so many milliseconds in; a child of the root unless it is that. */
+/** A span with a number that begins `ms` after the start of the trace. Number 1 is the root, the others are its children. */
 const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
   headOf(
     aSpan({
@@ -38,18 +38,23 @@ const shown = (summary: TraceSummary | null) => summary && [summary.inputPreview
 describe('the preview of a trace', () => {
   it.each<[string, readonly SpanHead[], string, number | bigint | null]>([
     ['its root’s', [says(1, 0, 'root'), says(2, 1, 'call')], 'root', null],
-    ['its root’s, whatever began before it', [says(1, 9, 'root', 'chain'), says(2, 1, 'call')], 'root', null],
+    [
+      'that of the root, also when other spans began before it',
+      [says(1, 9, 'root', 'chain'), says(2, 1, 'call')],
+      'root',
+      null,
+    ],
     ['that of a call where the root has none', [server, says(2, 1, 'call')], 'call', 1],
     ['that of an agent', [server, says(2, 2, 'call'), says(3, 1, 'agent', 'agent')], 'agent', 1],
     ['of the earliest that has one', [server, says(2, 1, ''), says(3, 3, 'late'), says(4, 2, 'early')], 'early', 2],
     ['never that of a tool', [server, says(2, 1, 'tool', 'tool'), says(3, 2, 'call')], 'call', 2],
-    ['one and the same of two that begin at once', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
-    ['of what is there while the root is not', [says(2, 2, 'late'), says(3, 1, 'early')], 'early', 1],
+    ['always the same of two spans with equal start', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
+    ['of the present spans while the root is missing', [says(2, 2, 'late'), says(3, 1, 'early')], 'early', 1],
     ['none where no span has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
     ['of the earliest of several roots', [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')], 'first', null],
     ['of a root before that of a call', [server, says(2, 1, 'call'), root(3, 9, 'late')], 'late', rootAt(9)],
     ['of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],
-  ])('is %s, in any order and pieces of its spans', (_which, spans, preview, ms) => {
+  ])('is %s, for any order and batches of its spans', (_which, spans, preview, ms) => {
     const expected = [preview, typeof ms === 'number' ? nsAt(START_MS + ms) : ms];
     expect(shown(grownBy([spans]))).toEqual(expected);
     for (const order of permutationsOf(spans)) {
@@ -68,7 +73,7 @@ describe('the preview of a trace', () => {
     expect(read([says(2, 1, 'tool', 'tool'), says(3, 2, 'call')])).toBe('tool');
   });
 
-  it('of what several owners sent is that of all their spans', () => {
+  it('of a trace of several owners is that of all their spans', () => {
     const [own, other] = [[server], [says(2, 1, 'call')]];
     const [left, right] = [growSummary(null, IDENTITY, own), growSummary(null, { ...IDENTITY, traceRef: 'S' }, other)];
     const trace = assembleTrace(

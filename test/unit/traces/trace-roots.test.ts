@@ -9,7 +9,7 @@ import { permutationsOf } from '../../support/permutations.ts';
 const IDENTITY = { traceId: traceId(1), traceRef: 'R', owner: TEAM_KEY };
 const GITHUB = { type: 'github', url: 'https://example.com/1', title: 'Fix it', user: 'ann' } as const;
 
-/** A span by its number, which begins so many milliseconds in; named and sent after its number. */
+/** A span with a number in its id and name. It begins `ms` after the start of the trace. */
 const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
   headOf(
     aSpan({
@@ -29,7 +29,7 @@ const below = (number: number, ms: number, differing: Partial<SpanHead> = {}): S
 const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
   batches.reduce<TraceSummary | null>((grown, batch) => growSummary(grown, IDENTITY, batch), null);
 
-/** Every way to send these spans in pieces, in every order. */
+/** All divisions of these spans into batches, in all orders. */
 const waysToSend = (spans: readonly SpanHead[]): readonly (readonly (readonly SpanHead[])[])[] =>
   permutationsOf(spans).flatMap((order) =>
     Array.from({ length: 2 ** (spans.length - 1) }, (_, cuts) => {
@@ -45,7 +45,7 @@ const waysToSend = (spans: readonly SpanHead[]): readonly (readonly (readonly Sp
 describe('the root of a trace', () => {
   it.each<[string, readonly SpanHead[], Partial<TraceSummary>]>([
     [
-      'the earliest of several, with all that it says and leaves out',
+      'the earliest of several, with its values and nulls',
       [
         head(1, 5, { status: 'error', source: GITHUB }),
         head(2, 1, { status: 'unset', inputPreview: '' }),
@@ -60,26 +60,26 @@ describe('the root of a trace', () => {
       { name: 'run 1', source: GITHUB },
     ],
     [
-      'one that has no name and no service, if it is the earliest',
+      'the earliest, also without a name and a service',
       [head(1, 1, { name: '', service: '', status: 'error' }), head(2, 2), below(3, 0), below(4, 3)],
       { name: '', service: '', status: 'error', inputPreview: 'said 1' },
     ],
     [
-      'the first by name where several begin at once',
+      'the first by name of several with equal start',
       [head(1, 1, { name: 'b' }), head(2, 1, { name: 'a' }), head(3, 1, { name: 'a', service: 'web' })],
       { name: 'a', service: 'service 2', inputPreview: 'said 1' },
     ],
     [
-      'the one with a source where all else is the same',
+      'the one with a source of otherwise equal ones',
       [head(1, 1, { source: GITHUB }), head(2, 1, { name: 'run 1', service: 'service 1' }), below(3, 1)],
       { name: 'run 1', source: GITHUB },
     ],
     [
-      'null where no root came, and the earliest span names the service',
+      'null without a root, with the service of the earliest span',
       [below(2, 2), below(3, 1), below(4, 1, { service: '' }), below(5, 1)],
       { name: '', status: 'unset', source: null, rootNs: null, service: 'service 3', inputPreview: '' },
     ],
-  ])('is %s, in any order and pieces of its spans', (_which, spans, expected) => {
+  ])('is %s, for any order and batches of its spans', (_which, spans, expected) => {
     const whole = grownBy([spans]);
     expect(whole).toMatchObject(expected);
     for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(whole);

@@ -15,7 +15,7 @@ describe('Traceloop', () => {
     ['a chat', { 'llm.request.type': 'chat' }, 'llm'],
     ['an embedding', { 'llm.request.type': 'embedding', 'gen_ai.request.model': 'm' }, 'embedding'],
     ['a rerank', { 'llm.request.type': 'rerank' }, 'reranker'],
-    ['what GenAI says', { 'traceloop.entity.name': 'e', 'gen_ai.operation.name': 'execute_tool' }, 'tool'],
+    ['a kind by GenAI', { 'traceloop.entity.name': 'e', 'gen_ai.operation.name': 'execute_tool' }, 'tool'],
     ['anything else', { 'traceloop.entity.name': 'e', 'llm.request.type': 'unknown' }, 'chain'],
   ])('%s', (_what, attributes, type) => {
     expect(read(attributes)?.type).toBe(type);

@@ -52,7 +52,7 @@ describe('a conversation that is too long', () => {
     expect(bytes(cut)).toBeLessThanOrEqual(400);
   });
 
-  it('is always valid JSON within the limit, whatever is in it', () => {
+  it('is always valid JSON within the limit, for any content', () => {
     const messages = [{ role: 'r'.repeat(900) }, 7, null, { content: [{ deep: '"'.repeat(900) }] }];
     for (let limit = 100; limit < 2_000; limit += 37) {
       const cut = truncateConversation(JSON.stringify(messages), limit);

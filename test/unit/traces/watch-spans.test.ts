@@ -13,7 +13,7 @@ import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 
 const ME: Caller = { role: 'internal_user', keyHash: LONE_KEY.keyHash, key: null, teamId: null, userId: null };
 
-function aHouse() {
+function createFixture() {
   const bus = createBus();
   const stores = { traces: createMemoryTraceStore() };
   let reads = 0;
@@ -65,7 +65,7 @@ const seen = ({ value }: IteratorResult<SpanUpdate>) => [
 const update = (id: string, numbers: readonly number[]) => [id, numbers.map(spanId)];
 
 it('sends new spans, in parts of five hundred, with one read for each change', async () => {
-  const { store, watch, reads } = aHouse();
+  const { store, watch, reads } = createFixture();
   await store(1, 2);
   const feed = await watch();
   await store(2, 3);
@@ -80,7 +80,7 @@ it('sends new spans, in parts of five hundred, with one read for each change', a
 });
 
 it('sends a returning reader all spans of the trace, unless it has them', async () => {
-  const { store, watch } = aHouse();
+  const { store, watch } = createFixture();
   await store(1, 2);
   const knowing = await watch('2');
   const behind = await watch('1');
@@ -91,7 +91,7 @@ it('sends a returning reader all spans of the trace, unless it has them', async 
 });
 
 it('stops at once, also without events, and ends with a reason when the key is no longer valid', async () => {
-  const { bus, known, store, watch } = aHouse();
+  const { bus, known, store, watch } = createFixture();
   const left = await watch();
   const waiting = left.next();
   await left.return?.();
@@ -104,7 +104,7 @@ it('stops at once, also without events, and ends with a reason when the key is n
 });
 
 it('ends with a reason when the key becomes invalid while nothing happens', async () => {
-  const { bus, known, store, watch, tend } = aHouse();
+  const { bus, known, store, watch, tend } = createFixture();
   await store(1);
   const waiting = (await watch()).next();
   known.caller = null;

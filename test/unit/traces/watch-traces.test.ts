@@ -26,10 +26,10 @@ const anExport = (traceId: string, spanId: string): unknown => ({
   ],
 });
 
-function aHouse() {
+function createFixture() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
   // The trace operations use nothing else of the platform.
-  /** Who keys are by now, where that is not what they were. */
+  /** Callers of keys that have changed. */
   const now = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
   let asked = 0;
   const keyRing = {
@@ -67,7 +67,7 @@ const seen = ({ value }: IteratorResult<TraceUpdate>) => [
 ];
 
 it('sends each trace after its spans are stored, to callers who may read it', async () => {
-  const { scope, ingest } = aHouse();
+  const { scope, ingest } = createFixture();
   const mine = caller('mine', 'team-1');
   const updates = watchTraces(scope(caller('another key', 'team-1')), {});
   await ingest(caller('other', 'team-2'), 'f');
@@ -81,7 +81,7 @@ it('sends each trace after its spans are stored, to callers who may read it', as
 });
 
 it('a resend is not sent', async () => {
-  const { scope, ingest } = aHouse();
+  const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   await ingest(me, 'a');
@@ -93,8 +93,8 @@ it('a resend is not sent', async () => {
   ]);
 });
 
-it('can be asked for one trace', async () => {
-  const { scope, ingest } = aHouse();
+it('can be limited to one trace', async () => {
+  const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), { traceId: 'B'.repeat(32) });
   await ingest(me, 'a');
@@ -103,7 +103,7 @@ it('can be asked for one trace', async () => {
 });
 
 it('reports how many a slow reader missed', async () => {
-  const { scope, ingest } = aHouse();
+  const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   for (const digit of ['1', '2', '3', '4', '5']) await ingest(me, digit);
@@ -111,8 +111,8 @@ it('reports how many a slow reader missed', async () => {
   expect(seen(await updates.next())).toEqual(['4', 1, 0]);
 });
 
-it('leaving while waiting takes effect at once', async () => {
-  const { bus, scope } = aHouse();
+it('a reader that leaves while it waits is removed at once', async () => {
+  const { bus, scope } = createFixture();
   const updates = watchTraces(scope(caller('me')), {});
   const waiting = updates.next();
   expect(bus.subscriberCount()).toBe(1);
@@ -123,7 +123,7 @@ it('leaving while waiting takes effect at once', async () => {
 });
 
 it('ends when the caller has left', async () => {
-  const { bus, scope } = aHouse();
+  const { bus, scope } = createFixture();
   const gone = new AbortController();
   const updates = watchTraces(scope(caller('me'), gone.signal), {});
   const waiting = updates.next();
@@ -132,13 +132,13 @@ it('ends when the caller has left', async () => {
   expect(bus.subscriberCount()).toBe(0);
 });
 
-it('is for those with a key', () => {
-  const { scope } = aHouse();
+it('requires a key', () => {
+  const { scope } = createFixture();
   expect(() => watchTraces(scope(null), {})).toThrow(Unauthenticated);
 });
 
 it('a key that is no longer valid ends its subscriptions, at the next event', async () => {
-  const { bus, now, scope, ingest } = aHouse();
+  const { bus, now, scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   await ingest(me, 'a');
@@ -154,7 +154,7 @@ it.each([
   ['team', caller('mine', 'team-2')],
   ['role', { ...caller('mine', 'team-1'), role: 'proxy_admin' as const }],
 ])('a key of another %s ends its subscriptions before they show what it may now see', async (_what, other) => {
-  const { bus, now, scope, ingest } = aHouse();
+  const { bus, now, scope, ingest } = createFixture();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
   now.set('mine', other);
   const next = updates.next();
@@ -164,7 +164,7 @@ it.each([
 });
 
 it('a key that is not in memory is looked up before its first event', async () => {
-  const { now, scope, ingest } = aHouse();
+  const { now, scope, ingest } = createFixture();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
   now.set('mine', Promise.resolve(caller('mine', 'team-1')));
   await ingest(caller('two', 'team-2'), 'a');
@@ -179,7 +179,7 @@ it('a key that is not in memory is looked up before its first event', async () =
 describe('while nothing happens', () => {
   const expired = new Unauthenticated('Expired Key.', 'expired');
   const followed = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
-    const house = aHouse();
+    const house = createFixture();
     const waiting = watchTraces(house.scope(caller('mine', 'team-1')), {}).next();
     house.now.set('mine', how());
     house.tend();
@@ -187,8 +187,8 @@ describe('while nothing happens', () => {
   };
 
   it.each([
-    ['holds no more', () => expired, 'Expired Key.'],
-    ['is found to hold no more', () => Promise.reject(expired), 'Expired Key.'],
+    ['has expired', () => expired, 'Expired Key.'],
+    ['is found to be expired', () => Promise.reject(expired), 'Expired Key.'],
     ['has lost its team', () => caller('mine'), 'The rights of this key have changed.'],
     [
       'is found in another team',
@@ -214,7 +214,7 @@ describe('while nothing happens', () => {
   });
 
   it('a key is read once for all its feeds, and not read without feeds', async () => {
-    const { scope, tend, asked } = aHouse();
+    const { scope, tend, asked } = createFixture();
     const feeds = Array.from({ length: 1_000 }, () => watchTraces(scope(caller('mine')), {}));
     const other = watchTraces(scope(caller('other')), {});
     tend();
@@ -225,7 +225,7 @@ describe('while nothing happens', () => {
   });
 
   it('a key whose read is running is not read again', async () => {
-    const { now, scope, tend, asked } = aHouse();
+    const { now, scope, tend, asked } = createFixture();
     const waiting = watchTraces(scope(caller('mine')), {}).next();
     const answer = Promise.withResolvers<Caller>();
     now.set('mine', answer.promise);
@@ -237,7 +237,7 @@ describe('while nothing happens', () => {
 });
 
 it('a returning reader continues after its last update, and gets no traces of others', async () => {
-  const { scope, ingest } = aHouse();
+  const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   await ingest(me, 'a');

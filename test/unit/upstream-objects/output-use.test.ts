@@ -45,7 +45,7 @@ describe('the usage in the output of a batch', () => {
       }),
       [use(null, 9, 5, 2, 4)],
     ],
-    ['an answer that does not say', [chat(3, 2), line({ model: 'm-1' })].join('\n'), null],
+    ['an answer without usage', [chat(3, 2), line({ model: 'm-1' })].join('\n'), null],
     ['no JSON', `${chat(3, 2)}\nnonsense`, null],
   ])('%s', async (_name, text, uses) => {
     expect(await read(text)).toEqual(uses);
@@ -58,7 +58,7 @@ describe('the usage in the output of a batch', () => {
   ])('is an estimate by size for a line with %s', async (_case, usage) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(32) }, finish_reason: null }];
     const lines = [chat(3, 2), line({ model: 'm-1', choices, ...(usage === undefined ? {} : { usage }) })].join('\n');
-    // Eight tokens of text, and one of the index.
+    // Eight tokens for the text, one for the index.
     expect(await outputUseOf(bytesOf(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
     expect(await outputUseOf(bytesOf(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([use('e', 7, 0)]);
     expect(await outputUseOf(bytesOf(Buffer.from(line({ model: 'm-1' }))), 7)).toBeNull();

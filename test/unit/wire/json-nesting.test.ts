@@ -4,27 +4,27 @@ import { nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 const deep = (text: string, limit: number): boolean => nestsTooDeep(Buffer.from(text), limit);
 
 describe('nesting of JSON text', () => {
-  it('counts arrays and objects that are inside one another, to the limit itself', () => {
+  it('counts nested arrays and objects, up to the limit', () => {
     expect(deep('[{"a":[1]}]', 3)).toBe(false);
     expect(deep('[{"a":[1]}]', 2)).toBe(true);
   });
 
-  it('does not count what stands side by side', () => {
+  it('does not count siblings', () => {
     expect(deep(`[${'{},[],'.repeat(1_000)}1]`, 2)).toBe(false);
   });
 
   it.each([String.raw`"[[[["`, String.raw`"\"[[[["`, String.raw`"\\\"[[[["`, '"é[[[["', '{"[[[[":"[[[["}'])(
-    'does not count what is text: %s',
+    'does not count brackets in strings: %s',
     (text) => {
       expect(deep(text, 1)).toBe(false);
     },
   );
 
-  it('goes on counting after text that ends in a backslash', () => {
+  it('continues after a string that ends in a backslash', () => {
     expect(deep(String.raw`["\\",[[]]]`, 2)).toBe(true);
   });
 
-  it('leaves text that never closes to the parser', () => {
+  it('leaves an unclosed string to the parser', () => {
     expect(deep('"[[[[', 1)).toBe(false);
   });
 
@@ -32,12 +32,12 @@ describe('nesting of JSON text', () => {
     const nested = (levels: number): Buffer => Buffer.from('{"a":'.repeat(levels));
     const [short, long] = [nested(5_000), nested(5_000_000)];
     expect([nestsTooDeep(short, 500), nestsTooDeep(long, 500)]).toEqual([true, true]);
-    // A thousand times the text would take a thousand times as long when all of it was read.
+    // Reading the whole text would take a thousand times as long.
     expect(fastest(() => nestsTooDeep(long, 500)) / fastest(() => nestsTooDeep(short, 500))).toBeLessThan(50);
   });
 });
 
-/** Shortest of many runs, in ms, so that a busy machine does not matter. */
+/** Shortest of many runs, in ms: the least affected by other load of the machine. */
 function fastest(run: () => void): number {
   const times = Array.from({ length: 30 }, () => {
     const started = performance.now();

@@ -7,7 +7,7 @@ import { mutated } from '../../support/mutate.ts';
 import { randomFrom } from '../../support/random.ts';
 import { randomObject, SPACES } from '../../support/random-json.ts';
 
-/** What a member is, as the scan and JSON.parse can both tell it. */
+/** A member in a form that both the scan and JSON.parse can give. */
 interface Told {
   readonly value: unknown;
   readonly allObjects: boolean;
@@ -16,7 +16,7 @@ interface Told {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The members JSON.parse finds; null where text is no object of JSON, or nests deeper than is read. */
+/** The members that JSON.parse finds; null if the text is not a JSON object or exceeds the nesting limit. */
 function parsed(bytes: Uint8Array): readonly (readonly [string, Told])[] | null {
   if (nestsTooDeep(bytes)) return null;
   let value: unknown;
@@ -32,7 +32,7 @@ function parsed(bytes: Uint8Array): readonly (readonly [string, Told])[] | null 
   ]);
 }
 
-/** The members the scan finds, the last of each key, in the order in which JSON.parse has them. */
+/** The members that the scan finds: the last of each key, in the order of JSON.parse. */
 function scanned(bytes: Uint8Array): readonly (readonly [string, Told])[] | null {
   const members = scanObject(bytes);
   if (members === null) return null;
@@ -44,7 +44,7 @@ function scanned(bytes: Uint8Array): readonly (readonly [string, Told])[] | null
   return Object.entries(Object.fromEntries(entries));
 }
 
-/** What the scan and JSON.parse say otherwise of; a matcher for each of tens of thousands of texts would take longer than both. */
+/** Texts for which the scan and JSON.parse differ. One matcher for all of them, because one for each text would be slow. */
 function disputed(texts: Iterable<string | Uint8Array>): unknown[] {
   return Array.from(texts, (text) => Buffer.from(text as string)).flatMap((bytes) => {
     const [ours, theirs] = [scanned(bytes), parsed(bytes)];
@@ -61,29 +61,29 @@ const objectOf = (seed: number): string => {
   return `${space}${randomObject(random, 4, random(7))}${space}`;
 };
 
-/** Every form of token, with what may stand around it. */
+/** Every form of token, with possible surroundings. */
 const SAMPLE = `\t{ "a" : "x\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\ude00", "é😀":[true ,false,null,-0.5e+10,0,12E-3,[ ],{ }] ,
   "a":[{"b":{}},{}],"__proto__":{"c":1},"":-1 }\r\n`;
 
 describe('a scan of JSON text', () => {
-  it('finds the members JSON.parse finds, in 6,000 random objects', () => {
+  it('finds the same members as JSON.parse in 6,000 random objects', () => {
     expect(disputed(seeds(6_000).map(objectOf))).toEqual([]);
   });
 
-  it('takes what JSON.parse takes and nothing else, of 12,000 random objects that were damaged', () => {
+  it('accepts the same texts as JSON.parse, of 12,000 damaged random objects', () => {
     const damaged = seeds(12_000).map((seed) =>
       mutated(Buffer.from(objectOf(seed)), randomFrom(seed + 1), Buffer.from(objectOf(seed + 1))),
     );
     expect(disputed(damaged)).toEqual([]);
   });
 
-  it('takes no text that was cut off, wherever', () => {
+  it('rejects truncated text, cut at any byte', () => {
     const bytes = Buffer.from(SAMPLE);
     expect(scanObject(bytes)).not.toBeNull();
     expect(disputed(Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end)))).toEqual([]);
   });
 
-  it('judges every byte in every place as JSON.parse does', () => {
+  it('accepts and rejects each byte at each position as JSON.parse does', () => {
     const bytes = Buffer.from(SAMPLE);
     const changed = Array.from({ length: bytes.length * 256 }, (_, change) => {
       const copy = Buffer.from(bytes);
@@ -93,7 +93,7 @@ describe('a scan of JSON text', () => {
     expect(disputed(changed)).toEqual([]);
   });
 
-  it('sees what ends a string at every distance from its beginning', () => {
+  it('finds the end of a string at any length', () => {
     const ends = ['', '\\"', '\\\\', '\\u12aF', '\\u12g4', '\\x', '\\', '\u0000', '\u001f', '\u007f', 'é', '\n'];
     const texts = ends.flatMap((odd) => seeds(40).map((before) => `{"a":"${'x'.repeat(before)}${odd}yyy","b":1}`));
     expect(disputed(texts)).toEqual([]);
@@ -121,11 +121,11 @@ describe('a scan of JSON text', () => {
     '\u00a0{}',
     '{"a":1,}',
     '{,}',
-  ])('takes %j if it is an object, and nothing after it', (text) => {
+  ])('accepts %j if it is an object, and nothing after it', (text) => {
     expect(disputed([text])).toEqual([]);
   });
 
-  it('takes bytes that are no UTF-8 where JSON.parse does, which is in strings', () => {
+  it('accepts bytes that are not UTF-8 inside strings only, as JSON.parse does', () => {
     const bytes = (...parts: (string | number)[]): Buffer =>
       Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
     const texts = [0x80, 0xbf, 0xc0, 0xe2, 0xf0, 0xff].flatMap((odd) => [
@@ -136,28 +136,28 @@ describe('a scan of JSON text', () => {
     expect(disputed(texts)).toEqual([]);
   });
 
-  it('reads nothing that an earlier text left behind', () => {
+  it('reads no data of an earlier text', () => {
     expect(scanObject(Buffer.from('{"a":"long enough to be left","b":1}'))).toHaveLength(2);
     expect(disputed(['{"a":"long', '{"a":"long\\', '{"a":"long\\u00', '{"a"', '{"a":1', '{"a":tru'])).toEqual([]);
   });
 
-  it('leaves to JSON.parse what nests deeper than the limit', () => {
+  it('leaves text that exceeds the nesting limit to JSON.parse', () => {
     const nested = (depth: number): Buffer => Buffer.from(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`);
     expect([scanObject(nested(MAX_NESTING))?.length, scanObject(nested(MAX_NESTING + 1))]).toEqual([1, null]);
   });
 
-  it('leaves to JSON.parse what has more members than are worth telling apart', () => {
+  it('leaves text with more members than the limit to JSON.parse', () => {
     const wide = (count: number): Buffer =>
       Buffer.from(`{${Array.from({ length: count }, (_, at) => `"${at}":{"x":[1,2]}`).join()}}`);
     expect([scanObject(wide(64))?.length, scanObject(wide(65))]).toEqual([64, null]);
   });
 
-  it('leaves to JSON.parse what is longer than its memory, and takes what just fits', () => {
+  it('leaves text larger than its memory to JSON.parse, and reads text that just fits', () => {
     const long = (length: number): Buffer => Buffer.from(`{"a":"${'x'.repeat(length - 8)}"}`);
     expect([scanObject(long(MAX_SCANNED_BYTES))?.length, scanObject(long(MAX_SCANNED_BYTES + 1))]).toEqual([1, null]);
   });
 
-  it('runs what string-end.wat says', async () => {
+  it('runs the compiled form of string-end.wat', async () => {
     expect(readFileSync(COMPILED, 'utf8')).toBe(await compiled());
   });
 });

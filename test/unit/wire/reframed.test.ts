@@ -7,12 +7,12 @@ import { type Reframer, reframed } from '../../../src/wire/sse/reframed.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 import { eventMessage } from '../../support/event-message.ts';
 
-// Both messages were packed elsewhere, and unpacked by the AWS SDK for Python.
+// Both messages were encoded by other software and decoded by the AWS SDK for Python.
 const DELTA = Buffer.from(
   '0000009d00000057b9bbf89f0b3a6576656e742d74797065070011636f6e74656e74426c6f636b44656c74610d3a636f6e74656e742d747970650700106170706c69636174696f6e2f6a736f6e0d3a6d6573736167652d747970650700056576656e747b22636f6e74656e74426c6f636b496e646578223a302c2264656c7461223a7b2274657874223a224772c3bcc39f20f09f9880227d7d1b1149a2',
   'hex',
 );
-/** Has a header of every type there is. */
+/** Has a header of each type. */
 const EVERY_TYPE = Buffer.from(
   '000000b60000007333a9025b016100016201016302070164030007016504000000000166050000000000000000016706000268690168080000000000000000016909000000000000000000000000000000000d3a6d6573736167652d747970650700056576656e740b3a6576656e742d747970650700086d657461646174617b0a20227573616765223a207b22696e707574546f6b656e73223a20312c20226f7574707574546f6b656e73223a20327d0a7ddaa43a25',
   'hex',
@@ -21,7 +21,7 @@ const EVENTS =
   'event: contentBlockDelta\ndata: {"contentBlockIndex":0,"delta":{"text":"Grüß 😀"}}\n\n' +
   'event: metadata\ndata: {  "usage": {"inputTokens": 1, "outputTokens": 2} }\n\n';
 
-/** What a stream in pieces of this size reads as, and how it ends. */
+/** The text and the end of a stream in chunks of this size. */
 function read(bytes: Buffer, reframer: Reframer, size = bytes.length) {
   const source = fedStream();
   const gathered = gather(reframed(source, reframer));
@@ -38,11 +38,11 @@ function damaged(message: Buffer, at: number): Buffer {
 }
 
 describe('AWS’s event streams', () => {
-  it('have the checksum of Ethernet', () => {
+  it('use the CRC-32 of Ethernet', () => {
     expect(crc32(Buffer.from('123456789'))).toBe(3_421_780_262);
   });
 
-  it.each([1, 2, 3, 7, 64, 1000])('are read the same in pieces of %i bytes', (size) => {
+  it.each([1, 2, 3, 7, 64, 1000])('read the same in chunks of %i bytes', (size) => {
     expect(read(Buffer.concat([DELTA, EVERY_TYPE]), createMessageReframer(), size)).toEqual({
       text: EVENTS,
       end: 'done',
@@ -56,7 +56,7 @@ describe('AWS’s event streams', () => {
     [20, 'the checksum of a message is wrong'],
     [100, 'the checksum of a message is wrong'],
     [DELTA.length - 1, 'the checksum of a message is wrong'],
-  ])('are given up where byte %i was damaged on the way', (at, fault) => {
+  ])('fail where byte %i is damaged', (at, fault) => {
     const { text, end, cancelled } = read(Buffer.concat([EVERY_TYPE, damaged(DELTA, at)]), createMessageReframer(), 64);
     expect(text).toBe(EVENTS.slice(EVENTS.indexOf('event: metadata')));
     expect(end).toBeInstanceOf(HttpFailure);
@@ -64,20 +64,20 @@ describe('AWS’s event streams', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('say what came before the damage, in the same piece too', () => {
+  it('yield the events before the damage, also of the same chunk', () => {
     const { text, end } = read(Buffer.concat([EVERY_TYPE, damaged(DELTA, 20)]), createMessageReframer());
     expect(text).toBe(EVENTS.slice(EVENTS.indexOf('event: metadata')));
     expect(end).toMatchObject({ fault: 'garbled' });
   });
 
-  it('are given up where they end inside a message', () => {
+  it('fail where they end inside a message', () => {
     expect(read(DELTA.subarray(0, 50), createMessageReframer()).end).toMatchObject({
       fault: 'garbled',
       message: "The upstream's stream cannot be read: it ended inside a message.",
     });
   });
 
-  it('are given up where a message claims to be larger than one may be', () => {
+  it('fail where a message declares a size above the limit', () => {
     const head = Buffer.alloc(12);
     head.writeUInt32BE(0x7fffffff, 0);
     head.writeUInt32BE(crc32(head.subarray(0, 8)), 8);
@@ -86,7 +86,7 @@ describe('AWS’s event streams', () => {
     });
   });
 
-  it('tell of failures as events', () => {
+  it('have failures as events', () => {
     const exception = eventMessage(
       { ':message-type': 'exception', ':exception-type': 'throttlingException' },
       '{"message":"slow"}',
@@ -101,7 +101,7 @@ describe('AWS’s event streams', () => {
 
 describe('lines of JSON', () => {
   const LINES = Buffer.from('{"a":"é"}\r\n\n{"b":2}\n{"c":3}');
-  it.each([1, 2, 5, 100])('are events, in pieces of %i bytes too', (size) => {
+  it.each([1, 2, 5, 100])('are events, also in chunks of %i bytes', (size) => {
     expect(read(LINES, createLineReframer(), size)).toEqual({
       text: 'data: {"a":"é"}\n\ndata: {"b":2}\n\ndata: {"c":3}\n\n',
       end: 'done',
@@ -111,7 +111,7 @@ describe('lines of JSON', () => {
 });
 
 describe('a reframed stream', () => {
-  it('hands on pauses, failures and leaving', () => {
+  it('forwards pauses, failures and cancellation', () => {
     const source = fedStream();
     const stream = reframed(source, createLineReframer());
     const ends: unknown[] = [];

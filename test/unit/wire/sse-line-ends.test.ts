@@ -3,7 +3,7 @@ import { createEventBuffer, dataOf, endOfEvent } from '../../../src/wire/sse/eve
 
 const DATA = ['{"a":"ü"}', '{"b":2}', '[DONE]'];
 
-/** The data of every event of a stream that comes in these pieces, and how many were there before the last piece. */
+/** The data of each event of a stream in these chunks, and the number of events before the last chunk. */
 function read(pieces: readonly Buffer[]): { readonly data: readonly string[]; readonly early: number } {
   const events = createEventBuffer();
   const data: string[] = [];
@@ -29,7 +29,7 @@ describe.each([
   ['CR LF', '\r\n'],
   ['CR', '\r'],
 ])('events whose lines end in %s', (_name, end) => {
-  it.each(['', '\ufeff'])('are the same wherever the stream is cut, behind %j', (mark) => {
+  it.each(['', '\ufeff'])('are the same wherever the stream is cut, after %j', (mark) => {
     const stream = Buffer.from(`${mark}${DATA.map((data) => `data: ${data}${end}: hi${end}${end}`).join('')}`);
     for (let first = 0; first <= stream.length; first += 1)
       for (let second = first; second <= stream.length; second += 1) {

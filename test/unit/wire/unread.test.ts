@@ -10,7 +10,7 @@ import { randomObject } from '../../support/random-json.ts';
 const ENDPOINTS = Object.values(endpoints);
 
 const PROSE = 'é "quoted"\n\\ 😀 and so on. '.repeat(100);
-/** A large value of every shape, and large ones of a wrong one. */
+/** A large value of each type, and large values of an invalid type. */
 const LARGE: Readonly<Record<string, unknown>> = {
   'a text': PROSE,
   'an object': { role: 'user', content: PROSE },
@@ -27,7 +27,7 @@ const LARGE: Readonly<Record<string, unknown>> = {
 
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** What a request is refused with; null when it is not. */
+/** Error of a refused request; null for a valid one. */
 function refusalOf(ask: () => void): unknown {
   try {
     ask();
@@ -38,11 +38,11 @@ function refusalOf(ask: () => void): unknown {
   }
 }
 
-describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
+describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
   const { asks, needs } = endpoint;
   const more = Object.fromEntries([...needs, ...(endpoint.needsOneOf ?? [])].map((field) => [field, [PROSE]]));
 
-  it.each(Object.keys(LARGE))('has the members that JSON.parse gives, where it asks with %s', (form) => {
+  it.each(Object.keys(LARGE))('has the same members as JSON.parse, with %s as input', (form) => {
     const body = { n: 1, ...more, model: 'm', [asks.member]: LARGE[form], stream: false };
     const read = parsePartially(bytesOf(body), {});
     expect(Object.keys(read?.fields ?? {})).toEqual(Object.keys(body));
@@ -51,7 +51,7 @@ describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
     expect(read?.fields[asks.member]).toBe(read?.fields[asks.member]);
   });
 
-  it.each(Object.keys(LARGE))('is refused for what it would be refused for when parsed, asking with %s', (form) => {
+  it.each(Object.keys(LARGE))('is refused with the same error as a parsed one, with %s as input', (form) => {
     const body = { ...more, model: 'm', [asks.member]: LARGE[form] };
     for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
@@ -65,10 +65,10 @@ describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
   });
 });
 
-describe('an object read in part', () => {
+describe('a partially parsed object', () => {
   const fieldsOf = (text: string, named = {}): object | undefined => parsePartially(Buffer.from(text), named)?.fields;
 
-  it('is what JSON.parse gives, for 2,000 random objects with large members among them', () => {
+  it('equals the result of JSON.parse, for 2,000 random objects with large members', () => {
     const texts = Array.from({ length: 2_000 }, (_, seed) => {
       const random = randomFrom(seed);
       const large = JSON.stringify(Object.values(LARGE)[random(8)]);
@@ -84,7 +84,7 @@ describe('an object read in part', () => {
     expect(texts.filter((text) => JSON.stringify(fieldsOf(text)) !== JSON.stringify(JSON.parse(text)))).toEqual([]);
   });
 
-  it('leaves its members known, as they are found where it was not read', () => {
+  it('keeps a list of its members, equal to that of a scan', () => {
     const texts = Array.from({ length: 500 }, (_, seed) => {
       const random = randomFrom(seed);
       return randomObject(random, 3, random(7));
@@ -98,33 +98,33 @@ describe('an object read in part', () => {
     }
   });
 
-  it('has the last value of a member that comes twice, large or small', () => {
+  it('has the last value of a repeated member, large or small', () => {
     const [large, other] = [JSON.stringify(PROSE), JSON.stringify(`${PROSE}!`)];
     expect(fieldsOf(`{"input":1,"a":2,"input":${large}}`)).toEqual({ input: PROSE, a: 2 });
     expect(fieldsOf(`{"input":${large},"a":2,"inp\\u0075t":1}`)).toEqual({ input: 1, a: 2 });
     expect(fieldsOf(`{"input":${large},"input":${other}}`)).toEqual({ input: `${PROSE}!` });
   });
 
-  it('knows no member as unread that a later one of its name made small', () => {
+  it('has no large member that a later small one of the same name replaces', () => {
     const read = parsePartially(Buffer.from(`{"input":${JSON.stringify(PROSE)},"input":null}`), {});
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
 
-  it('writes the replaced member, whatever was sent', () => {
+  it('has the replaced member, whatever the client sent', () => {
     const text = `{"model":"sent","messages":${JSON.stringify(LARGE['objects alone'])},"stream":1}`;
     const read = parsePartially(Buffer.from(text), { messages: [], stream: true, extra: 2 });
     expect(read?.fields).toEqual({ model: 'sent', messages: [], stream: true, extra: 2 });
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
 
-  it('takes __proto__ for a name like any other', () => {
+  it('treats __proto__ as an ordinary name', () => {
     const text = `{"__proto__":{"polluted":true},"input":${JSON.stringify(PROSE)}}`;
     const fields = fieldsOf(text) ?? {};
     expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
     expect(Object.entries(fields)).toEqual(Object.entries(JSON.parse(text) as object));
   });
 
-  it('is nothing for text that is no object', () => {
+  it('is undefined for text that is not an object', () => {
     expect([fieldsOf('[]'), fieldsOf('{"a":1'), fieldsOf('{"a":1}}')]).toEqual([undefined, undefined, undefined]);
   });
 });
