@@ -124,7 +124,7 @@ describe('a start', () => {
     write('src/word.ts', "export const word: string = new URL('x', import.meta.url).pathname.slice(-1);\n");
     const { file, complaint } = await start();
     expect(file).toMatch(/src\/main\.ts$/);
-    expect(complaint).toContain('src/word.ts finds a file in a way that no bundle knows');
+    expect(complaint).toContain('src/word.ts uses import.meta in a form that the bundler does not support');
   });
 
   it('keeps the last three bundles, for processes that run them', async () => {

@@ -44,6 +44,6 @@ describe('a file in a zip archive', () => {
   });
   it('is refused with another compression method, or when the bytes are not an archive', () => {
     expect(() => zipEntry(archive, 'odd')).toThrow('compression method 12');
-    expect(() => zipEntry(Buffer.from('{}'), 'x')).toThrow('This is no zip archive.');
+    expect(() => zipEntry(Buffer.from('{}'), 'x')).toThrow('The file is not a zip archive.');
   });
 });
