@@ -79,9 +79,9 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
   const models = await composeDeployments(context, stores);
   const { deployments, fallbacks } = models;
   const guardrails = await composeGuardrails(context, stores);
-  const keys = await composeKeys(context, { stores, deployments });
-  const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
+  const keys = await composeKeys(context, { stores, deployments, countedBudgets: recording.countedBudgets });
+  const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const admitting = await composeAdmission(context, { stores, records: recording.records });
   const engine = composeGateway(context, {
     ...recording,

@@ -10,6 +10,7 @@ import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts';
 import { withTokenCalls } from '../gateway/calls/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/admission/budget-alerts.ts';
+import { createCountedBudgets } from '../gateway/admission/counted-limits.ts';
 import { createLabelBudgets } from '../gateway/admission/label-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
@@ -54,6 +55,9 @@ export async function composeUpstreams({ settings, shutdown }: StartContext): Pr
   return http;
 }
 
+/** Maximum wait of a read for records that are not stored yet, in ms. */
+const READABLE_MS = 1_000;
+
 /** Where calls and answers are recorded: the stores, and an external collector where one is configured. */
 export function composeRecords(
   { settings, log, shutdown }: StartContext,
@@ -78,6 +82,7 @@ export function composeRecords(
     log,
   });
   shutdown.add('unfolding of records', () => records.stop());
+  const readable = (): Promise<boolean> => records.caughtUp(READABLE_MS);
   const guardrailUse = createGuardrailUseCounter({
     process: randomIds.uuid(),
     store: stores.guardrailUse,
@@ -108,6 +113,8 @@ export function composeRecords(
     spanExport,
     teamLogging,
     records,
+    readable,
+    countedBudgets: createCountedBudgets(stores.spendReports, systemClock, readable),
     responseQueue,
     activity,
     guardrailUse,
@@ -170,7 +177,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, guardrailUse, teamLogging, bus, admission, rateLimits } = parts;
   const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
-  const labelBudgets = createLabelBudgets(parts.stores, systemClock, settings.endUserBudgetId);
+  const labelBudgets = createLabelBudgets(parts.stores, parts.countedBudgets, systemClock, settings.endUserBudgetId);
   const googleTokens = createGoogleTokens();
   const webhook = composeWebhook(context, parts.http);
   const awsAccounts = createAwsAccounts({

@@ -7,7 +7,7 @@ import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import { createCatalogKeyRing } from '../gateway/keys/create-catalog-key-ring.ts';
 import { createKeyRing } from '../gateway/keys/create-key-ring.ts';
 import { gatewayPaidKeys } from '../gateway/keys/gateway-paid-keys.ts';
-import { createCountedBudgets } from '../gateway/admission/counted-limits.ts';
+import type { CountedBudgets } from '../gateway/admission/counted-limits.ts';
 import { createOwnedKeys } from '../gateway/keys/owned-keys.ts';
 import { createSessionKeys } from '../gateway/keys/session-keys.ts';
 import { createTokenKeys } from '../gateway/keys/token-keys.ts';
@@ -67,7 +67,12 @@ export async function composeKeys(
   {
     stores,
     deployments,
-  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'> },
+    countedBudgets,
+  }: {
+    readonly stores: Stores;
+    readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'>;
+    readonly countedBudgets: CountedBudgets;
+  },
 ): Promise<Keys> {
   const { settings } = context;
   const networkOf = createClientNetworks(settings.trustedProxies);
@@ -81,7 +86,7 @@ export async function composeKeys(
   const owned = createOwnedKeys(stores.keys, stores, {
     accessGroupsOf: (model) => deployments.accessGroupsOf(model),
     isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
-    counted: createCountedBudgets(stores.spendReports, systemClock),
+    counted: countedBudgets,
   });
   const held =
     acceptance === null

@@ -37,9 +37,6 @@ import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
-/** Maximum wait of a reader of traces for records that are not stored yet, in ms. */
-const READABLE_MS = 1_000;
-
 /** Starting a purchase is open to everyone, and each one creates a row and a session at the payment provider. */
 const CHECKOUT_RATE_LIMIT = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
@@ -150,7 +147,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     callbackSecrets: callbackSecrets(settings.saltSecrets),
     serviceTests: composeServiceTests(parts),
     publicModels: settings.publicModels,
-    records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
+    records: { waiting: records.waiting, readable: parts.readable },
   };
 }
 

@@ -64,10 +64,16 @@ const nameOf = ({ kind, id }: Spending, start: Date): string => `${start.getTime
 export function createCountedBudgets(
   reports: Pick<SpendReports, 'groups'>,
   clock: Pick<Clock, 'now' | 'monotonicMs'>,
+  /**
+   * Resolves when the calls that this process has answered are in the spend rows, or after a deadline. A read before that would
+   * count their cost in the new window.
+   */
+  recorded: () => Promise<unknown>,
 ): CountedBudgets {
   const known = new Map<string, Known>();
 
   async function read(spending: Spending, start: Date): Promise<Usd> {
+    await recorded();
     const filter = { from: null, to: start, visibleTo: null, ...conditionOf(spending) };
     const groups = await reports.groups({ filter, by: [], limit: 1 });
     return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);

@@ -9,11 +9,10 @@ import { Forbidden } from '../../domain/errors.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
-import type { SpendReports } from '../../domain/spend/spend-reports.ts';
 import { cutLabel } from '../../domain/spend/label.ts';
 import type { TagStore } from '../../domain/tags/tag.ts';
 import { windowIn } from './budget-texts.ts';
-import { createCountedBudgets } from './counted-limits.ts';
+import type { CountedBudgets } from './counted-limits.ts';
 
 /** The budget and the limits of a tag or an end user of a call, and whether the end user is blocked. */
 export interface LabelBudget {
@@ -73,7 +72,6 @@ interface LabelStores {
   readonly budgets: Pick<BudgetStore, 'findMany'>;
   readonly customers: Pick<CustomerStore, 'findMany' | 'count'>;
   readonly tags: Pick<TagStore, 'findMany' | 'count'>;
-  readonly spendReports: Pick<SpendReports, 'groups'>;
 }
 
 /** How long a budget is used without a further read, in ms. */
@@ -133,11 +131,11 @@ interface Kinds {
 
 export function createLabelBudgets(
   stores: LabelStores,
-  clock: Pick<Clock, 'now' | 'monotonicMs'>,
+  counted: Pick<CountedBudgets, 'of'>,
+  clock: Pick<Clock, 'monotonicMs'>,
   /** Budget of end users without their own, of keys that name none. */
   defaultBudgetId: string | null = null,
 ): LabelBudgets {
-  const counted = createCountedBudgets(stores.spendReports, clock);
   const entries = new Map<string, Entry>();
   let kinds: Kinds | null = null;
   let generation = 0;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { newBudget } from '../../../src/domain/budgets/budget.ts';
 import { callLabels } from '../../../src/domain/calls/call-labels.ts';
+import { limitsOf } from '../../../src/domain/budgets/limits.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { createLabelBudgets } from '../../../src/gateway/admission/label-budgets.ts';
 
@@ -27,9 +28,9 @@ it('a call has the budgets of its labels when they are evicted during the read',
         count: async () => 1,
         findMany: async (ids) => ids.map((id) => ({ id, budgetId: 'b1' }) as never),
       },
-      spendReports: { groups: async () => [] },
     },
-    { now: () => new Date(nowMs), monotonicMs: () => nowMs },
+    { of: async (_, limits) => ({ ...limitsOf(limits), spentBefore: null }) },
+    { monotonicMs: () => nowMs },
   );
   const found = Promise.resolve(budgets.of(labels, null));
   await reading.promise;

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { newBudget } from '../../../src/domain/budgets/budget.ts';
+import type { Usd } from '../../../src/domain/money.ts';
+import type { SpendGroup } from '../../../src/domain/spend/spend-reports.ts';
+import { createCountedBudgets } from '../../../src/gateway/admission/counted-limits.ts';
+
+const DAY_MS = 86_400_000;
+
+it('the spend before a window has the calls that were still being recorded at its first read', async () => {
+  const draft = { maxBudget: 5n as Usd, budgetDuration: '1d' };
+  const row = newBudget(draft, { id: 'b1', now: new Date(0), by: 'admin' });
+  let stored = 0n;
+  const waiting: PromiseWithResolvers<void>[] = [];
+  const counted = createCountedBudgets(
+    { groups: async () => [{ cost: stored as Usd } as SpendGroup] },
+    { now: () => new Date(DAY_MS + 5), monotonicMs: () => 0 },
+    () => {
+      const turn = Promise.withResolvers<void>();
+      waiting.push(turn);
+      return turn.promise;
+    },
+  );
+  const found = counted.of({ kind: 'key', id: 'hash' }, row);
+  stored = 2n;
+  for (const turn of waiting) turn.resolve();
+  expect((await found).spentBefore).toBe(2n);
+  expect(waiting).toHaveLength(1);
+});
+
+it('a read that failed is repeated by the next call', async () => {
+  const row = newBudget({ maxBudget: 5n as Usd, budgetDuration: '1d' }, { id: 'b1', now: new Date(0), by: 'admin' });
+  let reads = 0;
+  const counted = createCountedBudgets(
+    {
+      async groups() {
+        reads += 1;
+        if (reads === 1) throw new Error('the database is away');
+        return [{ cost: 3n as Usd } as SpendGroup];
+      },
+    },
+    { now: () => new Date(DAY_MS + 5), monotonicMs: () => 0 },
+    () => Promise.resolve(),
+  );
+  await expect(counted.of({ kind: 'key', id: 'hash' }, row)).rejects.toThrow('the database is away');
+  expect((await counted.of({ kind: 'key', id: 'hash' }, row)).spentBefore).toBe(3n);
+  expect((await counted.of({ kind: 'key', id: 'hash' }, row)).spentBefore).toBe(3n);
+  expect(reads).toBe(2);
+});
