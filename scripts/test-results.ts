@@ -1,4 +1,4 @@
-// Counts the tests of a run for `.ci/run`. Files with failed tests of time-dependent tiers run once more, alone. A test of
+// Counts the tests of a run for `.ci/run`. Files with failed tests of tiers that start servers run once more, alone. A test of
 // them counts as failed when it fails both times.
 //   node scripts/test-results.ts files REPORT                      files to run again, one a line
 //   node scripts/test-results.ts counts REPORT [SECOND [FOLDER]]   prints `PASSED FAILED SKIPPED`; writes `failures` and
@@ -6,8 +6,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Time-dependent tiers: their tests use processes, sockets or timers. */
-const TIMED = /^test\/(?:e2e|ports|clients|browser)\//;
+/** Tiers whose tests start servers: they use processes, sockets and timers, and other load of the machine can delay them. */
+const WITH_SERVERS = /^test\/(?:contract|graph|parity|ports|providers|clients|e2e|browser)\//;
+/** More failed files than this have a common cause, which a second run does not remove. */
+const MOST_REPEATED = 20;
 /** Maximum length of the messages of one failure, in characters. */
 const MOST_MESSAGE = 3_000;
 
@@ -63,14 +65,12 @@ function outcomesOf({ name: file, status, message = '', assertionResults }: File
   return outcomes;
 }
 
-/** Files with failures that run once more. */
-export const filesToRepeat = ({ testResults = [] }: Report, root: string): readonly string[] =>
-  testResults
-    .filter(({ status }) => status === 'failed')
-    .flatMap(({ name }) => {
-      const path = relative(root, name);
-      return TIMED.test(path) ? [path] : [];
-    });
+/** Files with failures that run once more; none where too many failed. */
+export function filesToRepeat({ testResults = [] }: Report, root: string): readonly string[] {
+  const failed = testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative(root, name));
+  const repeated = failed.filter((path) => WITH_SERVERS.test(path));
+  return repeated.length > MOST_REPEATED ? [] : repeated;
+}
 
 /** Outcomes by name. A failed test takes precedence over others with the same name. */
 function byName(outcomes: readonly Outcome[]): ReadonlyMap<string, Outcome> {

@@ -19,18 +19,30 @@ function file(path: string, tests: Readonly<Record<string, State>>, broken?: str
 const report = (...testResults: ReturnType<typeof file>[]): Report => ({ testResults });
 
 describe('the files to run again', () => {
-  it('are the failed ones of tiers that depend on time', () => {
+  it('are the failed ones of tiers that start servers', () => {
     const first = report(
       file('test/unit/a.test.ts', { one: 'failed' }),
-      file('test/contract/e2e/b.test.ts', { one: 'failed' }),
+      file('test/house/e2e/b.test.ts', { one: 'failed' }),
+      file('test/contract/keys/b.test.ts', { one: 'failed' }),
       file('test/e2e/c.test.ts', { one: 'failed', two: 'passed' }),
       file('test/ports/d.test.ts', { one: 'passed' }),
       file('test/ports/e.test.ts', { one: 'passed' }, 'A step of the shutdown failed.'),
       file('test/clients/f.test.ts', {}, 'No such module.'),
       file('test/browser/g.test.ts', { one: 'failed' }),
     );
-    const again = ['test/e2e/c.test.ts', 'test/ports/e.test.ts', 'test/clients/f.test.ts', 'test/browser/g.test.ts'];
-    expect(filesToRepeat(first, ROOT)).toEqual(again);
+    expect(filesToRepeat(first, ROOT)).toEqual([
+      'test/contract/keys/b.test.ts',
+      'test/e2e/c.test.ts',
+      'test/ports/e.test.ts',
+      'test/clients/f.test.ts',
+      'test/browser/g.test.ts',
+    ]);
+  });
+
+  it('are none when more than 20 failed', () => {
+    const failed = Array.from({ length: 20 }, (_, n) => file(`test/graph/${n}.test.ts`, { one: 'failed' }));
+    expect(filesToRepeat(report(...failed), ROOT)).toHaveLength(20);
+    expect(filesToRepeat(report(...failed, file('test/graph/20.test.ts', { one: 'failed' })), ROOT)).toEqual([]);
   });
 
   it('are none without a report', () => {
