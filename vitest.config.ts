@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { PATIENCE } from './test/support/patience.ts';
+import { POLLING } from './test/support/polling.ts';
 
 /** Deadline of a test and of a hook, in ms. Long enough for a machine under heavy load. */
 const DEADLINE_MS = 180_000;
@@ -18,7 +18,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     include: [`test/${name}/**/*.test.ts`],
     testTimeout: name === 'house' ? 300_000 : DEADLINE_MS,
     hookTimeout: DEADLINE_MS,
-    expect: { poll: PATIENCE },
+    expect: { poll: POLLING },
     sequence: { groupOrder: order },
     maxWorkers: name === 'browser' ? 1 : WORKERS,
     // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read registrations

@@ -7,7 +7,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { GOALS_HEAD, goalRows, goalsOf, LARGE_PROMPT, NO_BOOKS, type Seen, SMALL_PROMPT } from './gateway-goals.ts';
+import {
+  GOALS_HEAD,
+  goalRows,
+  goalsOf,
+  LARGE_PROMPT,
+  NO_ACCOUNTING,
+  type Seen,
+  SMALL_PROMPT,
+} from './gateway-goals.ts';
 import { LOAD_TOOL, load } from './load.ts';
 import { machine } from './measure.ts';
 import { PACED_HEAD, type PacedRounds, pacedInTurn, pacedRows } from './paced.ts';
@@ -110,7 +118,7 @@ async function floodWithBadKeys(run: Run): Promise<Rounds> {
 async function warm({ stage, folder }: Run): Promise<void> {
   const targets: readonly (Target | null)[] = [
     ...stage.targets,
-    stage.withoutBooks,
+    stage.withoutAccounting,
     stage.nodeHttp,
     stage.portkeyAsShipped,
   ];
@@ -144,14 +152,14 @@ async function runPaced({ stage }: Run): Promise<ReadonlyMap<number, PacedRounds
   return paced;
 }
 
-async function runBooks({ stage, folder }: Run): Promise<Rounds> {
-  if (stage.withoutBooks === null) return new Map();
-  return inTurn([stage.product, stage.withoutBooks], { order: orderOf(trial(false, 16)), rounds: ROUNDS, folder });
+async function runAccounting({ stage, folder }: Run): Promise<Rounds> {
+  if (stage.withoutAccounting === null) return new Map();
+  return inTurn([stage.product, stage.withoutAccounting], { order: orderOf(trial(false, 16)), rounds: ROUNDS, folder });
 }
 
 const ABOUT =
   'nginx, node-undici and lensgate check a bearer key; all forward a prompt of 0.4 kB (or 100 kB) to the same fake ' +
-  'upstream (bare sockets, answers of 1.1 kB). `node-undici` also parses request and answer but keeps no books. ' +
+  'upstream (bare sockets, answers of 1.1 kB). `node-undici` also parses requests and answers, without accounting. ' +
   '`lensgate` runs as shipped: virtual key, budget, route, price, spend row and trace span of every call, stored in ' +
   'SQLite while the load runs. Answers/s, p50, p99 and RSS are medians of the rounds; CPU is the best round, which is ' +
   'nearest to the program itself; `later` is what each answer costs once it is given (unfolding calls, ADR 0035), waited for before ' +
@@ -168,19 +176,19 @@ async function seenInARun(): Promise<Seen> {
     await warm(run);
     const trials = await runTrials(run);
     const paced = await runPaced(run);
-    const books = await runBooks(run);
+    const accounting = await runAccounting(run);
     const flood = await floodWithBadKeys(run);
     await assertTracesKept(run);
-    return { trials, paced, books, flood };
+    return { trials, paced, accounting, flood };
   } finally {
     await stage.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const figuresOf = ({ trials, books, flood }: Seen): (string | number)[][] => [
+const figuresOf = ({ trials, accounting, flood }: Seen): (string | number)[][] => [
   ...[...trials].flatMap(([{ title }, rounds]) => rowsOf(title, rounds)),
-  ...rowsOf(`JSON, 16 clients, with and without books (${NO_BOOKS})`, books),
+  ...rowsOf(`JSON, 16 clients, with and without accounting (${NO_ACCOUNTING})`, accounting),
   ...rowsOf('bad key, 16 clients', flood),
 ];
 

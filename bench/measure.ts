@@ -76,9 +76,9 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
-  const patience = setTimeout(() => child.kill('SIGKILL'), 12_000);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), 12_000);
   await gone;
-  clearTimeout(patience);
+  clearTimeout(killTimer);
 }
 
 /** Runs a program; throws with its output when it fails. */
@@ -155,16 +155,16 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Polls until the answer is 200; returns the milliseconds. Throws after `patienceMs`. */
-export async function untilReady(url: string, patienceMs = 30_000): Promise<number> {
+/** Polls until the answer is 200; returns the milliseconds. Throws after `timeoutMs`. */
+export async function untilReady(url: string, timeoutMs = 30_000): Promise<number> {
   const begun = performance.now();
-  while (performance.now() - begun < patienceMs) {
+  while (performance.now() - begun < timeoutMs) {
     const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
     await answer?.arrayBuffer();
     if (answer?.ok === true) return performance.now() - begun;
     await after(2);
   }
-  throw new Error(`${url} did not answer within ${patienceMs} ms.`);
+  throw new Error(`${url} did not answer within ${timeoutMs} ms.`);
 }
 
 /** Median. */

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { CORES, freePort, hasCommand, productCommand, type Program, start, untilReady } from './measure.ts';
-import { NO_BOOKS, PORTKEY_AS_SHIPPED } from './gateway-goals.ts';
+import { NO_ACCOUNTING, PORTKEY_AS_SHIPPED } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
 import { installPortkey, installShippedNode, type PortkeyCommand, portkeyHeaders } from './portkey.ts';
 
@@ -27,7 +27,7 @@ export interface Stage {
   readonly nodeHttp: Target | null;
   /** Portkey on the Node of its own image; the other one runs on this Node. */
   readonly portkeyAsShipped: Target | null;
-  readonly withoutBooks: Target | null;
+  readonly withoutAccounting: Target | null;
   stop(): Promise<void>;
 }
 
@@ -88,11 +88,11 @@ export async function setStage(folder: string, { full = false } = {}): Promise<S
     const nodeHttp = full
       ? completions(await startNode(launch, 'node-http', 'bare-proxy.ts', [upstreamOrigin, key, 'http']))
       : null;
-    const withoutBooks = full
-      ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, { preload: script('no-books.ts') })
+    const withoutAccounting = full
+      ? await startProduct(launch, NO_ACCOUNTING, folder, upstreamOrigin, { preload: script('no-accounting.ts') })
       : null;
     const koaHello = { ...(await startNode(launch, 'koa-hello', 'koa-hello.ts', [])), headers: json };
-    return { upstreamOrigin, targets, product, koaHello, nodeHttp, portkeyAsShipped, withoutBooks, stop: stopAll };
+    return { upstreamOrigin, targets, product, koaHello, nodeHttp, portkeyAsShipped, withoutAccounting, stop: stopAll };
   } catch (error) {
     await stopAll();
     throw error;

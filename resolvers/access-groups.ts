@@ -44,7 +44,7 @@ async function viewsOf(
 async function evictKeysOf({ platform }: Scope<AccessGroupPlatform>, ...groups: readonly AccessGroup[]): Promise<void> {
   const { stores, keyRing, ownedKeys } = platform;
   const keyIds = [...new Set(groups.flatMap((group) => group.keyIds))];
-  if (keyIds.length > 0) keyRing.forget(...(await stores.keys.findMany(keyIds)));
+  if (keyIds.length > 0) keyRing.evict(...(await stores.keys.findMany(keyIds)));
   for (const id of new Set(groups.flatMap(({ teamIds }) => teamIds))) ownedKeys.evictOwner({ kind: 'teamId', id });
 }
 

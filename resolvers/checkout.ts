@@ -89,7 +89,7 @@ export const createCheckout = operation({
 /** Applies a payment event. The change of the key's validity holds at once. */
 async function takeEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
   const checkout = await stores.checkouts.take(event);
-  if (checkout?.key) catalogKeys.forget(checkout.key.hash);
+  if (checkout?.key) catalogKeys.evict(checkout.key.hash);
   return checkout;
 }
 
@@ -147,7 +147,7 @@ async function issueKey(
   const hash = keyGenerator.hash(clearKey);
   const key: CatalogKey = { hash, name: catalogKeyName(clearKey), issuedAt: clock.now() };
   const issued = await stores.checkouts.issueKey(checkout.id, key, checkout.key?.hash ?? null);
-  if (issued && checkout.key) catalogKeys.forget(checkout.key.hash);
+  if (issued && checkout.key) catalogKeys.evict(checkout.key.hash);
   return issued ? clearKey : null;
 }
 
@@ -211,7 +211,7 @@ export const revokeCatalogKey = operation({
   access: admin,
   async run({ platform: { stores, catalogKeys, clock } }: Scope<CheckoutPlatform>, id: string): Promise<Checkout> {
     const checkout = await found(id, () => stores.checkouts.revoke(id, clock.now()));
-    if (checkout.key) catalogKeys.forget(checkout.key.hash);
+    if (checkout.key) catalogKeys.evict(checkout.key.hash);
     return checkout;
   },
 });

@@ -111,7 +111,7 @@ export const callCodingAgents = operation({
     if (call.exchange.status >= 300 || (name !== CREATED && name !== DELETED)) return { call, bytes: null };
     const bytes = await bytesOf(call);
     if (name === CREATED) await register(scope, bytes);
-    else await forget(scope, idIn(asked.subpath.split('/')[2] ?? ''));
+    else await removeExecution(scope, idIn(asked.subpath.split('/')[2] ?? ''));
     return { call, bytes };
   },
 });
@@ -134,7 +134,7 @@ function idIn(segment: string): string {
   }
 }
 
-async function forget({ platform }: AgentScope, id: string): Promise<void> {
+async function removeExecution({ platform }: AgentScope, id: string): Promise<void> {
   const removed = await platform.stores.codingAgents.remove([id]);
   if (removed.length > 0) platform.bus.publish('codingAgent', { id, agent: null });
 }
@@ -312,7 +312,7 @@ export const deleteCodingAgent = operation({
   async run(scope: AgentScope, id: string): Promise<CodingAgent> {
     const agent = await ownAgent(scope, id);
     await ask(scope, 'DELETE', pathOf(id));
-    await forget(scope, id);
+    await removeExecution(scope, id);
     return agent;
   },
 });

@@ -110,6 +110,6 @@ export async function changeKey(
   const { hash } = await namedKey(scope, named);
   const done = await stores.keys.change(hash, change);
   if (done === null) throw missing(hash);
-  keyRing.forget(done.before, done.after);
+  keyRing.evict(done.before, done.after);
   return done;
 }

@@ -140,7 +140,7 @@ export const resetBudgetWindows = operation({
       if (signal.aborted) return;
       const total = await stores.spend.totalOf(hash);
       const done = await stores.keys.change(hash, (key) => withResets(key, clock.now(), total));
-      if (done !== null) keyRing.forget(done.before, done.after);
+      if (done !== null) keyRing.evict(done.before, done.after);
     }
   },
 });

@@ -63,7 +63,7 @@ export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Prom
   const row = newKey(withBudget(scope, draft), secret);
   await stores.keys.add(row);
   // The secret may be cached as unknown from an earlier attempt.
-  keyRing.forget(row);
+  keyRing.evict(row);
   return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
 }
 
@@ -258,7 +258,7 @@ export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly str
   for (const hash of hashes) {
     const done = await stores.keys.change(hash, (key) => deleted(key, change));
     if (done === null) continue;
-    keyRing.forget(done.before);
+    keyRing.evict(done.before);
     removed.push(done.after);
   }
   return removed;

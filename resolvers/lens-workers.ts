@@ -138,7 +138,7 @@ export const removeExpiredLensWork = operation({
   ): Promise<number> {
     const { lenses, jobs } = platform.stores;
     const before = new Date(beforeMs);
-    return Math.max(await lenses.forget(before, limit), await jobs.forget(before, limit));
+    return Math.max(await lenses.removeBefore(before, limit), await jobs.removeEndedBefore(before, limit));
   },
 });
 

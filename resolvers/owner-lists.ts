@@ -41,7 +41,7 @@ export interface ListedUser extends User {
 
 const isSpend = (text: string): boolean => /^-?\d{1,30}$/.test(text);
 
-/** Lists users. Throws InvalidInput for a place that is none of the order. */
+/** Lists users. Throws InvalidInput for a cursor of another order. */
 export const listUserRows = operation({
   name: 'listUserRows',
   access: tenantViewer,

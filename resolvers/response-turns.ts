@@ -50,7 +50,7 @@ export const takeResponseTurn = operation({
       remember(response) {
         const { id, store } = response;
         const isKept = request.body['store'] !== false && store !== false;
-        if (isKept || typeof id !== 'string') memory.forget(lane);
+        if (isKept || typeof id !== 'string') memory.evict(lane);
         else memory.remember(lane, { id, previousStoredId, items: [...items, ...outputAsInput(response)] });
       },
     };

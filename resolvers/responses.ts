@@ -232,5 +232,5 @@ export const removeExpiredResponses = operation({
   run: (
     { platform }: Scope<ResponsePlatform>,
     { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
-  ): Promise<number> => platform.stores.responses.forget(beforeMs, limit),
+  ): Promise<number> => platform.stores.responses.removeBefore(beforeMs, limit),
 });

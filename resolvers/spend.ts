@@ -221,7 +221,7 @@ async function resetSpend({ platform }: Scope<SpendPlatform>, hash: string, by: 
   const total = await stores.spend.totalOf(hash);
   const change = { now: clock.now(), by, total };
   const done = await stores.keys.change(hash, (key) => patched(key, { spend: ZERO_USD }, change));
-  if (done !== null) keyRing.forget(done.before, done.after);
+  if (done !== null) keyRing.evict(done.before, done.after);
 }
 
 /** Makes every call that has ended visible in reports. */

@@ -35,7 +35,7 @@ async function changedTeam(
   const done = await stores.teams.change(id, (team) => patchedTeam(team, { metadataMembers: members(team) }, about));
   if (done === null) throw unknownTeam(id);
   ownedKeys.evictOwner({ kind: 'teamId', id });
-  teamLogging.forget(id);
+  teamLogging.evict(id);
   return teamView(scope, done.after);
 }
 

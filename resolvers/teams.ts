@@ -280,7 +280,7 @@ export const updateTeam = operation({
         before: row.metadata,
       });
     });
-    scope.platform.teamLogging.forget(id);
+    scope.platform.teamLogging.evict(id);
     return view;
   },
 });

@@ -96,6 +96,6 @@ export const removeExpiredTraces = operation({
     const signals = { ids: null, traceBeforeMs: beforeMs };
     const answers = await traceSignals.list({ filter: signals, sort: 'created_at', descending: false, limit, from: 0 });
     if (answers.length > 0) await traceSignals.remove(answers.map(({ id }) => id));
-    return traces.forget(beforeMs, limit);
+    return traces.removeStartedBefore(beforeMs, limit);
   },
 });

@@ -123,7 +123,7 @@ function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: 
   let scope: Scope | null = null;
 
   /** Removes a response from memory after a failed follow-up, as OpenAI documents. */
-  const forget = (): void => {
+  const removePrevious = (): void => {
     if (typeof previous === 'string') memory.failed(lane, previous);
   };
   const errorOf = (failure: unknown, number?: number) =>
@@ -137,13 +137,13 @@ function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: 
     const { call, remember } = await takeResponseTurn(within, turn);
     const messages = socketMessages(call.bytes(), {
       streamId,
-      ended: (response, status) => (status === 'completed' ? remember(response) : forget()),
+      ended: (response, status) => (status === 'completed' ? remember(response) : removePrevious()),
     });
     return {
       messages,
       failureEvent: (failure) => messageOf(errorOf(failure, messages.nextNumber()).event),
       ended(end) {
-        if (end === 'failed') forget();
+        if (end === 'failed') removePrevious();
       },
     };
   }
@@ -158,7 +158,7 @@ function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: 
         const turn = { request: requestOf(asked, request), memory, lane };
         return event['generate'] === false ? await prepared(scope, turn, streamId) : await startTurn(scope, turn);
       } catch (failure) {
-        forget();
+        removePrevious();
         throw failure;
       }
     },

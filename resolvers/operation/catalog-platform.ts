@@ -29,7 +29,7 @@ export interface FreeTierPlatform {
 export interface CheckoutPlatform {
   readonly stores: Pick<Stores, 'checkouts'>;
   readonly payments: PaymentProvider;
-  readonly catalogKeys: Pick<CatalogKeyRing, 'holds' | 'forget'>;
+  readonly catalogKeys: Pick<CatalogKeyRing, 'holds' | 'evict'>;
   /** Limits how often one client may start a purchase. */
   readonly checkoutRateLimiter: RateLimiter;
   readonly keyGenerator: KeyGenerator;

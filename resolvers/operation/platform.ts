@@ -42,7 +42,7 @@ import type { KeyStores, Stores } from './stores.ts';
 /** Virtual keys. */
 export interface KeyPlatform {
   readonly stores: KeyStores;
-  readonly keyRing: Pick<KeyRing, 'forget' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'evict' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'tend'>;
   readonly keyGenerator: KeyGenerator;
   /** Names that keys, teams and projects may have. */
@@ -72,7 +72,7 @@ export interface TeamPlatform extends UserPlatform {
 export interface TeamLoggingPlatform extends TeamPlatform {
   readonly teamLogging: {
     /** The callbacks of a team are read again. */
-    forget(teamId: string): void;
+    evict(teamId: string): void;
   };
   /** Encrypts secrets of callbacks; `about` is the id of the team. */
   readonly callbackSecrets: { seal(text: string, about: string): string };
@@ -93,7 +93,7 @@ export interface BudgetPlatform {
 /** Access groups of teams and keys. */
 export interface AccessGroupPlatform {
   readonly stores: Pick<Stores, 'accessGroups' | 'keys' | 'teams'>;
-  readonly keyRing: Pick<KeyRing, 'forget'>;
+  readonly keyRing: Pick<KeyRing, 'evict'>;
   readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -271,7 +271,7 @@ export interface SettingsPlatform {
 
 /** Settings, and live feeds of them. */
 export interface SettingsFeedPlatform extends SettingsPlatform {
-  readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'current' | 'evict' | 'refresh'>;
   readonly callerWatch: CallerWatch;
 }
 
@@ -294,7 +294,7 @@ export interface LensPlatform {
   publicUrl(): string;
   readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
   readonly catalog: CatalogSource;
-  readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'current' | 'evict' | 'refresh'>;
   readonly callerWatch: CallerWatch;
   readonly records: Pick<RecordState, 'readable'>;
   readonly keyGenerator: KeyGenerator;

@@ -77,7 +77,7 @@ export interface Platform
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
-  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'forget' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'evict' | 'refresh'>;
   readonly callerWatch: TracePlatform['callerWatch'];
   readonly records: RecordState;
 }

@@ -8,7 +8,7 @@ import type { UserPlatform } from './platform.ts';
 
 /** Sign-in with name and password. */
 export interface SignInPlatform extends UserPlatform {
-  readonly keyRing: Pick<KeyRing, 'forget' | 'identify' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'evict' | 'identify' | 'refresh'>;
   readonly signIns: {
     /** Name of the administrator. */
     readonly username: string;

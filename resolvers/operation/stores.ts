@@ -45,7 +45,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly keys: KeyStore;
   readonly lenses: LensStore;
   readonly lensWorkers: LensWorkerStore;
-  readonly responses: Pick<SealedResponseStore, 'forget'>;
+  readonly responses: Pick<SealedResponseStore, 'removeBefore'>;
   readonly settings: SettingsStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;

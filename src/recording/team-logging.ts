@@ -36,7 +36,7 @@ interface KnownTeam {
 /** Exports calls to the collector of the operator, and those of teams to their own destinations, too. */
 export interface TeamLogging extends CallRecorder {
   /** Reads the callbacks of a team again. */
-  forget(teamId: string): void;
+  evict(teamId: string): void;
   /** Sends the queues, that of the operator's collector, too, for at most `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
@@ -173,7 +173,7 @@ export function createTeamLogging(options: {
       if (team !== undefined && clock.now().getTime() - team.readAt < FRESH_MS) send(team, call, teamId);
       else void sendLater(call, teamId);
     },
-    forget(teamId) {
+    evict(teamId) {
       changes += 1;
       known.delete(teamId);
       reading.delete(teamId);

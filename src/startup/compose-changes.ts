@@ -74,8 +74,8 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
 /** The same ring; what is evicted because of a change in this process is announced. */
 export const announcingKeys = (ring: TracingKeyRing, { announce }: ChangeAnnouncer): TracingKeyRing => ({
   ...ring,
-  forget(...keys) {
-    ring.forget(...keys);
+  evict(...keys) {
+    ring.evict(...keys);
     announce('key', keys.map(keyChangeId));
   },
   evictOwner(...owners) {
@@ -91,8 +91,8 @@ export const announcingKeys = (ring: TracingKeyRing, { announce }: ChangeAnnounc
 /** The same for catalog keys. */
 export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: ChangeAnnouncer): CatalogKeyRing => ({
   ...ring,
-  forget(hash) {
-    ring.forget(hash);
+  evict(hash) {
+    ring.evict(hash);
     announce('catalogKey', [hash]);
   },
 });
@@ -116,7 +116,7 @@ export const evictionFrom =
     evictKeys(caches.keyRing, changed);
     evictCatalogKeys(caches.catalogKeys, changed);
     if (changed.has('tracingKeys')) caches.keyRing.evictTracingKeys();
-    if (changed.has('labelBudgets')) caches.labelBudgets.forget();
+    if (changed.has('labelBudgets')) caches.labelBudgets.evictAll();
     if (changed.has('models')) readAgain(caches.deployments);
     if (changed.has('fallbacks')) readAgain(caches.fallbacks);
     if (changed.has('settings')) readAgain(caches.configuration);
@@ -136,7 +136,7 @@ function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
     void keyRing.refresh();
   }
   const keys = [...(changed.get('key') ?? [])].map(keyHashesOf);
-  if (keys.length > 0) keyRing.forget(...keys);
+  if (keys.length > 0) keyRing.evict(...keys);
   const owners = OWNER_KINDS.flatMap((kind) => [...(changed.get(kind) ?? [])].map((id) => ({ kind, id })));
   if (owners.length > 0) keyRing.evictOwner(...owners);
 }
@@ -144,5 +144,5 @@ function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
 function evictCatalogKeys(ring: CatalogKeyRing, changed: ChangedRows): void {
   const hashes = changed.get('catalogKey');
   if (hashes === null) ring.evictAll();
-  for (const hash of hashes ?? []) ring.forget(hash);
+  for (const hash of hashes ?? []) ring.evict(hash);
 }

@@ -159,14 +159,14 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
 /** Stores whose rows decide budgets of labels and keys. Each change in this process evicts the cached budgets. */
 const labelStores = (
   { budgets, customers, tags }: Stores,
-  { labelBudgets: { forget }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,
+  { labelBudgets: { evictAll }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,
 ) => ({
   budgets: changeNotifier(budgets, (how) => {
-    forget();
+    evictAll();
     if (how !== 'added') keyRing.distrust();
   }),
-  customers: changeNotifier(customers, forget),
-  tags: changeNotifier(tags, forget),
+  customers: changeNotifier(customers, evictAll),
+  tags: changeNotifier(tags, evictAll),
 });
 
 const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>

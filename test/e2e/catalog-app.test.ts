@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { startApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 interface List {
   readonly total_count: number;
@@ -44,10 +44,10 @@ it('follows the configured address, and survives damaged answers from there', as
   });
   const total = async (): Promise<number> =>
     ((await (await fetch(`${app.url}/model_catalog?page_size=1`)).json()) as List).total_count;
-  await vi.waitUntil(async () => (await total()) === 3_000, PATIENCE);
+  await vi.waitUntil(async () => (await total()) === 3_000, POLLING);
   body = body.slice(0, 1_000);
   const before = asked;
-  await vi.waitUntil(() => asked > before + 1, PATIENCE);
+  await vi.waitUntil(() => asked > before + 1, POLLING);
   const after = await total();
   await app.stop();
   upstream.close();

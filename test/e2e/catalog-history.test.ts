@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/persistence/database/orm.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
+import { POLLING } from '../support/polling.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 const PRICE = 'input_cost_per_token';
 
 /** A published map of 3,000 models; this is what the first of them costs. */
@@ -84,7 +84,7 @@ async function noted(server: Running): Promise<readonly string[]> {
     .toReversed();
 }
 const untilNoted = (server: Running, count: number) =>
-  vi.waitUntil(async () => (await noted(server)).length === count, PATIENCE);
+  vi.waitUntil(async () => (await noted(server)).length === count, POLLING);
 
 const CAME = 'ADDED null null';
 
@@ -100,7 +100,7 @@ describe('the past of the catalog', () => {
     await untilNoted(second, 3);
     await second.end('SIGKILL');
     const third = await start();
-    await vi.waitUntil(async () => (await third.price()) === 3e-6, PATIENCE);
+    await vi.waitUntil(async () => (await third.price()) === 3e-6, POLLING);
     published = mapWith(4e-6);
     await untilNoted(third, 4);
     expect(await noted(third)).toEqual([
@@ -130,7 +130,7 @@ describe('the past of the catalog', () => {
     const em = orm.em.fork();
     await em.begin();
     published = mapWith(2e-6);
-    await vi.waitUntil(async () => (await first.price()) === 2e-6, PATIENCE);
+    await vi.waitUntil(async () => (await first.price()) === 2e-6, POLLING);
     expect(await noted(first)).toEqual([CAME]);
     await first.end('SIGKILL');
     await em.rollback();
@@ -138,7 +138,7 @@ describe('the past of the catalog', () => {
     for (let restart = 0; restart < 2; restart += 1) {
       const again = await start();
       await untilNoted(again, 2);
-      await vi.waitUntil(async () => (await again.price()) === 2e-6, PATIENCE);
+      await vi.waitUntil(async () => (await again.price()) === 2e-6, POLLING);
       expect(await noted(again)).toEqual([CAME, 'CHANGED 0.000001 0.000002']);
       await again.end('SIGTERM');
     }

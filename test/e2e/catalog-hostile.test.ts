@@ -97,7 +97,7 @@ describe('the last good data stays when upstream', () => {
       'the price map is larger than 16777216 bytes',
     ],
     [
-      'sends gzip that is none',
+      'sends a body that is not gzip',
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
       /^the source cannot be read: /,
     ],

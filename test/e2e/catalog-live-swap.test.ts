@@ -3,7 +3,7 @@ import { sharedData } from '../support/catalog-maps.ts';
 import { playUpstream, type Upstream } from '../support/price-map-upstream.ts';
 import { readFileSync } from 'node:fs';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const FILES = ['model_prices_prev.json', 'model_prices.json'].map(sharedData);
 const MAPS = FILES.flatMap((file) => (file === null ? [] : [readFileSync(file)]));
@@ -52,7 +52,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
       response.end(MAPS[sent % 2]);
     });
     app = await start();
-    await vi.waitUntil(async () => (await source()) === 'upstream', PATIENCE);
+    await vi.waitUntil(async () => (await source()) === 'upstream', POLLING);
   });
   afterEach(async () => {
     upstream.close();
@@ -110,7 +110,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
           catalog: { last_error: string | null };
         }
       ).catalog.last_error;
-    await vi.waitUntil(async () => (await lastError()) !== null, PATIENCE);
+    await vi.waitUntil(async () => (await lastError()) !== null, POLLING);
     const before = await page('page=6');
     await app.stop({ keepData: true });
     app = await start({ dataDir: app.dataDir });

@@ -3,7 +3,7 @@ import { makeKey, as } from '../contract/traces/trace-client.ts';
 import { SpanUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
 import { TRANSPORTS } from '../graph/subscribers.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 /** Further than the next round, whatever its pace. */
 const ROUND_MS = 60_000;
@@ -31,7 +31,7 @@ it('a subscription ends when its key expires, over every transport, without an e
   const others = follow(lasting);
   const status = async (): Promise<number> => (await app.call('GET', '/v1/traces', undefined, as(key))).status;
   expect(await status()).toBe(200);
-  await vi.waitFor(async () => expect(await status()).toBe(401), PATIENCE);
+  await vi.waitFor(async () => expect(await status()).toBe(401), POLLING);
   expect(dying.map(({ received }) => received)).toEqual(dying.map(() => []));
   vi.advanceTimersByTime(ROUND_MS);
   await Promise.all(dying.map(({ ended }) => ended));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const DAY_MS = 86_400_000;
 const model = { model_name: 'works', litellm_params: { model: 'demo' }, model_info: { id: 'works-1' } };
@@ -32,11 +32,11 @@ describe.skipIf(LACKS_POSTGRESQL)('health checks of two processes', () => {
   it('are read by both, and the latest of either is the latest', async () => {
     await here.call('GET', '/health');
     const [first] = await idsAt(here);
-    await vi.waitFor(async () => expect(await idsAt(there)).toEqual([first]), PATIENCE);
+    await vi.waitFor(async () => expect(await idsAt(there)).toEqual([first]), POLLING);
     await there.call('GET', '/health');
     const [second] = await idsAt(there);
     expect(second).not.toBe(first);
-    await vi.waitFor(async () => expect(await idsAt(here)).toEqual([second, first]), PATIENCE);
+    await vi.waitFor(async () => expect(await idsAt(here)).toEqual([second, first]), POLLING);
     expect(await (await here.call('GET', '/health/latest')).json()).toMatchObject({
       latest_health_checks: { 'works-1': { health_check_id: second } },
       total_models: 1,
@@ -62,6 +62,6 @@ it.each([
     dataDir,
     config: config(period === undefined ? {} : { maximum_health_check_retention_period: period }),
   });
-  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(left), PATIENCE);
+  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(left), POLLING);
   await app.stop();
 });

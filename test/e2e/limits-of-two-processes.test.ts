@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 import { HAS_REDIS_BINARY, NO_REDIS, type RedisServer, startRedis } from '../support/redis.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
@@ -186,7 +186,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       servers.push(doomed);
       upstream.hold();
       const lost = Array.from({ length: 4 }, () => call(2, ofKilled).catch(() => 0));
-      await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), PATIENCE);
+      await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), POLLING);
       expect(await call(0, ofKilled)).toBe(429);
       servers.pop();
       await doomed.end('SIGKILL');
@@ -209,7 +209,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const key = await newKey({ max_parallel_requests: 7 });
       upstream.hold();
       const calling = calls(40, 40, key);
-      await vi.waitFor(() => expect(upstream.open).toBe(7), PATIENCE);
+      await vi.waitFor(() => expect(upstream.open).toBe(7), POLLING);
       upstream.release();
       expect(await calling).toEqual(
         new Map([
@@ -218,8 +218,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         ]),
       );
       expect(upstream.most).toBe(7);
-      for (const position of [0, 1])
-        await vi.waitFor(async () => expect(await call(position, key)).toBe(200), PATIENCE);
+      for (const position of [0, 1]) await vi.waitFor(async () => expect(await call(position, key)).toBe(200), POLLING);
     });
 
     it.each([
@@ -239,14 +238,14 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
           await calls(2, 1, key, model);
           expect(admitted() * COST).toBeGreaterThan(BUDGET - 2 * COST);
         },
-        { ...PATIENCE, interval: 100 },
+        { ...POLLING, interval: 100 },
       );
       expect((await calls(20, 4, key, model)).get(refused)).toBeGreaterThan(18);
       expect(admitted() * COST).toBeLessThan(BUDGET + COST);
     });
 
     it('frees the slots of a killed process after its lease', async () => {
-      await vi.waitFor(async () => expect(await call(0, ofKilled)).toBe(200), { ...PATIENCE, interval: 250 });
+      await vi.waitFor(async () => expect(await call(0, ofKilled)).toBe(200), { ...POLLING, interval: 250 });
     });
 
     it('keeps answering while the server that counts is lost, and counts together again', async () => {
@@ -304,7 +303,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       if (redis !== null) {
         await redis.start();
       }
-      for (const server of servers) await vi.waitFor(async () => expect(await isShared(server)).toBe(true), PATIENCE);
+      for (const server of servers) await vi.waitFor(async () => expect(await isShared(server)).toBe(true), POLLING);
     }
   });
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
+import { POLLING } from '../support/polling.ts';
 
 const COLLECTOR_KEY = 'sk-collector-0123456789';
-const PATIENCE = { timeout: 60_000, interval: 100 };
 /** Trace context of a caller whose own span is never exported to this server. */
 const PARENT_ID = '00f067aa0ba902b7';
 
@@ -75,7 +75,7 @@ it.each(['http/protobuf', 'http/json'])('a call is a span in an external collect
   ).json();
   const [span] = own.spans;
   await expect
-    .poll(() => collected(`/v1/traces/${traceId}`), PATIENCE)
+    .poll(() => collected(`/v1/traces/${traceId}`), POLLING)
     .toMatchObject({
       summary: { service: 'lensgate', span_count: 1, llm_calls: 1 },
       spans: [
@@ -118,7 +118,7 @@ it('each run of a duty is a trace in the collector, and none in the gateway itse
   });
   const named = (name: string) => expect.objectContaining({ name, service: 'lensgate', span_count: 1, llm_calls: 0 });
   await expect
-    .poll(() => collected('/v1/traces?page_size=100'), PATIENCE)
+    .poll(() => collected('/v1/traces?page_size=100'), POLLING)
     .toMatchObject({
       data: expect.arrayContaining(['lens-retention', 'budget-windows'].map((duty) => named(`duty:${duty}`))),
     });
@@ -137,7 +137,7 @@ it('prompts that are not stored are not exported, and one line of the configurat
   });
   const traceId = aTraceId();
   await chat(gateway, traceId);
-  await expect.poll(() => collected(`/v1/traces/${traceId}`), PATIENCE).toMatchObject({ summary: { span_count: 1 } });
+  await expect.poll(() => collected(`/v1/traces/${traceId}`), POLLING).toMatchObject({ summary: { span_count: 1 } });
   const spanId = (await collected(`/v1/traces/${traceId}`)) as { spans: readonly { span_id: string }[] };
   const span = await collected(`/v1/traces/${traceId}/spans/${spanId.spans[0]?.span_id}`);
   expect(span).toMatchObject({ input: '', output: '' });
@@ -156,7 +156,7 @@ it('an unreachable collector delays no call, and gets its spans once it is reach
   await collector.end('SIGKILL');
   for (let call = 0; call < 20; call++) expect((await chat(gateway, traceId)).status).toBe(200);
   collector = await startCollector(port);
-  await expect.poll(() => collected(`/v1/traces/${traceId}`), PATIENCE).toMatchObject({ summary: { span_count: 20 } });
+  await expect.poll(() => collected(`/v1/traces/${traceId}`), POLLING).toMatchObject({ summary: { span_count: 20 } });
 });
 
 /** The trace of a call whose gateway stops at once. */

@@ -9,7 +9,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exportRun } from '../support/agent-run.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 /** A Python that has OpenTelemetry's packages. */
 const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
@@ -77,7 +77,7 @@ describe.skipIf(collector === '')('a collector between an exporter and us', () =
     try {
       await listening(httpPort);
       const { traceId } = await exportRun(new OTLPTraceExporter({ url: `http://127.0.0.1:${httpPort}/v1/traces` }));
-      await vi.waitFor(async () => expect(await traceOf(traceId)).toMatchObject(AGENT_RUN), PATIENCE);
+      await vi.waitFor(async () => expect(await traceOf(traceId)).toMatchObject(AGENT_RUN), POLLING);
     } finally {
       running.kill();
       rmSync(folder, { recursive: true, force: true });
@@ -95,4 +95,4 @@ async function freePort(): Promise<number> {
 }
 
 /** Resolves when something answers there. */
-const listening = (port: number): Promise<unknown> => vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), PATIENCE);
+const listening = (port: number): Promise<unknown> => vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), POLLING);

@@ -9,7 +9,7 @@ import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const run = promisify(execFile);
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'provider-apis.md');
@@ -117,6 +117,6 @@ describe('SDKs with their base address set to a prefix', () => {
       return ((await info.json()) as { info: { spend: number } }).info.spend;
     };
     // A call is recorded after its answer.
-    await vi.waitFor(async () => expect(await spend()).toBeGreaterThan(0), PATIENCE);
+    await vi.waitFor(async () => expect(await spend()).toBeGreaterThan(0), POLLING);
   });
 });

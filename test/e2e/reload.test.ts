@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { spawnServer } from '../support/spawn-server.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -33,7 +33,7 @@ it('a process reads its configuration again on SIGHUP', async () => {
       async () => {
         if (!(await models()).includes('"after"')) throw new Error('Not read yet.');
       },
-      { ...PATIENCE, interval: 200 },
+      { ...POLLING, interval: 200 },
     );
     expect(await models()).not.toContain('"before"');
   } finally {

@@ -4,7 +4,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import { createResponseQueue } from '../../src/runtime/responses/response-queue.ts';
 import { startApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const DAY_MS = 86_400_000;
 const OLD = `resp_${'a'.repeat(32)}`;
@@ -31,7 +31,7 @@ it('a stored response is deleted after its retention, a younger one stays', asyn
 
   const app = await startApp({ dataDir });
   const statusOf = async (id: string): Promise<number> => (await app.call('GET', `/v1/responses/${id}`)).status;
-  await vi.waitFor(async () => expect(await statusOf(OLD)).toBe(404), PATIENCE);
+  await vi.waitFor(async () => expect(await statusOf(OLD)).toBe(404), POLLING);
   expect(await statusOf(YOUNG)).toBe(200);
   await app.stop();
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 const WORDS = 'The process is shutting down.';
@@ -125,7 +125,7 @@ beforeAll(async () => {
   const begun = STREAMS.map(({ path, body }, nth) => send(path, body, nth));
   const streaming = await Promise.all(begun);
   const waiting = CALLS.map(({ path, body }, nth) => send(path, body, STREAMS.length + nth));
-  await vi.waitUntil(() => upstream.received.length === STREAMS.length + CALLS.length, PATIENCE);
+  await vi.waitUntil(() => upstream.received.length === STREAMS.length + CALLS.length, POLLING);
 
   // These requests have begun, but their heads are not complete.
   const half = ['/v1/models', '/health/liveness', '/health/readiness', '/graphql?query={__typename}'].map((path) => {
@@ -142,7 +142,7 @@ beforeAll(async () => {
         () => false,
         () => true,
       ),
-    PATIENCE,
+    POLLING,
   );
   for (const { socket } of half) socket.write(`authorization: Bearer ${key}\r\n\r\n`);
   onOpenConnections = await Promise.all(half.map(({ came }) => came));
@@ -179,7 +179,7 @@ async function openConnections(more: number): Promise<void> {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     const open = Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
     return open >= STREAMS.length + CALLS.length + more;
-  }, PATIENCE);
+  }, POLLING);
 }
 
 async function spendRowOf(nth: number): Promise<unknown> {

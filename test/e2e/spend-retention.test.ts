@@ -3,6 +3,7 @@ import { openStores } from '../../src/persistence/database/orm.ts';
 import { aSpendRow, picos, spanId, traceId } from '../ports/samples.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
+import { POLLING } from '../support/polling.ts';
 
 beforeEach(awayFromMidnight);
 
@@ -16,8 +17,6 @@ async function runsOf(app: TestApp): Promise<Runs['data']['jobs']> {
   const query = '{ jobs(kind: "duty:spend-retention") { status } }';
   return ((await (await app.call('POST', '/graphql', { query })).json()) as Runs).data.jobs;
 }
-
-const PATIENCE = { timeout: 60_000, interval: 50 };
 
 it.each([
   ['by default', undefined, ['young']],
@@ -39,7 +38,7 @@ it.each([
   const read = async (path: string) =>
     (await app.call('GET', path)).json() as Promise<Readonly<Record<string, unknown>>>;
   const range = `start_date=${dayOf(410)}&end_date=${dayOf(0)}`;
-  await vi.waitFor(async () => expect(await runsOf(app)).toContainEqual({ status: 'COMPLETED' }), PATIENCE);
+  await vi.waitFor(async () => expect(await runsOf(app)).toContainEqual({ status: 'COMPLETED' }), POLLING);
   const { data } = (await read(`/spend/logs/v2?${range}&page_size=50`)) as { data: readonly { request_id: string }[] };
   expect(data.map(({ request_id: id }) => id).toSorted()).toEqual(left);
   const { metadata } = (await read(`/user/daily/activity?${range}`)) as { metadata: { total_spend: number } };

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { startApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const DAY_MS = 86_400_000;
 const OLD = 'a'.repeat(32);
@@ -23,7 +23,7 @@ it('a trace is deleted after its retention, a younger one stays', async () => {
 
   const app = await startApp({ dataDir: before.dataDir, env: { AGENT_TRACING_RETENTION_DAYS: '14' } });
   const statusOf = async (traceId: string): Promise<number> => (await app.call('GET', `/v1/traces/${traceId}`)).status;
-  await vi.waitFor(async () => expect(await statusOf(OLD)).toBe(404), PATIENCE);
+  await vi.waitFor(async () => expect(await statusOf(OLD)).toBe(404), POLLING);
   expect(await statusOf(YOUNG)).toBe(200);
   expect((await app.call('GET', `/v1/traces/${YOUNG}/spans/${'c'.repeat(16)}`)).status).toBe(200);
   await app.stop();

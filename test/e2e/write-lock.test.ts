@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const ADMIN_KEY = 'sk-admin-of-the-write-lock-test';
 const LOCK_TIMEOUT_MS = 300;
@@ -95,7 +95,7 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
       const afterwards = await Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
       expect(afterwards.map(({ status }) => status)).toEqual(afterwards.map(() => 200));
       expect((await post(url, '/key/generate', {})).status).toBe(200);
-      await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), PATIENCE);
+      await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), POLLING);
     }
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(Number(/^lensgate_store_write_failures_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(ROUNDS);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { ActivityDocument, EndpointActivityDocument, GatewayActivityDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 
 beforeEach(awayFromMidnight);
@@ -44,7 +44,7 @@ beforeAll(async () => {
     const { data } = await graph(GatewayActivityDocument);
     const { succeeded, failed } = data['gatewayActivity'] as { readonly succeeded: number; readonly failed: number };
     if (succeeded + failed !== 4) throw new Error('The counts are not committed.');
-  }, PATIENCE);
+  }, POLLING);
 });
 afterAll(() => app.stop());
 
@@ -145,7 +145,7 @@ describe('activity', () => {
           counts: [{ date: null, category: 'LLM', route: '/chat/completions', failed: 0 }],
         });
       };
-      await vi.waitFor(added, { ...PATIENCE, interval: 200 });
+      await vi.waitFor(added, { ...POLLING, interval: 200 });
     } finally {
       await follower.leave();
     }

@@ -4,7 +4,7 @@ import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { TypedDocumentString } from './generated/graphql.ts';
 import { overYoga, type Subscriber } from './subscribers.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const SECRET = 'webhook-secret';
 
@@ -105,7 +105,7 @@ describe('codingAgentStatus', () => {
   it('polls once for all subscribers, and stops when they have left', async () => {
     const id = await launch();
     const [one, two] = [follow(id), follow(id, app.adminKey)];
-    await vi.waitFor(() => expect([one.received.length, two.received.length]).toEqual([2, 2]), PATIENCE);
+    await vi.waitFor(() => expect([one.received.length, two.received.length]).toEqual([2, 2]), POLLING);
     states = ['RUNNING', 'RUNNING', 'FINISHED'];
     const before = polls(id);
     await Promise.all([one.ended, two.ended]);
@@ -128,7 +128,7 @@ describe('codingAgentStatus', () => {
   it('ends with DELETED when it is deleted here', async () => {
     const id = await launch();
     const subscriber = follow(id);
-    await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), PATIENCE);
+    await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), POLLING);
     const headers = { authorization: `Bearer ${key}` };
     expect((await app.call('DELETE', `/codeagent/v0/agents/${id}`, undefined, headers)).status).toBe(200);
     await subscriber.ended;
@@ -146,7 +146,7 @@ describe('codingAgentStatus', () => {
   it('sends the state of a signed message at once', async () => {
     const id = await launch();
     const subscriber = follow(id);
-    await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), PATIENCE);
+    await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), POLLING);
     const body = JSON.stringify({ event: 'statusChange', id, status: 'FINISHED' });
     const answer = await webhook(body, sign(body));
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);

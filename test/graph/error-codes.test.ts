@@ -118,7 +118,7 @@ function isTaken(name: string): boolean {
   }
 }
 
-describe('a value that is none of its type', () => {
+describe('a value that does not match its type', () => {
   it('is tried for every scalar that arguments have', () => {
     expect(INPUTS.filter((name) => isScalarType(schema.getType(name))).toSorted()).toEqual(
       ['Boolean', 'DateTime', 'Decimal', 'Float', 'ID', 'Int', 'String'].toSorted(),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 import { BudgetAlertsDocument, SpendUpdatesDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
 
@@ -24,11 +24,11 @@ it('budgetAlerts sends refusals by the budget of all calls and by a window of a 
     await vi.waitFor(async () => {
       await calls.chat(calls.app.adminKey, 'free');
       expect(spend.received).not.toEqual([]);
-    }, PATIENCE);
+    }, POLLING);
     await spend.leave();
     expect((await calls.chat(alone)).status).toBe(422);
     expect((await calls.chat(ofTeam)).status).toBe(422);
-    await vi.waitFor(() => expect(admin.received).toHaveLength(2), PATIENCE);
+    await vi.waitFor(() => expect(admin.received).toHaveLength(2), POLLING);
     expect(admin.received).toMatchObject([
       alert('GLOBAL', 'global', 'Budget has been exceeded! Current cost: 0.0, Max budget: 0.0'),
       alert('TEAM_WINDOW', 'poor', expect.stringMatching(/^ExceededBudget: Team=poor over 1d budget\. /)),

@@ -235,7 +235,7 @@ export async function openGraph(
       held: () => [],
       release: async () => null,
     },
-    catalogKeys: { holds: () => false, forget() {} },
+    catalogKeys: { holds: () => false, evict() {} },
     catalogResults: createCatalogResultCache({ current: () => catalog }),
     patterns: createPatternCompiler(),
     freeTier: aFreeTier(),
@@ -267,7 +267,7 @@ export async function openGraph(
     tracingKeyRing: { evictTracingKey() {} },
     pause,
     records: { waiting: () => 0, readable: async () => true },
-    teamLogging: { forget() {} },
+    teamLogging: { evict() {} },
     callbackSecrets: { seal: (text) => text },
     ...options.platform,
   };

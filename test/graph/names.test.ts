@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 // Scripts of users rely on these names: the documents are sent as they are written here, and no generated type renames them.
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   };
   await app.call('POST', '/v1/chat/completions', chat, { 'x-litellm-session-id': 'chat-1' });
   const labelled = '{ traces(filter: { sessionId: "chat-1" }) { totalCount } }';
-  await vi.waitUntil(async () => JSON.stringify(await ask(labelled)).includes(':1}'), PATIENCE);
+  await vi.waitUntil(async () => JSON.stringify(await ask(labelled)).includes(':1}'), POLLING);
 });
 afterAll(() => app.stop());
 

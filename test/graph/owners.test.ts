@@ -7,7 +7,7 @@ import {
   SpendDocument,
   SpendRowsDocument,
 } from './generated/graphql.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 
 beforeEach(awayFromMidnight);
@@ -72,7 +72,7 @@ beforeAll(async () => {
     const { data } = await graph(SpendDocument, { filter: { from: `${today()}T00:00:00Z` } });
     const [all] = (data['spend'] as { groups: readonly { calls: unknown }[] }).groups;
     if (all?.calls !== 3) throw new Error('The calls are not stored yet.');
-  }, PATIENCE);
+  }, POLLING);
 });
 afterAll(() => calls.stop());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { SettingsChangedDocument, SettingsDocument, UpdateSettingDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Answer {
@@ -139,7 +139,7 @@ describe('settingsChanged', () => {
           await update('GENERAL', 'max_file_size_mb', size);
           if (follower.received.length === 0) throw new Error('No update yet.');
         },
-        { ...PATIENCE, interval: 200 },
+        { ...POLLING, interval: 200 },
       );
       expect(follower.received[0]).toEqual({
         data: {

@@ -3,7 +3,7 @@ import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { BudgetAlertsDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 let calls: OwnerCalls;
 let webhook: FaultServer;
@@ -68,13 +68,13 @@ it.each(Object.entries(SCOPES))(
         const made = await calls.newKey({ max_budget: 0 });
         expect(await ask(made)).toBe(422);
         expect(follower.received).not.toEqual([]);
-      }, PATIENCE);
+      }, POLLING);
       for (let call = 0; call < 4; call += 1) expect(await ask(key, fields)).toBe(200);
-      await vi.waitFor(() => expect(alerts()).not.toEqual([]), PATIENCE);
+      await vi.waitFor(() => expect(alerts()).not.toEqual([]), POLLING);
       expect(await ask(key, fields)).toBe(200);
       // Alerts arrive in their order: when this refusal is there, all alerts of the calls before it are.
       expect(await ask(refusing)).toBe(422);
-      await vi.waitFor(() => expect(JSON.stringify(follower.received)).toContain(`refusing ${scope}`), PATIENCE);
+      await vi.waitFor(() => expect(JSON.stringify(follower.received)).toContain(`refusing ${scope}`), POLLING);
       expect(alerts()).toMatchObject([
         {
           scope,
@@ -82,7 +82,7 @@ it.each(Object.entries(SCOPES))(
         },
       ]);
       const sent = () => webhook.received.map(({ body }) => JSON.parse(body) as { event: string; scope: string });
-      await vi.waitFor(() => expect(JSON.stringify(sent())).toContain(`refusing ${scope}`), PATIENCE);
+      await vi.waitFor(() => expect(JSON.stringify(sent())).toContain(`refusing ${scope}`), POLLING);
       expect(
         sent().filter((one) => one.event === 'soft_budget_crossed' && one.scope === scope.toLowerCase()),
       ).toHaveLength(1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
 import { BudgetAlertsDocument, SpendUpdatesDocument } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 let calls: OwnerCalls;
 
@@ -20,7 +20,7 @@ async function untilReceived(followers: readonly Follower[], call: () => Promise
   await vi.waitFor(async () => {
     await call();
     if (followers.some(({ received }) => received.length === 0)) throw new Error('No update yet.');
-  }, PATIENCE);
+  }, POLLING);
 }
 
 it('spendUpdates shows calls to those who may read them, and owners as each may see them', async () => {
@@ -65,7 +65,7 @@ it('budgetAlerts sends an administrator one alert of a budget that refuses', asy
     await other.leave();
     expect((await calls.chat(key)).status).toBe(422);
     expect((await calls.chat(key)).status).toBe(422);
-    await vi.waitFor(() => expect(admin.received).not.toEqual([]), PATIENCE);
+    await vi.waitFor(() => expect(admin.received).not.toEqual([]), POLLING);
     expect(admin.received).toMatchObject([
       {
         data: {

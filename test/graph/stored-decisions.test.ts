@@ -4,7 +4,7 @@ import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { TypedDocumentString } from './generated/graphql.ts';
 import { overYoga } from './subscribers.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -92,7 +92,7 @@ const listed = (key: string): Promise<Listed> =>
     const found = await listedNow(key);
     expect(found.map(({ costUsd }) => costUsd)).not.toContain(null);
     return found;
-  }, PATIENCE);
+  }, POLLING);
 
 describe('decisions', () => {
   it('of a key that stores them are listed to it and to administrators, without texts where they are redacted', async () => {

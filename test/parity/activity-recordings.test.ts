@@ -6,7 +6,7 @@ import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -27,7 +27,8 @@ const isCopied = ({ status, response_body: body }: RecordedCase): boolean =>
 
 const reasonOf = ({ name }: RecordedCase) => CHOSEN_DIFFERENCES.get(`activity: ${name}`);
 
-const isCompared = (one: RecordedCase): boolean => isTold(one) && isCopied(one) && reasonOf(one) !== 'notServed';
+const isCompared = (one: RecordedCase): boolean =>
+  hasRecordedAnswer(one) && isCopied(one) && reasonOf(one) !== 'notServed';
 
 /** Names in answers that belong to a run: hashes, days, and the client. */
 const hidden = (text: string): string =>

@@ -13,10 +13,10 @@ const REASONS = {
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
   licence: 'features behind a licence of the reference are served',
   knownKey: 'a key that is known but lacks a right is answered 403',
-  unknownMode: 'the mode of a model that no price map knows is not told',
-  ownState: 'readiness tells the state of the catalog and of records, and nothing about a Python process',
+  unknownMode: 'the mode of a model that no price map knows is null',
+  ownState: 'readiness shows the state of the catalog and of records, and nothing about a Python process',
   noCache: 'answers are not cached; the failure has the form of every unavailable part',
-  upgradeOnly: 'a plain GET of a socket is told how to open it',
+  upgradeOnly: 'a plain GET of a socket gets a 4xx that names the required upgrade',
   unknownGuardrail: 'a guardrail that does not exist is refused, where the reference lists it as applied',
   wholeDays: 'pages of daily activity are whole days, so that there is no second one',
 } as const;

@@ -7,7 +7,7 @@ import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   recordedConfig,
@@ -40,7 +40,7 @@ const OTHER_NOUNS = /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\
 const isCopied = ({ status, path }: RecordedCase): boolean => status !== 500 && path !== '/';
 
 const isCompared = (one: RecordedCase): boolean =>
-  one.method !== 'CONFIG' && isTold(one) && isCopied(one) && !OTHER_NOUNS.test(one.path);
+  one.method !== 'CONFIG' && hasRecordedAnswer(one) && isCopied(one) && !OTHER_NOUNS.test(one.path);
 
 /** The flag of the interface beside the list of the reference. */
 const INTERFACE_FLAG = '"stored_database_value_ignored":true,';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import {
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   shapeOf,
@@ -16,7 +16,7 @@ if (!hasRecordings)
 const cases = (): readonly RecordedCase[] =>
   ['other_routes', 'retries']
     .flatMap((name) => recordedCases(name))
-    .filter((one) => /\/(decisions|systemone)$/.test(one.path) && isTold(one));
+    .filter((one) => /\/(decisions|systemone)$/.test(one.path) && hasRecordedAnswer(one));
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: decisions among other routes', () => {
   let app: TestApp;

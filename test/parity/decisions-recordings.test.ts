@@ -3,7 +3,7 @@ import { startApp } from '../support/start-app.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   recordedConfig,
@@ -130,7 +130,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
         const recorded =
           one.upstream_seen === undefined || one.path.startsWith('/v1/chat') ? null : firstOf(one.upstream_seen);
         const calls = recorded === null ? null : ([recorded, firstOf(sent)] as const);
-        if (isTold(one) && !isOfAnotherNoun(one)) compared.push(compare(one, answer, calls));
+        if (hasRecordedAnswer(one) && !isOfAnotherNoun(one)) compared.push(compare(one, answer, calls));
       }
       all = compared;
     } finally {

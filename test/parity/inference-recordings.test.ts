@@ -5,7 +5,7 @@ import { compare, type Compared, equalsOf, neverDifferent, report, unexplained }
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -25,7 +25,7 @@ const isOfTheEdge = ({ method, path }: RecordedCase): boolean =>
 const isChance = ({ name }: RecordedCase): boolean => name.startsWith('two deployments, one dead');
 
 const isCompared = (one: RecordedCase): boolean =>
-  isTold(one) && !OTHER_NOUNS.test(one.path) && !isOfTheEdge(one) && !isChance(one);
+  hasRecordedAnswer(one) && !OTHER_NOUNS.test(one.path) && !isOfTheEdge(one) && !isChance(one);
 
 /** Models that an administrator of the reference adds at run time. Here they are configured. */
 const ADDED_MODELS = [400, 401, 403, 404, 408, 409, 422, 429, 500, 503].flatMap((status) => [

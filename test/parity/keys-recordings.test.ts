@@ -5,7 +5,7 @@ import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -18,7 +18,7 @@ if (!hasRecordings)
 const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => isTold(one) && !NOT_WORTH_COPYING(one);
+const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !NOT_WORTH_COPYING(one);
 
 async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
   const replay = createReplay(app.url, app.adminKey);

@@ -4,7 +4,7 @@ import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -18,7 +18,8 @@ const isOfLens = ({ path }: RecordedCase): boolean => /^(?:\/v1)?\/lens\b/.test(
 /** Answers that differ because traces are always recorded here, and neighbours of lenses that are not served. */
 const NOT_SERVED = /^\/lens\/feedback\b/;
 
-const isCompared = (one: RecordedCase): boolean => isOfLens(one) && isTold(one) && !NOT_SERVED.test(one.path);
+const isCompared = (one: RecordedCase): boolean =>
+  isOfLens(one) && hasRecordedAnswer(one) && !NOT_SERVED.test(one.path);
 
 async function replayed(app: TestApp, file: string): Promise<readonly KeyComparison[]> {
   const replay = createReplay(app.url, app.adminKey);

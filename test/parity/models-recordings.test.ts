@@ -4,7 +4,7 @@ import { compare, type Compared, equalsOf, neverDifferent, report, unexplained }
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -51,7 +51,8 @@ async function replayed(): Promise<readonly Compared[]> {
     for (const one of recordedCases(FILE)) {
       if (!OF_MODELS.test(one.path) && !SETUP.test(one.path)) continue;
       const answer = await replay.send(atUpstream(one, upstream.base));
-      if (isTold(one) && OF_MODELS.test(one.path)) compared.push(compare(`${FILE}: ${one.name}`, one, answer));
+      if (hasRecordedAnswer(one) && OF_MODELS.test(one.path))
+        compared.push(compare(`${FILE}: ${one.name}`, one, answer));
     }
     return compared;
   } finally {

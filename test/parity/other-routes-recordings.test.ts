@@ -4,7 +4,7 @@ import { compare, type Compared, equalsOf, neverDifferent, report, unexplained }
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -71,7 +71,7 @@ async function replayed(): Promise<readonly Compared[]> {
       if (!isSent(one)) continue;
       const body = JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, upstream.base)) as unknown;
       const answer = await replay.send({ ...one, body });
-      if (isTold(one) && !SETUP.test(one.path)) compared.push(compare(`${FILE}: ${one.name}`, one, answer));
+      if (hasRecordedAnswer(one) && !SETUP.test(one.path)) compared.push(compare(`${FILE}: ${one.name}`, one, answer));
     }
     return compared;
   } finally {

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   type ReplayedAnswer,
@@ -49,7 +49,8 @@ const variablesOf = (base: string): Record<string, string> => ({
 const NOT_WORTH_COPYING = ({ status, name }: RecordedCase): boolean =>
   status === 500 && (name.startsWith('prefix') || name === 'slow timeout');
 
-const isCompared = (one: RecordedCase): boolean => isTold(one) && one.method !== 'CONFIG' && !NOT_WORTH_COPYING(one);
+const isCompared = (one: RecordedCase): boolean =>
+  hasRecordedAnswer(one) && one.method !== 'CONFIG' && !NOT_WORTH_COPYING(one);
 
 /** Answers that differ on purpose. `docs/differences.md` has the reasons. */
 const CHOSEN: ReadonlySet<string> = new Set([

@@ -59,7 +59,7 @@ export function recordedConfig(name: string, addresses: Readonly<Record<string, 
 }
 
 /** Whether the answer of a case is recorded. Other cases are sent, because later cases may depend on them. */
-export const isTold = ({ expected }: RecordedCase): boolean => expected !== 'not told';
+export const hasRecordedAnswer = ({ expected }: RecordedCase): boolean => expected !== 'not told';
 
 /**
  * Starts a fake upstream of the recordings in a child process: models, or decisions with coding agents and an echo. For

@@ -5,7 +5,7 @@ import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
 import {
   createReplay,
   hasRecordings,
-  isTold,
+  hasRecordedAnswer,
   type RecordedCase,
   recordedCases,
   startRecordedUpstream,
@@ -22,7 +22,7 @@ const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boole
 const AFTER_LICENCE = new Set(['org team new', 'project/info']);
 
 const isCompared = (one: RecordedCase): boolean =>
-  isTold(one) && !AFTER_LICENCE.has(one.name) && !isNotWorthCopying(one);
+  hasRecordedAnswer(one) && !AFTER_LICENCE.has(one.name) && !isNotWorthCopying(one);
 
 /** The recordings wait until the cache of the reference is stale. Here a blocked team is refused at once. */
 const LONGEST_WAIT_S = 1;

@@ -284,10 +284,10 @@ for (const engine of ENGINES)
       ];
       await append(old, young);
       expect((await bodyTexts()).match(/OBSOLETE|still here/g)).toEqual(['OBSOLETE', 'still here']);
-      expect(await stores.traces.forget(START_MS + 10, 9)).toBe(1);
+      expect(await stores.traces.removeStartedBefore(START_MS + 10, 9)).toBe(1);
       expect((await bodyTexts()).match(/OBSOLETE|still here/g)).toEqual(['still here']);
       expect((await stored(young)).span).toEqual(young.span);
-      expect(await stores.traces.forget(START_MS + 11, 9)).toBe(1);
+      expect(await stores.traces.removeStartedBefore(START_MS + 11, 9)).toBe(1);
       expect(await counts('export_body')).toEqual([0]);
     });
 

@@ -226,7 +226,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const found = await traces.listSummaries(ALL, EVER, 2_000);
     const spans = await traces.listSpans(found);
     expect([found.length, [...spans.values()].flat().length]).toEqual([1_100, 1_100]);
-    expect(await traces.forget(START_MS + 1, 2_000)).toBe(1_100);
+    expect(await traces.removeStartedBefore(START_MS + 1, 2_000)).toBe(1_100);
     expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const odd = String.raw`' or 1 = 1 \ --`;
     await ingest(traces, aSpan({ traceId: odd }));
     await ingest(traces, aSpan({ startNs: nsAt(START_MS + 1) }));
-    expect(await traces.forget(START_MS + 1, 10)).toBe(1);
+    expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
     expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(1)]);
     expect((await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length).toBe(1);
     const oddKey = { traceId: odd, traceRef: traceRefOf(TEAM_KEY, odd) };
@@ -254,7 +254,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
         )
       ).map(({ table }) => table);
     expect(await parts()).toEqual(['export_body', 'span', 'trace_by_start', 'trace_summary']);
-    expect(await traces.forget(Date.now() + 2 * DAY_MS, 10)).toBe(2);
+    expect(await traces.removeStartedBefore(Date.now() + 2 * DAY_MS, 10)).toBe(2);
     expect(await parts()).toEqual([]);
     await bodies.close();
   });

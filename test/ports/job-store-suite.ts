@@ -192,7 +192,7 @@ export function jobStoreSuite(engine: Engine): void {
       const ids = async (...query: Parameters<JobStore['list']>) => (await jobs.list(...query)).map(({ id }) => id);
       expect(await ids({ kind: 'k', status: null }, 2)).toEqual(['c', 'b']);
       expect(await ids({ kind: null, status: 'cancelled' }, 9)).toEqual(['b', 'a']);
-      expect(await jobs.forget(after(7), 9)).toBe(1);
+      expect(await jobs.removeEndedBefore(after(7), 9)).toBe(1);
       expect(await ids({ kind: null, status: null }, 9)).toEqual(['c', 'b']);
     });
   });

@@ -285,10 +285,10 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.keepReviews(reviews);
       const answer = { id: 'x', runId: 'run-a', content: '', finishReason: 'stop' };
       await lenses.settle('a', (lens) => lens, { runId: 'run-a', cost: picos(0n), answer });
-      expect(await lenses.forget(NOW, 9)).toBe(0);
+      expect(await lenses.removeBefore(NOW, 9)).toBe(0);
       const later = new Date(Date.now() + 60_000);
-      expect(await lenses.forget(later, 1)).toBe(2);
-      expect(await lenses.forget(later, 9)).toBe(1);
+      expect(await lenses.removeBefore(later, 1)).toBe(2);
+      expect(await lenses.removeBefore(later, 9)).toBe(1);
       expect(await lenses.findAnswer('x')).toBeNull();
       expect(await lenses.reviews('a', 'k', ['e1', 'e2'])).toEqual([]);
     });

@@ -5,7 +5,7 @@ import { Unavailable } from '../../src/domain/errors.ts';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { TEAM_KEY, aSpan, spanId, traceId } from './samples.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const [engine] = ENGINES.filter(({ name }) => name === 'postgresql') as [(typeof ENGINES)[number]];
 
@@ -47,7 +47,7 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
         for (const { since } of (await waiting.execute(orm.em.fork().getKysely<never>())).rows) waits.add(since);
         expect(waits.size).toBeGreaterThan(1);
       },
-      { ...PATIENCE, interval: 5 },
+      { ...POLLING, interval: 5 },
     );
     await other.rollback();
     expect((await opening).engine).toBe('postgresql');

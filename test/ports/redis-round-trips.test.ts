@@ -17,7 +17,7 @@ import { anyRedis, HAS_REDIS } from '../support/redis.ts';
 import { PLAIN_ROUTING } from '../support/routing.ts';
 import { SharedTotals } from '../support/shared-totals.ts';
 import { realClock, someShares } from '../support/shares.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const NEVER = new AbortController().signal;
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
@@ -49,7 +49,7 @@ describe.runIf(HAS_REDIS)('Redis of a call with every budget and limit', () => {
   beforeAll(async () => {
     server = await anyRedis();
     redis = await connectRedis({ url: new Secret(server.url), namespace: '' });
-    await vi.waitFor(() => redis.eval('return 1', 0), PATIENCE);
+    await vi.waitFor(() => redis.eval('return 1', 0), POLLING);
   });
   afterEach(() => stop());
   afterAll(async () => {

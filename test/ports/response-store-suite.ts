@@ -92,12 +92,12 @@ export function responseStoreSuite(engine: Engine): void {
       await responses.add([1, 2, 3, 4].map((ms) => aResponse(`resp_${ms}`, madeAt(ms))));
       await responses.remove('resp_2');
       await responses.remove('resp_none');
-      expect(await responses.forget(4, 1)).toBe(1);
+      expect(await responses.removeBefore(4, 1)).toBe(1);
       expect(plain(await responses.find(['resp_1', 'resp_2', 'resp_3', 'resp_4'], MANY))?.map(({ id }) => id)).toEqual([
         'resp_3',
         'resp_4',
       ]);
-      expect([await responses.forget(4, 10), await responses.forget(4, 10)]).toEqual([1, 0]);
+      expect([await responses.removeBefore(4, 10), await responses.removeBefore(4, 10)]).toEqual([1, 0]);
     });
   });
 }

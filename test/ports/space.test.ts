@@ -49,19 +49,19 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       expect(full.free).toBe(0);
 
       // Nothing is given back before more than is kept is free.
-      expect(await traces.forget(START_MS + 15, 100)).toBe(15);
+      expect(await traces.removeStartedBefore(START_MS + 15, 100)).toBe(15);
       const kept = await space();
       expect(kept.whole).toBe(full.whole);
       expect(kept.free).toBeGreaterThanOrEqual(15 * MIB);
 
-      // Then a step at a time, however much is free; a step that finds nothing to forget gives back as well.
-      expect(await traces.forget(START_MS + 27, 100)).toBe(12);
+      // Then a step at a time, however much is free; a step that finds nothing to remove releases space as well.
+      expect(await traces.removeStartedBefore(START_MS + 27, 100)).toBe(12);
       const once = await space();
       expect(isStep(full.whole - once.whole)).toBe(true);
-      expect(await traces.forget(START_MS + 27, 100)).toBe(0);
+      expect(await traces.removeStartedBefore(START_MS + 27, 100)).toBe(0);
       expect(isStep(once.whole - (await space()).whole)).toBe(true);
 
-      for (let step = 0; step < 5; step += 1) await traces.forget(START_MS + 27, 100);
+      for (let step = 0; step < 5; step += 1) await traces.removeStartedBefore(START_MS + 27, 100);
       const rest = await space();
       expect(rest.free).toBeLessThanOrEqual(KEPT);
       expect(rest.free).toBeGreaterThan(KEPT - STEP);

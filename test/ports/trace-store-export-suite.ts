@@ -150,7 +150,7 @@ export function traceStoreExportSuite(engine: Engine): void {
           { trace: 2, span: 2, at: 1 },
         ]);
         await take(sent);
-        expect(await traces.forget(START_MS + 1, 10)).toBe(1);
+        expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
         expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
         expect(await traces.findSpan([keyOf(1)], spanId(1))).toBeNull();
         const [body] = await kept();
@@ -158,7 +158,7 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect(body?.text).not.toContain('secret');
         const others = spansIn(sent, TEAM_KEY).filter((span) => span.traceId === traceId(2));
         for (const span of others) expect(await traces.findSpan([keyOf(2)], span.spanId)).toEqual(span);
-        expect(await traces.forget(START_MS + 2, 10)).toBe(1);
+        expect(await traces.removeStartedBefore(START_MS + 2, 10)).toBe(1);
         expect(await heldBy()).toEqual([]);
       });
     });
@@ -230,7 +230,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect([summary?.spanCount, summary?.name]).toEqual([2, 'span 1']);
       expect(await traces.findSpan([keyOf(1)], spanId(9))).toEqual(own);
       expect((await traces.findSpan([keyOf(1)], spanId(1)))?.output).toBe('told 1-1');
-      expect(await traces.forget(START_MS + 1, 10)).toBe(1);
+      expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
       expect(await heldBy()).toEqual([]);
     });
 
@@ -238,17 +238,17 @@ export function traceStoreExportSuite(engine: Engine): void {
       for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
       const left = async (): Promise<readonly string[]> =>
         (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);
-      expect(await traces.forget(START_MS + 4, 2)).toBe(2);
+      expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(2);
       expect(await left()).toEqual([traceId(5), traceId(4), traceId(3)]);
-      expect(await traces.forget(START_MS + 4, 2)).toBe(1);
-      expect(await traces.forget(START_MS + 4, 2)).toBe(0);
+      expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(1);
+      expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(0);
       expect(await left()).toEqual([traceId(5), traceId(4)]);
       expect(await heldBy()).toEqual([1, 1]);
     });
 
     it('begins a trace anew when spans of it come after it was forgotten', async () => {
       await take(sentAs([{ trace: 1, span: 1 }]));
-      await traces.forget(START_MS + 1, 10);
+      await traces.removeStartedBefore(START_MS + 1, 10);
       const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));
       expect(summary?.spanCount).toBe(1);
       expect((await traces.findSpan([keyOf(1)], spanId(1)))?.input).toBe('asked 1-1');

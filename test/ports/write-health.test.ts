@@ -8,7 +8,7 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { ENGINES, type Engine, type ScratchDatabase } from './engines.ts';
 import { A_CALL, TEAM_KEY, aKey, aSpendRow } from './samples.ts';
-import { PATIENCE } from '../support/patience.ts';
+import { POLLING } from '../support/polling.ts';
 
 const REFUSAL = new Unavailable('The database takes no writes.');
 const bodies = aTracePacker();
@@ -71,7 +71,7 @@ for (const engine of ENGINES)
       await expect(stores.writable()).rejects.toEqual(REFUSAL);
       expect(stores.failedWrites()).toBe(1);
       await release();
-      await vi.waitFor(() => stores.writable(), PATIENCE);
+      await vi.waitFor(() => stores.writable(), POLLING);
       expect(await scratch.keptBodies()).toEqual([]);
     });
 
@@ -90,7 +90,7 @@ for (const engine of ENGINES)
             { entryId: 'x', field: 'y', value: 1, releasedAt: new Date(0), releasedBy: '' },
           ]),
         () => stores.catalogHistory.confirm('snapshot', new Date(0)),
-        () => stores.traces.forget(0, 1),
+        () => stores.traces.removeStartedBefore(0, 1),
       ];
       for (const [before, write] of writes.entries()) {
         await expect(write()).rejects.toThrow(Unavailable);
@@ -110,7 +110,7 @@ for (const engine of ENGINES)
         await expect(traces.ingestExport(TEAM_KEY, anExport(1, LARGE))).rejects.toThrow(Unavailable);
         await expect(database.writes.check()).rejects.toEqual(REFUSAL);
         await end(database);
-        await vi.waitFor(() => database.writes.check(), PATIENCE);
+        await vi.waitFor(() => database.writes.check(), POLLING);
         await traces.ingestExport(TEAM_KEY, anExport(1, LARGE));
         expect(database.writes.failures()).toBe(1);
       },

@@ -202,7 +202,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     async findSpans({ traceRef }, spanIds) {
       return spanIds.flatMap((spanId) => traces.get(traceRef)?.spans.get(spanId) ?? []);
     },
-    async forget(beforeMs, most) {
+    async removeStartedBefore(beforeMs, most) {
       const old = [...traces.values()]
         .map(({ summary }) => summary)
         .filter((summary) => startMsOf(summary) < beforeMs)

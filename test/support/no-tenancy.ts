@@ -57,7 +57,7 @@ export const OTHER_STORES = {
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   guardrailUse: { days: async () => [], runs: async () => ({ runs: [], totalCount: 0 }) },
-  responses: { forget: async () => 0 },
+  responses: { removeBefore: async () => 0 },
   credentials: NO_STORED_ROWS,
   deployments: NO_STORED_ROWS,
   fallbacks: NO_STORED_ROWS,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { PATIENCE } from './patience.ts';
+import { POLLING } from './polling.ts';
 
 /** Command that starts a server, if one is on the path. */
 const BINARY = ['redis-server', 'valkey-server'].find(
@@ -48,7 +48,7 @@ export async function startRedis(): Promise<RedisServer> {
   async function start(): Promise<void> {
     if (BINARY === undefined) throw new Error(NO_REDIS);
     const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    const untilMs = Date.now() + PATIENCE.timeout;
+    const untilMs = Date.now() + POLLING.timeout;
     let started: ChildProcess;
     do {
       started = spawn(BINARY, options, { stdio: 'ignore' });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { PATIENCE } from './patience.ts';
+import { POLLING } from './polling.ts';
 
 /** Server in a child process, started like `npm start`. */
 export interface ServerProcess {
@@ -50,7 +50,7 @@ interface SpawnOptions {
  * while a connection of another process uses the port of an earlier server.
  */
 export async function spawnServer(dataDir: string, options: SpawnOptions = {}): Promise<ServerProcess> {
-  const untilMs = Date.now() + PATIENCE.timeout;
+  const untilMs = Date.now() + POLLING.timeout;
   for (;;)
     try {
       return await spawnOnce(dataDir, options);

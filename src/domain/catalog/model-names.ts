@@ -88,7 +88,7 @@ const RULES: readonly Rule[] = [
   { needs: 'gpt-35-', pattern: /^gpt-35-/, to: 'gpt-3.5-' },
 ];
 
-/** The name of the logical model behind an id: the same for every offer of it, whatever the letter case. */
+/** Name of the model that an id of an offer refers to. All offers of a model have the same name, in any letter case. */
 export function modelNameOf(id: string): string {
   let name = namingPart(id.toLowerCase());
   for (const { needs, pattern, to } of RULES) if (name.includes(needs)) name = name.replace(pattern, to);

@@ -99,7 +99,7 @@ export interface JobStore {
   /** The latest jobs that match, newest first. */
   list(filter: JobFilter, most: number): Promise<readonly Job[]>;
   /** Removes at most `most` jobs that ended before an instant; resolves to their number. */
-  forget(before: Date, most: number): Promise<number>;
+  removeEndedBefore(before: Date, most: number): Promise<number>;
   /** Removes the ended jobs of a kind but the `most` that ended last. */
   keepLatest(kind: string, most: number): Promise<void>;
 }

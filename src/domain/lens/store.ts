@@ -88,7 +88,7 @@ export interface LensStore {
   keepReviews(reviews: readonly CachedReview[]): Promise<void>;
   reviews(lensId: string, criteriaKey: string, executionIds: readonly string[]): Promise<readonly Review[]>;
   /** Removes at most `most` answers and as many reviews from before an instant; resolves to their number. */
-  forget(before: Date, most: number): Promise<number>;
+  removeBefore(before: Date, most: number): Promise<number>;
 }
 
 export type LensWorkerStore = RowStore<LensWorker, { readonly tokenHash: string | null }>;

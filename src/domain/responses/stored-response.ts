@@ -37,7 +37,7 @@ export interface SealedResponseStore {
   /**
    * Removes at most `most` responses created before `beforeMs` (Unix ms), the oldest first; resolves to their number.
    */
-  forget(beforeMs: number, most: number): Promise<number>;
+  removeBefore(beforeMs: number, most: number): Promise<number>;
 }
 
 /** The previous responses of a request, oldest first, or why they are incomplete. */

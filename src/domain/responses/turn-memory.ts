@@ -16,7 +16,7 @@ export interface TurnMemory {
   find(id: string): RememberedTurn | null;
   /** Replaces the response of the lane. One that is too large is not remembered. */
   remember(lane: string, turn: RememberedTurn): void;
-  forget(lane: string): void;
+  evict(lane: string): void;
   /** Removes the lane's response after a failed follow-up; other lanes keep theirs. */
   failed(lane: string, previousId: string): void;
   /** Removes everything of this connection. */
@@ -80,7 +80,7 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
           all.add(entry);
           bytes += size;
         },
-        forget: (lane) => drop(lanes.get(lane)),
+        evict: (lane) => drop(lanes.get(lane)),
         failed(lane, previousId) {
           const entry = lanes.get(lane);
           if (entry?.id === previousId) drop(entry);

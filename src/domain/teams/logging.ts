@@ -1,5 +1,6 @@
 import { sameValue } from '../catalog/same-value.ts';
 import { InvalidInput } from '../errors.ts';
+import { SEALED_MARK } from '../sealed-text.ts';
 import { REDACTED } from '../settings/redaction.ts';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -64,8 +65,6 @@ export const CALLBACK_KINDS: ReadonlyMap<string, Readonly<Record<string, Callbac
 const MOST_CALLBACKS = 8;
 /** Most characters of a variable. */
 const LONGEST = 4_096;
-/** Marks an encrypted text. */
-export const SEALED_MARK = 'sealed:';
 
 /** Members of a team's metadata, with the names of the reference. */
 const CALLBACKS = 'logging';

@@ -57,7 +57,7 @@ export interface TraceStore {
    * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their number.
    * Removes them from bodies, too.
    */
-  forget(beforeMs: number, most: number): Promise<number>;
+  removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   /** Removes these traces in the same way; resolves to their number. Callers pass traces they may remove. */
   remove(traces: readonly TraceKey[]): Promise<number>;
   /**

@@ -45,7 +45,7 @@ export interface LabelBudgets {
   /** In the order of the checks: tags, then the end user. Synchronous when they are in memory. */
   of(labels: CallLabels | undefined, key: VirtualKey | null): readonly LabelBudget[] | Promise<readonly LabelBudget[]>;
   /** Evicts all: a tag, a customer or a budget was changed in this process. */
-  forget(): void;
+  evictAll(): void;
 }
 
 /** The tags and the end user of a call, as counters of spend. */
@@ -66,7 +66,7 @@ export function assertNoneBlocked(labels: readonly LabelBudget[]): void {
       );
 }
 
-export const NO_LABEL_BUDGETS: LabelBudgets = { of: () => [], forget() {} };
+export const NO_LABEL_BUDGETS: LabelBudgets = { of: () => [], evictAll() {} };
 
 interface LabelStores {
   readonly budgets: Pick<BudgetStore, 'findMany'>;
@@ -239,7 +239,7 @@ export function createLabelBudgets(
     names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
 
   async function refreshed(names: readonly Named[]): Promise<readonly LabelBudget[]> {
-    // A copy: `forget` may evict entries during the read, and a call must not pass without its budgets.
+    // A copy: `evictAll` may evict entries during the read, and a call must not pass without its budgets.
     const known = new Map(names.map((named) => [named, entries.get(nameOf(named))]));
     const old = names.filter((named) => !isFresh(known.get(named)));
     let read: ReadonlyMap<string, Entry> = new Map();
@@ -277,7 +277,7 @@ export function createLabelBudgets(
       });
       return readingKinds.then((read) => budgetsOf(read, labels, key));
     },
-    forget() {
+    evictAll() {
       generation += 1;
       kinds = null;
       readingKinds = null;

@@ -6,7 +6,7 @@ import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
  */
 export interface CatalogKeyRing extends PaidKeys {
   /** Evicts a key, so that the next call reads it from the store. */
-  forget(hash: string): void;
+  evict(hash: string): void;
   /** Evicts all keys. */
   evictAll(): void;
 }

@@ -35,7 +35,7 @@ export function createCatalogKeyRing(options: {
       .findByKey(hash)
       .then((checkout) => {
         const holds = checkout !== null && isEntitled(checkout);
-        // After `forget` this read may be stale: do not cache it.
+        // After `evict` this read may be stale: do not cache it.
         if (reading.get(hash) === started) remember(hash, holds, askedMs);
         return holds;
       })
@@ -69,7 +69,7 @@ export function createCatalogKeyRing(options: {
       if (nowMs - (refused.get(hash) ?? -Infinity) < REFUSED_MS) return false;
       return read(hash);
     },
-    forget(hash) {
+    evict(hash) {
       held.delete(hash);
       refused.delete(hash);
       reading.delete(hash);

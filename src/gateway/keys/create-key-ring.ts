@@ -85,7 +85,7 @@ export function createKeyRing(options: {
     const readMs = clock.monotonicMs();
     const started = withDeadline(store.find(hash))
       .then((key) => {
-        // After `forget` this read may be stale: do not cache it.
+        // After `evict` this read may be stale: do not cache it.
         if (reading.get(hash) === started) remember(hash, key, readMs);
         return key;
       })
@@ -206,7 +206,7 @@ export function createKeyRing(options: {
       const { key } = caller;
       return key === null ? caller : callerOfHash(key.secretHash, () => key.name);
     },
-    forget(...keys) {
+    evict(...keys) {
       for (const key of keys)
         for (const hash of [
           key.hash,

@@ -22,7 +22,7 @@ export interface KeyRing {
    */
   current(caller: Caller): Caller | Promise<Caller>;
   /** Evicts the secrets of keys that were created or changed, so that the next call reads the store. */
-  forget(...keys: readonly KeyHashes[]): void;
+  evict(...keys: readonly KeyHashes[]): void;
   /** Evicts the keys of owners that were changed, so that their next calls read the store. */
   evictOwner(...owners: readonly KeyOwner[]): void;
   /** Makes every key old, so that its next call reads the store. While the store is away, keys stay usable as before. */

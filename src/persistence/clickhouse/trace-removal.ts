@@ -111,7 +111,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
   }
 
   return {
-    async forget(beforeMs, most) {
+    async removeStartedBefore(beforeMs, most) {
       const removed = await removeThese(await oldest(beforeMs, most), 'masked');
       if (removed < most) await dropEmptyDays(beforeMs);
       return removed;

@@ -262,7 +262,7 @@ export async function openClickHouseTraces(
     listSpanPage: (trace, after, most) => using(() => spanPage(reader, tables, { trace, after, limit: most })),
     findSpan: (traces, spanId) => findSpan(reader, traces, spanId),
     findSpans,
-    forget: (beforeMs, most) => using(() => removal.forget(beforeMs, most)),
+    removeStartedBefore: (beforeMs, most) => using(() => removal.removeStartedBefore(beforeMs, most)),
     remove: (traces) => using(() => inTurn(() => removal.remove(traces))),
     redact: (traces, at) =>
       using(async () => {

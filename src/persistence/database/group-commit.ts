@@ -62,10 +62,10 @@ export function createGroupCommit<Job extends Weight, Result>({
   async function gather(): Promise<void> {
     if (!mayGather()) return;
     await new Promise<void>((resolve) => {
-      const patience = setTimeout(resolve, GATHER_MS);
+      const timer = setTimeout(resolve, GATHER_MS);
       look = () => {
         if (mayGather()) return;
-        clearTimeout(patience);
+        clearTimeout(timer);
         resolve();
       };
     });

@@ -209,7 +209,7 @@ export function createJobStore({ orm, flavour, inFlight }: Database): JobStore {
         if (status !== null) query = query.where('status', '=', status);
         return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(most).execute()).map(jobOf);
       }),
-    forget: (before, most) =>
+    removeEndedBefore: (before, most) =>
       inFlight.write(async () => {
         const removed = await writing()
           .deleteFrom('job')

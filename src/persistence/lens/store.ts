@@ -214,7 +214,7 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
         }
         return found;
       }),
-    forget: (before, most) =>
+    removeBefore: (before, most) =>
       inFlight.write(() =>
         entityTransaction(orm, async (em) => {
           const old = { at: { $lt: before.getTime() } };

@@ -111,7 +111,7 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
       inFlight.write(async () => {
         await database().deleteFrom('response').where('id', '=', id).execute();
       }),
-    forget: (beforeMs, most) =>
+    removeBefore: (beforeMs, most) =>
       inFlight.write(async () => {
         const removed = await database()
           .deleteFrom('response')

@@ -98,7 +98,7 @@ export interface BlockWriter {
   layOut(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   /** Copies the spans of these traces into rows. Their places stay known, with 0 spans, for a later removal. */
   becomeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
-  forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  removeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
 }
 
 export function createBlockWriter(
@@ -108,7 +108,7 @@ export function createBlockWriter(
   const { blocks } = spanSources(flavour, tables.span);
   const insert = insertionInto(flavour, tables.blockTrace, undefined, insertOrRollback(flavour));
   const columns = sql.join(tables.span.columns.map(({ name }) => sql.ref(name)));
-  async function forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
+  async function removeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
     await db.deleteFrom('sheet_trace').where('trace_no', 'in', numbersIn(flavour, traceNos)).execute();
   }
   const insertRows = (db: Kysely<Tables>, traceNos: readonly string[]) =>
@@ -123,12 +123,12 @@ export function createBlockWriter(
     },
     async layOut(db, traceNos) {
       await insertRows(db, traceNos);
-      await forget(db, traceNos);
+      await removeRows(db, traceNos);
     },
     async becomeRows(db, traceNos) {
       await insertRows(db, traceNos);
       await sql`update sheet_trace set spans = 0 where trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
     },
-    forget,
+    removeRows,
   };
 }

@@ -34,7 +34,7 @@ interface Held {
 
 /** Deletes or redacts traces for good; see `TraceStore`. */
 export interface TraceRemoval {
-  forget(beforeMs: number, most: number): Promise<number>;
+  removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   remove(traces: readonly TraceKey[]): Promise<number>;
   redact(traces: readonly TraceKey[], atMs: number): Promise<void>;
 }
@@ -154,7 +154,7 @@ export function createTraceRemoval(
     const numbers = numbersIn(flavour, traceNos);
     const held = await heldBy(db, taken);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
-    await blocks.forget(db, traceNos);
+    await blocks.removeRows(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
@@ -162,7 +162,7 @@ export function createTraceRemoval(
   }
 
   return {
-    async forget(beforeMs, most) {
+    async removeStartedBefore(beforeMs, most) {
       const removed = await transaction(orm, async (db) => removeTaken(db, await takeOldest(db, beforeMs, most)));
       await giveSpaceBack();
       return removed;

@@ -163,7 +163,7 @@ export function createTraceStore(
       const byId = new Map(found.map((span) => [span.spanId, span]));
       return spanIds.flatMap((id) => byId.get(id) ?? []);
     },
-    forget: (beforeMs, most) => inFlight.write(() => removal.forget(beforeMs, most)),
+    removeStartedBefore: (beforeMs, most) => inFlight.write(() => removal.removeStartedBefore(beforeMs, most)),
     remove: (keys) => inFlight.write(() => removal.remove(keys)),
     redact: (keys, at) =>
       inFlight.write(async () => {

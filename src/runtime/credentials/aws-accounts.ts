@@ -4,7 +4,7 @@ import type { AwsAccount, AwsAccounts, AwsCredentials } from '../../domain/chat/
 import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
 import { Secret } from '../../domain/secret.ts';
 import { processEnvironment } from '../settings/process-environment.ts';
-import { createLease, type Lent } from './expiring-credential.ts';
+import { createCredentialCache, type ExpiringCredential } from './expiring-credential.ts';
 
 /** Timeout of one request for credentials, and of the whole resolution, in ms. */
 const ANSWER_MS = 5_000;
@@ -23,7 +23,7 @@ type Found = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>>;
 export function createAwsAccounts({ env = processEnvironment(), now = Date.now, refused }: Tools = {}): AwsAccounts {
   const accounts = new Map<string, () => Promise<AwsCredentials>>();
 
-  async function borrow(account: AwsAccount): Promise<Lent<AwsCredentials>> {
+  async function fetchCredential(account: AwsAccount): Promise<ExpiringCredential<AwsCredentials>> {
     try {
       const found = await within(TOGETHER_MS, findCredentials(account, env));
       return {
@@ -44,12 +44,12 @@ export function createAwsAccounts({ env = processEnvironment(), now = Date.now, 
   return {
     async for(account) {
       const name = nameOf(account);
-      let lease = accounts.get(name);
-      if (lease === undefined) {
-        lease = createLease(() => borrow(account), now);
-        accounts.set(name, lease);
+      let credential = accounts.get(name);
+      if (credential === undefined) {
+        credential = createCredentialCache(() => fetchCredential(account), now);
+        accounts.set(name, credential);
       }
-      return await lease();
+      return await credential();
     },
   };
 }

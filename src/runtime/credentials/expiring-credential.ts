@@ -1,5 +1,5 @@
 /** A credential with an expiry (ms of the clock). */
-export interface Lent<T> {
+export interface ExpiringCredential<T> {
   readonly value: T;
   readonly until: number;
 }
@@ -15,38 +15,41 @@ const PAUSE_MS = 5_000;
  * Caches a credential and refreshes it before its expiry: one request for all callers, which do not wait while the
  * current credential is valid.
  */
-export function createLease<T>(borrow: () => Promise<Lent<T>>, now: () => number): () => Promise<T> {
-  let held: Lent<T> | null = null;
-  let borrowing: Promise<T> | null = null;
+export function createCredentialCache<T>(
+  fetchCredential: () => Promise<ExpiringCredential<T>>,
+  now: () => number,
+): () => Promise<T> {
+  let cached: ExpiringCredential<T> | null = null;
+  let fetching: Promise<T> | null = null;
   let refusal: unknown = null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
 
   async function renewed(): Promise<T> {
     try {
-      held = await borrow();
+      cached = await fetchCredential();
       refusal = null;
-      return held.value;
+      return cached.value;
     } catch (error) {
       refusal = error;
       throw error;
     } finally {
       pausedUntil = now() + PAUSE_MS;
-      borrowing = null;
+      fetching = null;
     }
   }
 
   return async () => {
-    const left = held === null ? 0 : held.until - now();
-    if (held !== null && left > EARLY_MS) return held.value;
-    const good = left > LATE_MS ? held : null;
+    const left = cached === null ? 0 : cached.until - now();
+    if (cached !== null && left > EARLY_MS) return cached.value;
+    const good = left > LATE_MS ? cached : null;
     const isPaused = now() < pausedUntil && (good !== null || refusal !== null);
-    if (!isPaused) borrowing ??= renewed();
+    if (!isPaused) fetching ??= renewed();
     if (good !== null) {
       // A failed background refresh is ignored while the current credential is valid.
-      borrowing?.catch(() => undefined);
+      fetching?.catch(() => undefined);
       return good.value;
     }
-    if (borrowing === null) throw refusal;
-    return await borrowing;
+    if (fetching === null) throw refusal;
+    return await fetching;
   };
 }

@@ -4,7 +4,7 @@ import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import type { CloudIdentity, IssuedTokens } from '../../domain/pass-through/forwarded.ts';
 import { Secret } from '../../domain/secret.ts';
-import { createLease, type Lent } from './expiring-credential.ts';
+import { createCredentialCache, type ExpiringCredential } from './expiring-credential.ts';
 
 type Issued = Extract<CloudIdentity, { kind: 'issued' }>;
 
@@ -20,9 +20,9 @@ const GRANT = 'urn:ibm:params:oauth:grant-type:apikey';
 
 /** Access tokens of IBM Cloud and GigaChat, which are got for an API key and expire. Messages contain no credential. */
 export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => number): IssuedTokens {
-  const leases = new Map<string, () => Promise<Secret>>();
+  const credentials = new Map<string, () => Promise<Secret>>();
 
-  async function borrow(identity: Issued): Promise<Lent<Secret>> {
+  async function fetchCredential(identity: Issued): Promise<ExpiringCredential<Secret>> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const { headers, body } = requestOf(identity);
@@ -32,7 +32,7 @@ export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => nu
       });
       const bytes = await collect(answer.body, ANSWER_BYTES);
       if (bytes === null || answer.status !== 200) throw new CloudRefused(refusal(answer.status));
-      return lentBy(JSON.parse(Buffer.from(bytes).toString('utf8')), now());
+      return tokenOf(JSON.parse(Buffer.from(bytes).toString('utf8')), now());
     } catch (cause) {
       if (cause instanceof CloudRefused) throw cause;
       throw new CloudRefused('The issuer of access tokens cannot be reached, or its answer is not valid.', { cause });
@@ -45,14 +45,14 @@ export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => nu
       const name = createHash('sha256')
         .update(JSON.stringify([form, url, scope, key.reveal()]))
         .digest('base64');
-      let lease = leases.get(name);
-      if (lease === undefined) {
-        lease = createLease(() => borrow(identity), now);
-        leases.set(name, lease);
-        const [oldest] = leases.keys();
-        if (leases.size > KEYS_LIMIT && oldest !== undefined) leases.delete(oldest);
+      let credential = credentials.get(name);
+      if (credential === undefined) {
+        credential = createCredentialCache(() => fetchCredential(identity), now);
+        credentials.set(name, credential);
+        const [oldest] = credentials.keys();
+        if (credentials.size > KEYS_LIMIT && oldest !== undefined) credentials.delete(oldest);
       }
-      return await lease();
+      return await credential();
     },
   };
 }
@@ -71,7 +71,7 @@ function requestOf({ form, key, scope }: Issued) {
 }
 
 /** The token of an answer. IBM states its lifetime in seconds, GigaChat its end in ms. Throws CloudRefused. */
-function lentBy(answer: unknown, nowMs: number): Lent<Secret> {
+function tokenOf(answer: unknown, nowMs: number): ExpiringCredential<Secret> {
   const fields: Readonly<Record<string, unknown>> = typeof answer === 'object' && answer !== null ? { ...answer } : {};
   const { access_token: token, expires_in: seconds, expires_at: end } = fields;
   if (typeof token !== 'string' || token === '') throw new CloudRefused('The issuer of access tokens gave none.');

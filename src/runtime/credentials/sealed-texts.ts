@@ -1,4 +1,4 @@
-import { SEALED_MARK as MARK } from '../../domain/teams/logging.ts';
+import { SEALED_MARK as MARK } from '../../domain/sealed-text.ts';
 import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 
 /** Encrypts texts inside of stored rows. `about` is the id of the row, which is authenticated. */

@@ -77,7 +77,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const surrendered: FreeTierCalls[] = [];
   let returning: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let forgotten = '';
+  let removedBefore = '';
 
   const today = (): number => dayOf(clock.now().getTime());
 
@@ -174,18 +174,18 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     await count(network, true);
   }
 
-  async function forgetOldDays(): Promise<void> {
+  async function removeOldDays(): Promise<void> {
     // Keeps yesterday: another process's clock may be behind.
     const before = dayText(today() - 1);
-    if (forgotten === before) return;
+    if (removedBefore === before) return;
     while ((await store.removeBefore(before, STEP)) === STEP);
-    forgotten = before;
+    removedBefore = before;
   }
 
   async function sweep(): Promise<void> {
     for (const [network, counter] of counters) leaveOrRest(network, counter);
     await releaseUnused();
-    await forgetOldDays().catch(failed);
+    await removeOldDays().catch(failed);
   }
 
   return {
@@ -199,7 +199,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     usageOf: ({ network }) => counterOf(network, today()).usage(today).catch(unanswered),
     start() {
       timer ??= setInterval(() => void sweep(), IDLE_MS).unref();
-      void forgetOldDays().catch(failed);
+      void removeOldDays().catch(failed);
     },
     async stop() {
       if (timer) clearInterval(timer);

@@ -16,7 +16,7 @@ interface RetentionRound {
   /** Most records of one step. */
   readonly stepSize?: number;
   /** Removes at most `most` records that started before `beforeMs` (Unix ms); resolves to their number. */
-  readonly forget: (beforeMs: number, most: number) => Promise<number>;
+  readonly remove: (beforeMs: number, most: number) => Promise<number>;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info'>;
   readonly signal: AbortSignal;
@@ -30,14 +30,14 @@ export async function removeOld({
   what,
   days,
   stepSize = STEP,
-  forget,
+  remove,
   clock,
   log,
   signal,
 }: RetentionRound): Promise<void> {
   let removed = 0;
   for (;;) {
-    const count = await forget(clock.now().getTime() - days * DAY_MS, stepSize);
+    const count = await remove(clock.now().getTime() - days * DAY_MS, stepSize);
     removed += count;
     if (count < stepSize) break;
     await pause(PAUSE_MS, signal);

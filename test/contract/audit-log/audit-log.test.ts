@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditLogDocument } from '../../graph/generated/graphql.ts';
 import { chat, detail, type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 
 beforeEach(awayFromMidnight);
@@ -232,7 +232,7 @@ describe('changes that the process makes', () => {
         expect((await resets('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toEqual([true]);
         expect((await resets('key', 'changed_by=system: budget-windows'))[0]).toEqual([true]);
       },
-      { ...PATIENCE, interval: 200 },
+      { ...POLLING, interval: 200 },
     );
   });
 

@@ -3,7 +3,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, configOver, keeping, lineFor, newKey, send, upload } from '../files/keeping.ts';
 import { left } from '../inference/left.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -167,6 +167,6 @@ describe('batches.get 200: the end of a batch is booked', () => {
     await app.stop({ keepData: true });
     // Looks at once when it starts, and then every so often.
     app = await startApp({ config: pricedConfig(), dataDir });
-    await vi.waitFor(async () => expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), PATIENCE);
+    await vi.waitFor(async () => expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), POLLING);
   });
 });

@@ -190,7 +190,7 @@ describe('checkout.webhook', () => {
   const seconds = () => Math.floor(Date.now() / 1000);
   it.each([
     ['no signature', () => ({ signature: null }), 'The Stripe-Signature header is missing.'],
-    ['a signature that is none', () => ({ signature: 'v1=abc' }), wrong],
+    ['a malformed signature', () => ({ signature: 'v1=abc' }), wrong],
     ['a signature of another secret', () => ({ secret: 'whsec_other' }), wrong],
     ['a stale timestamp', () => ({ timestamp: seconds() - 302 }), stale],
     ['a changed body', () => ({ body: '{"id":"evt_forged"}' }), wrong],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 interface Sent {
   readonly model: string;
@@ -123,7 +123,7 @@ describe('refused questions of a decision', () => {
         'three 0.01',
         'two 0.01',
       ]);
-    }, PATIENCE);
+    }, POLLING);
   });
 
   it('are refused in the end where no fallback answers them', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 interface Told {
   readonly by_route: readonly {
@@ -122,6 +122,6 @@ describe('every row of the HTTP routes', () => {
   it('counts each request of a model call once, by its status', async () => {
     expect(classes).toEqual(new Set([2, 4, 5]));
     expect(wanted.get('llm /chat/completions')?.[0]).toBeGreaterThan(1);
-    await vi.waitFor(async () => expect(await counted()).toEqual(Object.fromEntries(wanted)), PATIENCE);
+    await vi.waitFor(async () => expect(await counted()).toEqual(Object.fromEntries(wanted)), POLLING);
   });
 });

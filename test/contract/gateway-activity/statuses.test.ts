@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 
 beforeEach(awayFromMidnight);
@@ -28,7 +28,7 @@ describe('gatewayActivity.daily', () => {
     await (await app.call('POST', '/v1/embeddings', {}, { authorization: 'Bearer sk-wrong' })).text();
     await vi.waitFor(async () => {
       if ((await read()).total_failed_requests !== 2) throw new Error('The counts are not committed.');
-    }, PATIENCE);
+    }, POLLING);
   });
   afterAll(() => app.stop());
 

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 /** How long the store takes no writes, in ms. */
 const AWAY_MS = Number(process.env['LENSGATE_STORE_AWAY_MS'] ?? 2_000);
@@ -82,7 +82,7 @@ it(
     /** Waits for so many further successes and failures. */
     const further = async (count: number): Promise<void> => {
       const most = Math.min(...counts) + count;
-      await vi.waitUntil(() => Math.min(...counts) >= most, PATIENCE);
+      await vi.waitUntil(() => Math.min(...counts) >= most, POLLING);
     };
     await further(10);
     const release = await lockWrites(app);
@@ -95,7 +95,7 @@ it(
     await loading;
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(20);
     const running = app;
-    await vi.waitFor(async () => expect(await totals(running)).toEqual(counts), PATIENCE);
+    await vi.waitFor(async () => expect(await totals(running)).toEqual(counts), POLLING);
   },
   AWAY_MS + 180_000,
 );
@@ -123,7 +123,7 @@ it('counts a request whose client leaves before the answer, and each of pipeline
   let answers = '';
   socket.on('data', (bytes: Buffer) => (answers += bytes.toString('latin1')));
   socket.write(whole + whole + whole);
-  await vi.waitFor(() => expect(answers.split('HTTP/1.1 200')).toHaveLength(4), PATIENCE);
+  await vi.waitFor(() => expect(answers.split('HTTP/1.1 200')).toHaveLength(4), POLLING);
   socket.destroy();
   const leaving = connect(Number(port), '127.0.0.1');
   await once(leaving, 'connect');
@@ -131,5 +131,5 @@ it('counts a request whose client leaves before the answer, and each of pipeline
   await wait(100);
   leaving.destroy();
   const running = app;
-  await vi.waitFor(async () => expect(await totals(running)).toEqual([3, 1]), PATIENCE);
+  await vi.waitFor(async () => expect(await totals(running)).toEqual([3, 1]), POLLING);
 });

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
@@ -53,9 +53,9 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
     await em.execute('lock table gateway_activity in exclusive mode');
     await wait(1_000);
     await em.rollback();
-    await vi.waitUntil(() => Math.min(...wanted) > 10, PATIENCE);
+    await vi.waitUntil(() => Math.min(...wanted) > 10, POLLING);
     isDone = true;
     await Promise.all(loading);
-    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(wanted), PATIENCE);
+    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(wanted), POLLING);
   });
 });

@@ -48,7 +48,7 @@ describe('a refusal names the call it refuses', () => {
     ['a model of others', '/v1/embeddings', { model: 'demo', input: 'x' }, 403],
     ['a parameter that is missing, to Anthropic’s clients', '/v1/messages', { model: 'assistant' }, 400],
     ['a model of others, to Google’s clients', '/v1beta/models/demo:generateContent', { contents: [{}] }, 403],
-    ['a form that is none', '/v1/files', {}, 400],
+    ['a malformed form', '/v1/files', {}, 400],
     ['a model of others, to an IDE', '/ide/chat/completions', { model: 'demo', input: 'x' }, 403],
   ])('%s', async (_what, path, body, status) => {
     expect(await refused(path, body)).toEqual({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const CHAT = { id: 'c', choices: [], usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } };
@@ -252,7 +252,7 @@ describe('health.deployments', () => {
       held.push(() => response.end(JSON.stringify(CHAT)));
     });
     const asking = [health('?model_id=one'), health('?model_id=one')];
-    await vi.waitFor(() => expect(held).toHaveLength(1), PATIENCE);
+    await vi.waitFor(() => expect(held).toHaveLength(1), POLLING);
     // The second has been read when a third, that needs no upstream, is answered.
     await health('?model_id=any');
     for (const answer of held) answer();
@@ -340,7 +340,7 @@ describe('deployments with background health checks', () => {
           unhealthy_count: 0,
           unchecked_endpoints: [{ model: 'openai/up-2', model_id: 'two', model_group: 'rare' }],
         });
-      }, PATIENCE);
+      }, POLLING);
       expect(upstream.received).toHaveLength(before + 1);
     } finally {
       await probed.stop();

@@ -10,7 +10,7 @@ import {
   type Scripted,
   startScripted,
 } from './scripted.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 let setup: Scripted;
 
@@ -125,7 +125,7 @@ describe('num_retries', () => {
             spendRow: expect.objectContaining({ modelGroup: 'slow', status: 'FAILURE', errorCode: 'CLIENT_GONE' }),
           }),
         ]),
-      PATIENCE,
+      POLLING,
     );
     expect(setup.asked(from)).toEqual(['slow-up']);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -123,8 +123,8 @@ describe('the spend of a key', () => {
   it('restarts at the end of a budget window, and its total does not', async () => {
     const key = await newKey({ max_budget: 0.00001, budget_duration: '1s' });
     expect((await chat(key)).status).toBe(200);
-    await vi.waitFor(async () => expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0), PATIENCE);
-    await vi.waitFor(async () => expect((await infoOf(key))['spend']).toBe(0), { ...PATIENCE, interval: 200 });
+    await vi.waitFor(async () => expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0), POLLING);
+    await vi.waitFor(async () => expect((await infoOf(key))['spend']).toBe(0), { ...POLLING, interval: 200 });
     expect((await chat(key)).status).toBe(200);
     expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0);
   });

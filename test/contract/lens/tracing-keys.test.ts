@@ -6,7 +6,7 @@ import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { lensClient } from '../../support/lens-client.ts';
 import { startApp } from '../../support/start-app.ts';
 import type { Json } from '../../support/tenancy-client.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 const { send, app, key } = lensClient();
 
@@ -154,7 +154,7 @@ describe('the trace service', () => {
       const expiresAt = Math.floor(Date.now() / 1_000) + 1;
       await ask('POST', PATH, service.adminKey, { name: 'short', expires_at: expiresAt });
       const hash = createHash('sha256').update(String(made['key'])).digest('hex');
-      await vi.waitUntil(() => Date.now() > expiresAt * 1_000, PATIENCE);
+      await vi.waitUntil(() => Date.now() > expiresAt * 1_000, POLLING);
       expect(await ask('GET', INTERNAL, SERVICE_TOKEN)).toEqual({
         status: 200,
         body: {

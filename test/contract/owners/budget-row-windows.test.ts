@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+import { POLLING } from '../../support/polling.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 const LIMITS = { max_budget: 2, budget_duration: '30d' };
 
 let calls: OwnerCalls;
@@ -124,7 +124,7 @@ describe.concurrent.each(Object.entries(SCOPES))('the window of the budget of a 
     const asked = await make(`${scope.replaceAll(' ', '-')}-again`);
     await spendWindow(asked);
     await endWindow(asked);
-    await vi.waitFor(async () => expect(await call(asked)).toBe(200), PATIENCE);
+    await vi.waitFor(async () => expect(await call(asked)).toBe(200), POLLING);
     await spendWindow(asked, 1);
   });
 
@@ -132,12 +132,12 @@ describe.concurrent.each(Object.entries(SCOPES))('the window of the budget of a 
     const asked = await make(`${scope.replaceAll(' ', '-')}-changed`);
     await spendWindow(asked);
     await endWindow(asked);
-    await vi.waitFor(async () => expect(await call(asked)).toBe(200), PATIENCE);
+    await vi.waitFor(async () => expect(await call(asked)).toBe(200), POLLING);
     await spendWindow(asked, 1);
     const { budgetId: budget_id } = asked;
     await calls.manage('/budget/update', { budget_id, budget_duration: '7d' });
-    await vi.waitFor(async () => expect(await call(asked)).toEqual(refusalOf(asked, '7d')), PATIENCE);
+    await vi.waitFor(async () => expect(await call(asked)).toEqual(refusalOf(asked, '7d')), POLLING);
     await calls.manage('/budget/update', { budget_id, max_budget: 9 });
-    await vi.waitFor(async () => expect(await call(asked)).toBe(200), PATIENCE);
+    await vi.waitFor(async () => expect(await call(asked)).toBe(200), POLLING);
   });
 });

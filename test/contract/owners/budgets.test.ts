@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 let calls: OwnerCalls;
 
@@ -52,7 +52,7 @@ describe('the budget of a team', () => {
     const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
     for (const key of [one, two, one]) expect(await answerOf(key)).toBe(200);
     // Spend that is not stored yet does not count for a budget that is new.
-    await vi.waitFor(async () => expect([await spendOf(one), await spendOf(two)]).toEqual([2, 1]), PATIENCE);
+    await vi.waitFor(async () => expect([await spendOf(one), await spendOf(two)]).toEqual([2, 1]), POLLING);
     await calls.manage('/key/delete', { keys: [two] });
     await calls.manage('/team/update', { team_id: 'later', max_budget: 2 });
     expect(await answerOf(one)).toEqual([422, exceeded('Team=later', '3.0', '2.0')]);
@@ -78,8 +78,8 @@ describe('budget windows of owners', () => {
       const refusal = {
         error: { ...error, message: expect.stringMatching(new RegExp(`^${message}${reset}`)) as string },
       };
-      await vi.waitFor(async () => expect(await answerOf(key)).toEqual([422, refusal]), PATIENCE);
-      await vi.waitFor(async () => expect(await answerOf(key)).toBe(200), { ...PATIENCE, interval: 200 });
+      await vi.waitFor(async () => expect(await answerOf(key)).toEqual([422, refusal]), POLLING);
+      await vi.waitFor(async () => expect(await answerOf(key)).toBe(200), { ...POLLING, interval: 200 });
     }
   });
 });

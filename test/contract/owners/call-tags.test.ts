@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 
 beforeEach(awayFromMidnight);
@@ -45,7 +45,7 @@ describe('the tags of a key and of its team', () => {
     await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
     const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
     expect(await call(key, { tags: ['of call', 'of key'] })).toBe(200);
-    await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), PATIENCE);
+    await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), POLLING);
   });
 
   it('are counted in the budgets of the tags', async () => {

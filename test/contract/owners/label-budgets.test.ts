@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 
 beforeEach(awayFromMidnight);
@@ -66,7 +66,7 @@ describe('the budget of a customer', () => {
       );
       return ((await answer.json()) as { metadata: { total_spend: number } }).metadata.total_spend;
     };
-    await vi.waitFor(async () => expect(await spent()).toBe(2), PATIENCE);
+    await vi.waitFor(async () => expect(await spent()).toBe(2), POLLING);
     await calls.manage('/customer/new', { user_id: 'early', max_budget: 1 });
     expect(await call({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
   });
@@ -79,7 +79,7 @@ describe('the budget of a customer', () => {
       const answer = await calls.app.call('GET', `/customer/info?end_user_id=${id}`);
       return ((await answer.json()) as { spend: unknown }).spend;
     };
-    await vi.waitFor(async () => expect(await spendOf('shown')).toBe(2), PATIENCE);
+    await vi.waitFor(async () => expect(await spendOf('shown')).toBe(2), POLLING);
     expect(await spendOf('silent')).toBe(0);
     const listed = await calls.app.call('GET', '/customer/list');
     expect(await listed.json()).toContainEqual(expect.objectContaining({ user_id: 'shown', spend: 2 }));

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+import { POLLING } from '../../support/polling.ts';
 
 let calls: OwnerCalls;
 
@@ -12,7 +13,6 @@ afterAll(() => calls.stop());
 
 type Json = Readonly<Record<string, unknown>>;
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 /** A call costs 1 USD. */
 const WINDOW = { max_budget: 1, budget_duration: '30d' };
 
@@ -97,7 +97,7 @@ async function answerOf({ key }: Pick<Owner, 'key'>) {
   return status === 200 ? 200 : { status, body };
 }
 
-const admitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), PATIENCE);
+const admitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), POLLING);
 
 /** Ends the windows of budget rows now, and waits until the next ones are stored. */
 async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<void> {
@@ -108,7 +108,7 @@ async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<v
       const { budget_reset_at: before } = await budgetOf(budgetId);
       const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
       expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
-      await vi.waitFor(async () => expect((await budgetOf(budgetId))['budget_reset_at']).toBe(before), PATIENCE);
+      await vi.waitFor(async () => expect((await budgetOf(budgetId))['budget_reset_at']).toBe(before), POLLING);
     }),
   );
 }
@@ -140,12 +140,12 @@ describe('the window of a budget row', () => {
     });
     for (const owner of owners) {
       await admitted(owner);
-      await vi.waitFor(async () => expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0')), PATIENCE);
+      await vi.waitFor(async () => expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0')), POLLING);
     }
     await vi.waitFor(async () => {
       const shown = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
       expect(shown.map((row) => row['budget_reset_at'])).toEqual(resets.map((row) => row['budget_reset_at']));
-    }, PATIENCE);
+    }, POLLING);
   });
 
   it.concurrent('counts for each of two organizations that share the row', async () => {
@@ -168,14 +168,14 @@ describe('the window of a budget row', () => {
     await admitted(owner);
     const later = { ...owner, key: await calls.newKey({ organization_id: 'amounts' }) };
     await calls.manage('/key/delete', { keys: [owner.key] });
-    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '1.0')), PATIENCE);
+    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '1.0')), POLLING);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 2 });
     await admitted(later);
-    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '2.0', '2.0')), PATIENCE);
+    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '2.0', '2.0')), POLLING);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: null });
     await admitted(later);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 0 });
-    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), PATIENCE);
+    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), POLLING);
   });
 
   it.concurrent('of another row that a key gets counts what the key has spent in that window', async () => {

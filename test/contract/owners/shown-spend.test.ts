@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+import { POLLING } from '../../support/polling.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Rows = readonly Json[];
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 const LIMITS = { max_budget: 9, budget_duration: '30d' };
 
 let calls: OwnerCalls;
@@ -178,7 +178,7 @@ async function expectShown(owner: Owner, spend: number, total: number): Promise<
     const shown = await owner.shown();
     expect(shown).toEqual(amounts(shown, spend, total));
     expect(await owner.node()).toEqual({ spendUsd: String(spend), totalSpendUsd: String(total) });
-  }, PATIENCE);
+  }, POLLING);
 }
 
 describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row', (name, make) => {

@@ -2,8 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
-
-const PATIENCE = { timeout: 30_000, interval: 100 };
+import { POLLING } from '../../support/polling.ts';
 
 let calls: OwnerCalls;
 beforeAll(async () => {
@@ -204,7 +203,7 @@ describe('the budget windows of a team', () => {
     const sql = 'update team set budget_limits = ? where id = ?';
     const stored = JSON.stringify([{ budgetDuration, maxBudget: String(max_budget), ...times }]);
     expect(await changeFromOutside(calls.app.dataDir, sql, stored, 'renewed')).toBe(1);
-    await vi.waitFor(async () => expect((await calls.chat(key)).status).toBe(200), PATIENCE);
+    await vi.waitFor(async () => expect((await calls.chat(key)).status).toBe(200), POLLING);
     expect((await calls.chat(key)).status).toBe(200);
     const { status, body } = await calls.chat(key);
     const text = /^ExceededBudget: Team=renewed over 1d budget. Spend=\$2.0000, Limit=\$2.00. Budget window: 1d./;

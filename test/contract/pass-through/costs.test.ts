@@ -3,7 +3,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { aTrace, left } from '../inference/left.ts';
 import { echoing, newKey, sendAs } from './targets.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -56,7 +56,7 @@ async function rowOf(path: string, body: BodyInit, type: string | null = 'applic
 
 /** The spend row of a trace. The records of the first call of a process can be late. */
 async function rowIn(traceId: string): Promise<Record<string, unknown> | undefined> {
-  const spans = await vi.waitFor(() => left(app, traceId), PATIENCE);
+  const spans = await vi.waitFor(() => left(app, traceId), POLLING);
   return (spans as readonly { readonly spendRow: Record<string, unknown> }[])[0]?.spendRow;
 }
 

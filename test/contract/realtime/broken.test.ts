@@ -67,7 +67,7 @@ describe('an upstream', () => {
       'The upstream sent a message above the size limit.',
     ],
     [
-      'sends text that is none',
+      'sends text that is not UTF-8',
       (wire) => wire.write(Buffer.from([0x81, 2, 0xc3, 0x28])),
       'The upstream sent an invalid WebSocket message.',
     ],

@@ -187,7 +187,7 @@ describe('realtime.connect 400', () => {
     ['a method that is not GET', 'POST', {}, 'the method must be GET'],
     ['a key of the wrong form', 'GET', { 'sec-websocket-key': 'short' }, 'Sec-WebSocket-Key is missing or not valid'],
     ['an old version', 'GET', { 'sec-websocket-version': '8' }, 'Sec-WebSocket-Version must be 13'],
-    ['a subprotocol that is none', 'GET', { 'sec-websocket-protocol': 'a b' }, 'Sec-WebSocket-Protocol is not valid'],
+    ['an invalid subprotocol', 'GET', { 'sec-websocket-protocol': 'a b' }, 'Sec-WebSocket-Protocol is not valid'],
   ])('for %s', async (_case, method, differing, reason) => {
     const headers = {
       authorization: `Bearer ${app.adminKey}`,

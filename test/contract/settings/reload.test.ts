@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 const model = (name: string, more: object = {}) => ({
   model_name: name,
@@ -81,7 +81,7 @@ describe('a new configuration', () => {
       ((await graph('{ configReload { error } }'))['configReload'] as Json)['error'];
     await vi.waitFor(
       async () => expect(String(await errorOf())).toMatch(/config\.yaml: is not a regular file$/),
-      PATIENCE,
+      POLLING,
     );
     rmSync(file);
     await client.app().reload(config([model('after')]));
@@ -112,7 +112,7 @@ describe('a new configuration', () => {
     writeFileSync(join(client.app().dataDir, 'config.yaml'), config([model('found')]));
     await vi.waitFor(async () => {
       if (!(await models()).includes('found')) throw new Error('Not read yet.');
-    }, PATIENCE);
+    }, POLLING);
     expect(await call('found')).toBe(200);
   });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { envelope, type Json, NO_KEY, chat, tenancyClient } from '../../support/tenancy-client.ts';
+import { POLLING } from '../../support/polling.ts';
 
 /** A request that a collector received. */
 interface Received {
@@ -52,8 +53,6 @@ async function team(id: string): Promise<void> {
   expect((await post('/team/new', { team_id: id })).status).toBe(200);
 }
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
-
 describe('callbacks of a team', () => {
   it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200', async () => {
     await team('log-1');
@@ -101,7 +100,7 @@ describe('callbacks of a team', () => {
       'gcs_path is no variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
     ],
     [
-      'an address that is none',
+      'an invalid address',
       langfuse({ langfuse_host: 'http://u:p@x' }),
       'langfuse_host must be an http(s) address without a user, a query or a fragment.',
     ],
@@ -182,7 +181,7 @@ describe('callbacks of a team', () => {
     await post('/team/log-live/callback', { callback_name: 'langsmith', callback_vars: langsmith });
     expect((await post('/v1/chat/completions', chat(), other)).status).toBe(200);
     expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
-    await expect.poll(() => received.length, PATIENCE).toBe(2);
+    await expect.poll(() => received.length, POLLING).toBe(2);
     expect(received.map(({ url }) => url).toSorted()).toEqual(['/api/public/otel/v1/traces', '/otel/v1/traces']);
     const basic = `Basic ${Buffer.from('pk-1:sk-langfuse-1').toString('base64')}`;
     for (const { url, authorization, key: secret, project, text } of received) {
@@ -199,7 +198,7 @@ describe('callbacks of a team', () => {
     // The same destination: what was exported before would arrive with it.
     await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
     expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-marker' }))).status).toBe(200);
-    await expect.poll(() => received.length, PATIENCE).toBe(1);
+    await expect.poll(() => received.length, POLLING).toBe(1);
     expect([received[0]?.text.includes('log-marker'), received[0]?.text.includes('log-live')]).toEqual([true, false]);
   });
 });
@@ -270,7 +269,7 @@ describe('callbacks in the metadata of a team', () => {
       metadata: { logging: [entry({ ...VARS, langfuse_host: address }), entry({}, { callback_name: 'datadog' })] },
     });
     expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-written' }))).status).toBe(200);
-    await expect.poll(() => received.length, PATIENCE).toBe(1);
+    await expect.poll(() => received.length, POLLING).toBe(1);
     const basic = `Basic ${Buffer.from('pk-1:sk-langfuse-1').toString('base64')}`;
     expect([received[0]?.authorization, received[0]?.text.includes('log-written')]).toEqual([basic, true]);
   });

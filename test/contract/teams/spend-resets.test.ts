@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { detail, envelope, type Json, NO_KEY } from '../../support/tenancy-client.ts';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
-
-const PATIENCE = { timeout: 60_000, interval: 50 };
+import { POLLING } from '../../support/polling.ts';
 
 let calls: OwnerCalls;
 beforeAll(async () => {
@@ -42,7 +41,7 @@ async function shown(id: string): Promise<Json> {
 const expectShown = (id: string, spend: number, total: number): Promise<void> =>
   vi.waitFor(async () => {
     expect(await shown(id)).toEqual({ spend, total, inGraph: String(spend), ofTeam: String(total) });
-  }, PATIENCE);
+  }, POLLING);
 
 const done = (id: string, spend: number, previous: number, max: number | null = 2) => ({
   status: 200,
@@ -95,7 +94,7 @@ describe('teamMembers.resetSpend 200', () => {
     await vi.waitFor(async () => {
       expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budget)).toBe(1);
       expect((await shown('kept'))['spend']).toBe(0);
-    }, PATIENCE);
+    }, POLLING);
     await calls.chat(key);
     await expectShown('kept', 1, 3);
     expect(await reset('kept', 'kept', 2)).toEqual(detail(400, 'reset_to must be <= current spend'));

@@ -11,7 +11,7 @@ import { putMigratedDatabase } from '../../support/migrated-databases.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { createCatalogRecorder } from '../../../src/runtime/catalog/recorder.ts';
 import { snapshotOfRows } from '../../support/catalog-maps.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
@@ -167,7 +167,7 @@ describe('recording the catalog', () => {
       fresh = day(number);
       await vi.waitUntil(
         async () => (await stores.catalogHistory.head())?.confirmedAt.getTime() === fresh.getTime(),
-        PATIENCE,
+        POLLING,
       );
     }
     await process.stop();

@@ -66,7 +66,7 @@ describe('a catalog key ring', () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.found = { ...PAID, state: 'refunded' };
-    ring.forget(sha256(KEY));
+    ring.evict(sha256(KEY));
     expect(await ring.holds(KEY)).toBe(false);
   });
 
@@ -74,7 +74,7 @@ describe('a catalog key ring', () => {
     const { ring, state } = aRing();
     const early = ring.holds(KEY);
     state.found = null;
-    ring.forget(sha256(KEY));
+    ring.evict(sha256(KEY));
     await early;
     expect(await ring.holds(KEY)).toBe(false);
   });

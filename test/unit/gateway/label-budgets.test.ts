@@ -34,7 +34,7 @@ it('a call has the budgets of its labels when they are evicted during the read',
   );
   const found = Promise.resolve(budgets.of(labels, null));
   await reading.promise;
-  budgets.forget();
+  budgets.evictAll();
   for (const turn of waiting.splice(0)) turn.resolve();
   const both = ['a', 'b'].map((id) => ({
     scope: 'tag',

@@ -153,10 +153,10 @@ describe('a key that was changed in this process', () => {
     const { ring, stored, changes } = aRing([]);
     await identified(ring, KEY);
     stored.set(HASH, aKey({ hash: HASH }));
-    ring.forget(aKey({ hash: HASH }));
+    ring.evict(aKey({ hash: HASH }));
     expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
-    ring.forget(aKey({ hash: HASH }), aKey({ hash: HASH, blocked: true }));
+    ring.evict(aKey({ hash: HASH }), aKey({ hash: HASH, blocked: true }));
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
     expect(changes).toEqual([HASH, HASH]);
   });
@@ -167,7 +167,7 @@ describe('a key that was changed in this process', () => {
     const early = ring.identify(KEY);
     await expect.poll(() => held.reads?.length).toBe(1);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
-    ring.forget(aKey({ hash: HASH }));
+    ring.evict(aKey({ hash: HASH }));
     held.reads.forEach((resolve) => resolve());
     held.reads = null;
     expect(await early).toMatchObject({ keyHash: HASH });
@@ -181,7 +181,7 @@ describe('a key that was changed in this process', () => {
     const refreshed = ring.refresh();
     await expect.poll(() => held.reads?.length).toBe(1);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
-    ring.forget(aKey({ hash: HASH }));
+    ring.evict(aKey({ hash: HASH }));
     held.reads.forEach((resolve) => resolve());
     held.reads = null;
     await refreshed;
@@ -283,7 +283,7 @@ describe('the current state of a caller', () => {
     const caller = await ring.identify(KEY);
     expect(ring.current(caller)).toEqual(caller);
     stored.set(HASH, aKey({ hash: HASH, teamId: 'new' }));
-    ring.forget(aKey({ hash: HASH }));
+    ring.evict(aKey({ hash: HASH }));
     expect(await ring.current(caller)).toMatchObject({ teamId: 'new' });
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     state.nowMs += STALE_MS;
@@ -297,7 +297,7 @@ describe('the current state of a caller', () => {
     state.nowMs += 3_000;
     expect(() => ring.current(caller)).toThrow('Expired Key.');
     stored.delete(HASH);
-    ring.forget(aKey({ hash: HASH }));
+    ring.evict(aKey({ hash: HASH }));
     await expect(async () => ring.current(caller)).rejects.toThrow(Unauthenticated);
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCheckpoints } from '../../../src/persistence/sqlite/checkpoints.ts';
 import { openReady, type OpenSqlite, type SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
 import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 /** A log. `meanwhile` has the pages that are committed during each checkpoint; the last number repeats. */
 interface Log {
@@ -170,7 +170,7 @@ test.each(LIBRARIES)('a log of %s restarts once it is in the file', async (_name
         if ((await leftToBring()) !== 0) await commitLarge();
         expect(await leftToBring()).toBe(0);
       },
-      { ...PATIENCE, interval: 2_000 },
+      { ...POLLING, interval: 2_000 },
     );
     await commit(1);
     expect(await pagesInLog()).toBeLessThan(100);

@@ -10,7 +10,7 @@ import { aCaller } from '../../support/chat.ts';
 /** A scope whose trace store and key ring record their calls. */
 function aScope(caller: Caller | null) {
   const done: unknown[] = [];
-  const forget = async (beforeMs: number, limit: number): Promise<number> => {
+  const removeStartedBefore = async (beforeMs: number, limit: number): Promise<number> => {
     done.push([beforeMs, limit]);
     return 3;
   };
@@ -24,7 +24,7 @@ function aScope(caller: Caller | null) {
     },
   };
   const platform = {
-    stores: { annotations, traceSignals: { list: () => Promise.resolve([]) }, traces: { forget } },
+    stores: { annotations, traceSignals: { list: () => Promise.resolve([]) }, traces: { removeStartedBefore } },
     callerWatch: { tend: () => done.push('tend') },
     keyRing: {
       refresh: async () => {

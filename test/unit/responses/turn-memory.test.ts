@@ -19,7 +19,7 @@ describe('the memory of a connection', () => {
     ]);
     memory.remember('a', turn('three'));
     expect([memory.find('one'), memory.find('three')]).toEqual([null, turn('three')]);
-    memory.forget('b');
+    memory.evict('b');
     expect(memory.find('two')).toBeNull();
   });
 

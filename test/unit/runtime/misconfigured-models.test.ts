@@ -62,7 +62,7 @@ const CASES: readonly (readonly [string, string, string, Record<string, string>,
     AT_MODEL,
   ],
   [
-    'an address of the environment that is none',
+    'an invalid address in the environment',
     'groq/x',
     'api_key: k',
     { GROQ_API_BASE: 'localhost' },

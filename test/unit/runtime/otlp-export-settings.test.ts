@@ -56,7 +56,7 @@ describe('where spans are exported to', () => {
       expect(read({ ...silence, [ENDPOINT]: 'nonsense' })).toBeNull();
   });
 
-  it('takes headers, encoding, compression and patience', () => {
+  it('takes headers, encoding, compression and timeouts', () => {
     const env = {
       [ENDPOINT]: 'http://a',
       OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20key, x-scope = a=b ,',

@@ -19,7 +19,7 @@ function aStore(old: number) {
     removeOld({
       what: 'traces',
       days,
-      async forget(beforeMs, most) {
+      async remove(beforeMs, most) {
         state.asked.push(beforeMs - START_MS);
         if (state.away) throw new Error('away');
         const count = Math.min(most, state.old);

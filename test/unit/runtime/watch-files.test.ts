@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchFiles } from '../../../src/runtime/settings/watch-files.ts';
-import { PATIENCE } from '../../support/patience.ts';
+import { POLLING } from '../../support/polling.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -29,7 +29,7 @@ it('changed, new and removed files are found, each change once', async () => {
       () => {
         if (changes !== count) throw new Error(`${changes} changes`);
       },
-      { ...PATIENCE, interval: 5 },
+      { ...POLLING, interval: 5 },
     );
   try {
     await watch.settle();
@@ -66,7 +66,7 @@ it('a state that is settled is no change', async () => {
       () => {
         if (changes === 0) throw new Error('No change yet.');
       },
-      { ...PATIENCE, interval: 5 },
+      { ...POLLING, interval: 5 },
     );
     expect(changes).toBe(1);
   } finally {
