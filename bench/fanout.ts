@@ -37,7 +37,7 @@ const PROFILE =
   "What a profile shows: of a delivery's CPU half is the kernel's for one write to a socket, a sixth Node's way there, a tenth the loop over the readers; a fifth is the export itself, read, packed, committed and answered once for all of them. What is missed beyond the bare sockets is that export, some 2 ms before the first reader has it.";
 
 /** Figures of one run. */
-interface Seen {
+interface FanoutFigures {
   readonly times: string;
   /** Updates that the stalled reader missed. */
   readonly missed: number;
@@ -83,7 +83,7 @@ const bareCommand = (port: number): readonly string[] => [
 ];
 const ourCommand = (port: number): readonly string[] => productCommand(['--port', String(port), '--host', '127.0.0.1']);
 
-async function seenInARun(): Promise<Seen> {
+async function seenInARun(): Promise<FanoutFigures> {
   const bare = await reportOf('bare-feed', bareCommand, { stalls: false });
   const ours = await reportOf('lensgate', ourCommand, { stalls: true });
   const { kibPerReader, all, besideStalled, missed } = ours;
@@ -107,7 +107,7 @@ async function seenInARun(): Promise<Seen> {
 }
 
 const conditions = machine().join('\n');
-const seen: Seen[] = [];
+const seen: FanoutFigures[] = [];
 const goalTable = (): string =>
   table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(seen.map(({ goals }) => goals)));
 while (seen.length < runs) {

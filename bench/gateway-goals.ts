@@ -3,7 +3,7 @@ import { type PacedRounds, pacedOf } from './paced.ts';
 import { least, medianOf, pick, ratio, type Round, type Rounds, type Trial } from './rounds.ts';
 
 /** Figures of one run; unmeasured ones are empty. */
-export interface Seen {
+export interface RunFigures {
   readonly trials: ReadonlyMap<Trial, Rounds>;
   readonly flood: Rounds;
   readonly accounting: Rounds;
@@ -22,7 +22,7 @@ interface Goal {
 
 const US = 'lensgate';
 
-export function goalsOf({ trials, flood, accounting, paced }: Seen): readonly Goal[] {
+export function goalsOf({ trials, flood, accounting, paced }: RunFigures): readonly Goal[] {
   const at = (connections: number, stream = false, promptBytes = SMALL_PROMPT): Rounds =>
     [...trials].find(
       ([trial]) => trial.stream === stream && trial.connections === connections && trial.promptBytes === promptBytes,

@@ -13,7 +13,7 @@ import {
   goalsOf,
   LARGE_PROMPT,
   NO_ACCOUNTING,
-  type Seen,
+  type RunFigures,
   SMALL_PROMPT,
 } from './gateway-goals.ts';
 import { LOAD_TOOL, load } from './load.ts';
@@ -168,7 +168,7 @@ const ABOUT_PACED =
   'Paced streams: one chunk every 10 ms, each saying when it was written; delays from there to the client, which ' +
   'nginx’s are subtracted from.';
 
-async function seenInARun(): Promise<Seen> {
+async function seenInARun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
   const stage = await setStage(folder, { full: ALL_PEERS });
   const run: Run = { stage, folder };
@@ -186,17 +186,17 @@ async function seenInARun(): Promise<Seen> {
   }
 }
 
-const figuresOf = ({ trials, accounting, flood }: Seen): (string | number)[][] => [
+const figuresOf = ({ trials, accounting, flood }: RunFigures): (string | number)[][] => [
   ...[...trials].flatMap(([{ title }, rounds]) => rowsOf(title, rounds)),
   ...rowsOf(`JSON, 16 clients, with and without accounting (${NO_ACCOUNTING})`, accounting),
   ...rowsOf('bad key, 16 clients', flood),
 ];
 
-const delaysOf = ({ paced }: Seen): (string | number)[][] =>
+const delaysOf = ({ paced }: RunFigures): (string | number)[][] =>
   [...paced].flatMap(([connections, rounds]) => pacedRows(connections, rounds));
 
 const conditions = machine().join('\n');
-const runs: Seen[] = [];
+const runs: RunFigures[] = [];
 while (runs.length < RUNS) {
   const seen = await seenInARun();
   runs.push(seen);

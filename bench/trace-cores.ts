@@ -65,9 +65,9 @@ async function visit(place: Place, trials: readonly Trial[]): Promise<void> {
   }
 }
 
-type Seen = readonly Trial[];
+type Trials = readonly Trial[];
 
-async function seenInARun(): Promise<Seen> {
+async function seenInARun(): Promise<Trials> {
   const seen = PLACES.flatMap((place) => CONNECTIONS.map((connections): Trial => ({ place, connections, rounds: [] })));
   for (let turn = 0; turn < ROUNDS; turn += 1)
     for (const place of turn % 2 === 0 ? PLACES : PLACES.toReversed()) {
@@ -92,7 +92,7 @@ const rowOf = ({ place, connections, rounds }: Trial): (string | number)[] => [
 ];
 
 /** The median of the ratios of the rounds. */
-function overOne(seen: Seen, where: Place, connections: number): number {
+function overOne(seen: Trials, where: Place, connections: number): number {
   const roundsOf = (place: Place): readonly Round[] =>
     seen.find((trial) => trial.place === place && trial.connections === connections)?.rounds ?? [];
   const one = roundsOf(ONE);
@@ -101,7 +101,7 @@ function overOne(seen: Seen, where: Place, connections: number): number {
   );
 }
 
-function goalsOf(seen: Seen): readonly (readonly string[])[] {
+function goalsOf(seen: Trials): readonly (readonly string[])[] {
   const [most] = CONNECTIONS;
   return [BOTH, BOUND].flatMap((place) =>
     CONNECTIONS.map((connections) => {
@@ -118,8 +118,8 @@ function goalsOf(seen: Seen): readonly (readonly string[])[] {
 }
 
 const conditions = machine().join('\n');
-const runs: Seen[] = [];
-const tableOf = (seen: Seen): string =>
+const runs: Trials[] = [];
+const tableOf = (seen: Trials): string =>
   table(
     ['The product', 'connections', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'cores at work'],
     seen.map(rowOf),

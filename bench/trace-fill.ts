@@ -31,7 +31,7 @@ const hex = (number: number, digits: number): string => number.toString(16).padS
 export const traceIdOf = (number: number): string => hex(Math.imul(number + 1, 0x9e3779b1) >>> 0, 8) + hex(number, 24);
 const ownerOf = (number: number): Owner => ({ teamId: `team-${number % TEAMS}`, keyHash: hex(number % TEAMS, 64) });
 
-interface Wanted {
+interface FillOptions {
   readonly traceId: string;
   readonly startMs: number;
   /** Number of the root; those of its other spans follow. */
@@ -40,7 +40,7 @@ interface Wanted {
   readonly count: number;
 }
 
-function packedTrace({ traceId, startMs, rootNumber, first, count }: Wanted): PackedTrace {
+function packedTrace({ traceId, startMs, rootNumber, first, count }: FillOptions): PackedTrace {
   const startNs = BigInt(Math.floor(startMs)) * 1_000_000n;
   const heads = Array.from({ length: count }, (_, place): SpanHead => {
     const at = first + place;

@@ -43,7 +43,7 @@ interface Run {
 }
 
 /** Figures of one run. */
-interface Seen {
+interface RunFigures {
   readonly protobufBytes: number;
   readonly gzipBytes: number;
   readonly tables: Readonly<Record<'ingest' | 'reads' | 'requests', string>>;
@@ -112,7 +112,7 @@ interface Trial {
   readonly rounds: Round[];
 }
 
-async function seenIn(own: Run): Promise<Seen> {
+async function seenIn(own: Run): Promise<RunFigures> {
   const { targets } = own;
   const sink = await targets.sink();
   const product = await targets.product('lensgate: stored before the answer', CORES.server);
@@ -184,7 +184,7 @@ async function seenIn(own: Run): Promise<Seen> {
   return { protobufBytes, gzipBytes, tables: { ingest, reads: readTimes, requests }, goals };
 }
 
-async function seenInARun(): Promise<Seen> {
+async function seenInARun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
   const targets = traceTargets(folder);
   try {
@@ -196,7 +196,7 @@ async function seenInARun(): Promise<Seen> {
 }
 
 const conditions = machine().join('\n');
-const runs: Seen[] = [];
+const runs: RunFigures[] = [];
 const goalTable = (): string =>
   table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(({ goals }) => goals)));
 while (runs.length < RUNS) {

@@ -21,7 +21,7 @@ import { codingAgentReader, codingAgentWriter, anyKey } from './operation/access
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { CodingAgentPlatform } from './operation/platform.ts';
-import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
+import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { factsOf, modelOf, type SentRequest } from './pass-through.ts';
 
@@ -191,7 +191,7 @@ export const listCodingAgents = operation({
   access: codingAgentReader,
   run: (
     scope: AgentScope,
-    { asked, page }: Asked<Omit<AgentFilter, 'visible'>, 'created_at'>,
+    { asked, page }: FilteredPage<Omit<AgentFilter, 'visible'>, 'created_at'>,
   ): Promise<FoundPage<CodingAgent>> =>
     pageOf(scope.platform.stores.codingAgents, { ...asked, visible: visibilityOf(callerOf(scope)) }, page),
 });

@@ -10,7 +10,7 @@ import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Filter of deployments; null matches all. */
-export interface Wanted {
+export interface DeploymentFilter {
   /** Public name, or name at the upstream. */
   readonly model: string | null;
   readonly deploymentId: string | null;
@@ -40,7 +40,10 @@ async function mapStream<Item, Result>(
  * The visible deployments that match. When a filter matches none, throws Forbidden for a model that the key may not call, whether
  * or not it exists, else NotFound.
  */
-function wantedOf(scope: Scope<DeploymentPlatform>, { model, deploymentId }: Wanted): readonly SeenDeployment[] {
+function wantedOf(
+  scope: Scope<DeploymentPlatform>,
+  { model, deploymentId }: DeploymentFilter,
+): readonly SeenDeployment[] {
   const found = seenBy(scope).filter(
     ({ id, modelGroup, provider, upstreamModel }) =>
       (deploymentId === null || id === deploymentId) &&
@@ -61,7 +64,7 @@ function wantedOf(scope: Scope<DeploymentPlatform>, { model, deploymentId }: Wan
 export const probeDeployments = operation({
   name: 'probeDeployments',
   access: anyKey,
-  run: (scope: Scope<DeploymentPlatform>, wanted: Wanted): Promise<readonly Checked[]> =>
+  run: (scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<readonly Checked[]> =>
     mapStream(wantedOf(scope, wanted), async ({ id }) => {
       const { gateway } = scope.platform;
       const asked = gateway.deployments().find((one) => one.id === id);
@@ -85,7 +88,7 @@ export interface HealthReport {
 export const checkHealth = operation({
   name: 'checkHealth',
   access: anyKey,
-  async run(scope: Scope<DeploymentPlatform>, wanted: Wanted): Promise<HealthReport> {
+  async run(scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<HealthReport> {
     const { background, details } = scope.platform.healthChecks;
     const seesAddress = visibilityOf(callerOf(scope)).kind === 'all';
     if (!background) return { checked: await probeDeployments(scope, wanted), details, seesAddress };

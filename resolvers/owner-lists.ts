@@ -12,7 +12,7 @@ import { ALL_USERS, type User, type UserFilter, type UserSort } from '../src/dom
 import { teamReader, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
-import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
+import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
 import { type FilterRequest, visibleFilter } from './spend.ts';
@@ -24,7 +24,7 @@ export const listTeamRows = operation({
   access: teamReader,
   async run(
     scope: Scope<TeamPlatform>,
-    { asked, page }: Asked<Pick<TeamFilter, 'organizationId' | 'aliasPart' | 'blocked'>, TeamSort>,
+    { asked, page }: FilteredPage<Pick<TeamFilter, 'organizationId' | 'aliasPart' | 'blocked'>, TeamSort>,
   ): Promise<FoundPage<Team>> {
     const filter = { ...ALL_TEAMS, ...asked, ids: await visibleTeamIds(scope) };
     const found = await pageOf(scope.platform.stores.teams, filter, page);
@@ -47,7 +47,7 @@ export const listUserRows = operation({
   access: tenantViewer,
   async run(
     { platform }: Scope<TeamPlatform>,
-    { asked, page }: Asked<Pick<UserFilter, 'emailPart' | 'aliasPart' | 'role'>, UserSort>,
+    { asked, page }: FilteredPage<Pick<UserFilter, 'emailPart' | 'aliasPart' | 'role'>, UserSort>,
   ): Promise<FoundPage<ListedUser>> {
     const { users, spend } = platform.stores;
     const bySpend = page.sort === 'spend';
@@ -70,7 +70,7 @@ export const listOrganizationRows = operation({
   access: teamReader,
   run: async (
     scope: Scope<TeamPlatform>,
-    { asked, page }: Asked<{ readonly aliasPart: string | null }, OrganizationSort>,
+    { asked, page }: FilteredPage<{ readonly aliasPart: string | null }, OrganizationSort>,
   ): Promise<FoundPage<Organization>> =>
     pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), ...asked }, page),
 });
@@ -81,7 +81,7 @@ export const listProjectRows = operation({
   access: teamReader,
   run: async (
     scope: Scope<TeamPlatform>,
-    { asked, page }: Asked<Omit<ProjectFilter, 'teamIds'>, ProjectSort>,
+    { asked, page }: FilteredPage<Omit<ProjectFilter, 'teamIds'>, ProjectSort>,
   ): Promise<FoundPage<Project>> =>
     pageOf(scope.platform.stores.projects, { ...asked, teamIds: await visibleTeamIds(scope) }, page),
 });
@@ -92,7 +92,7 @@ export const listCustomerRows = operation({
   access: tenantViewer,
   run: (
     { platform }: Scope<CustomerPlatform>,
-    { asked, page }: Asked<Omit<CustomerFilter, 'ids'>, CustomerSort>,
+    { asked, page }: FilteredPage<Omit<CustomerFilter, 'ids'>, CustomerSort>,
   ): Promise<FoundPage<Customer>> => pageOf(platform.stores.customers, { ...asked, ids: null }, page),
 });
 
@@ -102,7 +102,7 @@ export const listBudgetRows = operation({
   access: tenantViewer,
   run: (
     { platform }: Scope<CustomerPlatform>,
-    { asked, page }: Asked<Omit<BudgetFilter, 'ids'>, BudgetSort>,
+    { asked, page }: FilteredPage<Omit<BudgetFilter, 'ids'>, BudgetSort>,
   ): Promise<FoundPage<Budget>> => pageOf(platform.stores.budgets, { ...asked, ids: null }, page),
 });
 

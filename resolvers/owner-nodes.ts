@@ -183,7 +183,7 @@ export const readTotalSpend = operation({
 });
 
 /** One whose spend restarts: with its own window, or with that of its budget row. */
-interface Counted {
+interface RestartedSpend {
   readonly kind: CountedKind;
   readonly id: string;
   /** Its budget row; null for none. */
@@ -198,7 +198,7 @@ export const readWindowSpend = operation({
   access: teamReader,
   async run(
     scope: Scope<Pick<TeamPlatform, 'clock'>>,
-    { kind, id, budgetId, spentBefore }: Counted,
+    { kind, id, budgetId, spentBefore }: RestartedSpend,
   ): Promise<Usd | null> {
     if (!(await seesSpend(scope, kind, id))) return null;
     const { owners } = scope.loaders;

@@ -26,7 +26,7 @@ export interface DescribedSetting extends Omit<SettingView, 'section'> {
   readonly defaultValue: unknown;
 }
 
-interface Known {
+interface KnownSetting {
   readonly description: string;
   readonly defaultValue: unknown;
 }
@@ -34,7 +34,7 @@ interface Known {
 const ROUTER = 'router_settings';
 const VARIABLES = 'environment_variables';
 
-const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, Known>>> = {
+const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, KnownSetting>>> = {
   [GENERAL]: GENERAL_FIELDS,
   [SHARED]: new Map(Object.entries(SHARED_FIELDS)),
   [ROUTER]: new Map(Object.entries(ROUTER_FIELDS)),

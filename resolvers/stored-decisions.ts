@@ -9,7 +9,7 @@ import { annotator, anyAdmin, system, traceReader } from './operation/access.ts'
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DecisionPlatform } from './operation/platform.ts';
-import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
+import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 type DecisionScope = Scope<DecisionPlatform>;
@@ -20,7 +20,7 @@ export const listDecisions = operation({
   access: traceReader,
   async run(
     scope: DecisionScope,
-    { asked, page }: Asked<Omit<DecisionFilter, 'visible'>, 'created_at'>,
+    { asked, page }: FilteredPage<Omit<DecisionFilter, 'visible'>, 'created_at'>,
   ): Promise<FoundPage<StoredDecision>> {
     const { stores, decisions } = scope.platform;
     await decisions.queue.caughtUp();

@@ -2,12 +2,12 @@ import type { WantedWindow } from '../src/domain/keys/key-settings.ts';
 import { usdFrom, usdText } from '../src/domain/money.ts';
 import { type FieldReader, number } from './http/body-fields.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 export const NOT_AN_AMOUNT = { rule: 'float_type', message: 'Input should be a valid number' };
 
 /** The members of an object; none of another value. */
-export const recordMembers = (sent: unknown): Sent =>
+export const recordMembers = (sent: unknown): SentFields =>
   typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : {};
 
 /** A budget of a window: `{budget_duration, max_budget}`. */

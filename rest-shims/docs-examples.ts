@@ -59,10 +59,10 @@ const BODIES: Readonly<Record<string, object>> = {
   'responses.create': { model: 'demo', input: 'Hello' },
 };
 
-type Asked = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
+type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
 /** Example body of a row: a written one, else the members that it needs. Undefined for a row without a body. */
-export function bodyExampleOf({ name, request }: Pick<Asked, 'name' | 'request'>): unknown {
+export function bodyExampleOf({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
   const written = BODIES[name];
   if (written !== undefined || request === undefined || Object.keys(request).length === 0) return written;
   return sampleOf(request, 'value');
@@ -97,7 +97,7 @@ function sampleOf(schema: JsonSchema, name: string): unknown {
 }
 
 /** The arguments of curl for the body of a row. */
-function bodyArguments(row: Asked): readonly string[] {
+function bodyArguments(row: RequestTypes): readonly string[] {
   const { request, requestType } = row;
   if (requestType === 'multipart/form-data') {
     const required = (request?.['required'] ?? []) as readonly string[];
@@ -119,7 +119,7 @@ const variableOf = (parameter: string): string => `$${parameter === 'key' ? 'KEY
 
 /** A curl command for a row. Path parameters are shell variables; only query parameters that are required are there. */
 export function exampleOf(
-  row: Asked & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'query'>,
+  row: RequestTypes & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'query'>,
   origin: string,
 ): string {
   const { method, paths, credential, query } = row;

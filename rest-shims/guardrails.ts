@@ -26,10 +26,10 @@ import { renderKinds, renderSettings } from './guardrail-forms.ts';
 import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { described, objectSchema } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 /** An object that must be there. */
-const requiredObject: FieldReader<Sent> = described({ type: 'object' }, (sent) =>
+const requiredObject: FieldReader<SentFields> = described({ type: 'object' }, (sent) =>
   sent === undefined
     ? { rule: 'missing', message: 'Field required' }
     : sent === null
@@ -38,7 +38,7 @@ const requiredObject: FieldReader<Sent> = described({ type: 'object' }, (sent) =
 );
 
 /** An object; null when it is null. */
-const objectOrNull: FieldReader<Sent | null> = described({ type: ['object', 'null'] }, (sent) =>
+const objectOrNull: FieldReader<SentFields | null> = described({ type: ['object', 'null'] }, (sent) =>
   sent === null ? { value: null } : object(sent),
 );
 

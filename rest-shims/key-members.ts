@@ -24,7 +24,7 @@ import { budgetWindow, NOT_AN_AMOUNT, recordMembers } from './budget-windows.ts'
 import { METADATA, orNull } from './key-metadata.ts';
 import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 /** A text; null when left out or blank. */
 const blankIsNull: FieldReader<string | null> = (sent) => (sent === '' ? { value: null } : text(sent));
@@ -113,7 +113,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0);
 
-function refuseUnserved(sent: Sent): void {
+function refuseUnserved(sent: SentFields): void {
   for (const [member, message] of Object.entries(GUARDS))
     if (!isEmpty(sent[member])) throw new Forbidden(message, 'feature');
   for (const [member, message] of Object.entries(REFUSED))
@@ -151,12 +151,12 @@ const CHANGES = {
   blocked: given(flagOf),
 };
 const readChanges = members(CHANGES);
-const readFurther = members<Sent>(everyReader);
+const readFurther = members<SentFields>(everyReader);
 const readNamed = members({ key: requiredText });
 const readRotation = members({ key: text, new_key: text, grace_period: text });
 
 /** Settings and members of the metadata; those that were left out are absent. */
-function furtherOf(sent: Sent): { readonly settings: SettingsPatch; readonly metadataMembers: Sent } {
+function furtherOf(sent: SentFields): { readonly settings: SettingsPatch; readonly metadataMembers: SentFields } {
   const read = readFurther(sent);
   const settings = Object.entries(SETTINGS).flatMap(([name, [member]]) =>
     read[name] === undefined ? [] : [[member, read[name]] as const],
@@ -222,7 +222,7 @@ export function parseDraft(body: Uint8Array): KeyDraft {
 }
 
 /** An absent field is left out: a patch distinguishes it from null. */
-function patchOf(sent: Sent): KeyPatch {
+function patchOf(sent: SentFields): KeyPatch {
   const read = allValid(
     () => readChanges(sent),
     () => readFurther(sent),

@@ -6,10 +6,10 @@ import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
 import { given, members, number, parseObject, recordOf, text, texts, wholeNumber } from './http/body-fields.ts';
 import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 /** An object without the members that are undefined. */
-export const defined = <Values extends Sent>(
+export const defined = <Values extends SentFields>(
   values: Values,
 ): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
@@ -34,7 +34,7 @@ function amountOf(name: string, sent: number | null | undefined): Usd | null | u
 }
 
 /** Reads the limits of a body; those that were left out are absent. Throws InvalidInput. */
-export function limitsFrom(sent: Sent): LimitsPatch {
+export function limitsFrom(sent: SentFields): LimitsPatch {
   const read = readLimits(sent);
   return defined({
     maxBudget: amountOf('max_budget', read.max_budget),
@@ -50,7 +50,7 @@ export function limitsFrom(sent: Sent): LimitsPatch {
 const readIncrease = members({ temp_budget_increase: given(number), temp_budget_expiry: given(moment) });
 
 /** Reads the temporary increase of a budget; members that were left out are absent. Throws InvalidInput. */
-export function increaseFrom(sent: Sent) {
+export function increaseFrom(sent: SentFields) {
   const { temp_budget_increase: increase, temp_budget_expiry: expiry } = readIncrease(sent);
   return defined({
     tempBudgetIncrease: amountOf('temp_budget_increase', increase),
@@ -62,7 +62,7 @@ export function increaseFrom(sent: Sent) {
 export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
 
 /** Reads members under other names, as `team_member_budget` for `max_budget`. */
-export const renamed = (sent: Sent, names: Readonly<Record<string, string>>): Sent =>
+export const renamed = (sent: SentFields, names: Readonly<Record<string, string>>): SentFields =>
   Object.fromEntries(
     Object.entries(names).flatMap(([from, to]) => (sent[from] === undefined ? [] : [[to, sent[from]] as const])),
   );
@@ -73,7 +73,7 @@ const readBudget = members({
 });
 
 /** Reads a budget; members that were left out are absent. Throws InvalidInput. */
-export function budgetFrom(sent: Sent) {
+export function budgetFrom(sent: SentFields) {
   const read = readBudget(sent);
   return {
     ...limitsFrom(sent),
@@ -81,13 +81,13 @@ export function budgetFrom(sent: Sent) {
   };
 }
 
-const readModelLimits = members<Sent>({
+const readModelLimits = members<SentFields>({
   model_rpm_limit: given(recordOf(wholeNumber)),
   model_tpm_limit: given(recordOf(wholeNumber)),
 });
 
 /** Limits of single models, which a request may send beside the metadata that has them. Throws InvalidInput. */
-export function metadataMembersOf(sent: Sent): { readonly metadataMembers?: Sent } {
+export function metadataMembersOf(sent: SentFields): { readonly metadataMembers?: SentFields } {
   const metadataMembers = defined(readModelLimits(sent));
   return Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers };
 }

@@ -6,7 +6,7 @@ import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { members, oneOf, text } from './http/body-fields.ts';
 import { type JsonSchema } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER_ROLES) });
 
@@ -18,7 +18,7 @@ export const MEMBER_OR_LIST: JsonSchema = {
 const EITHER = 'Value error, Either user id or user email must be provided';
 
 /** Refuses a body that names no user. */
-export function assertNamesUser({ user_id: id, user_email: email }: Sent, path: Issue['path']): void {
+export function assertNamesUser({ user_id: id, user_email: email }: SentFields, path: Issue['path']): void {
   if ([id, email].some((name) => typeof name === 'string' && idOrNull(name) !== null)) return;
   throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: EITHER }]);
 }

@@ -47,13 +47,13 @@ import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 import { type JsonSchema, merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 const readMembers = members({ models: given(texts), metadata: given(object) });
 const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
 const readChanged = members({ organization_id: requiredText, organization_alias: given(text) });
 
-const patchOf = (sent: Sent) => ({ ...defined(readMembers(sent)), ...metadataMembersOf(sent) });
+const patchOf = (sent: SentFields) => ({ ...defined(readMembers(sent)), ...metadataMembersOf(sent) });
 
 function parseNew(body: Uint8Array) {
   const sent = parseObject(body);
@@ -89,7 +89,7 @@ function parseAddition(body: Uint8Array) {
   const { member } = sent;
   const list: readonly unknown[] = Array.isArray(member) ? member : [member];
   const wanted = list.map((one): WantedOrganizationMember => {
-    const inner: Sent = typeof one === 'object' && one !== null ? { ...one } : {};
+    const inner: SentFields = typeof one === 'object' && one !== null ? { ...one } : {};
     assertNamesUser(inner, ['body', 'member']);
     const { user_id: userId, user_email: email, role } = readMember(inner);
     return { userId, email, role: role ?? 'internal_user' };

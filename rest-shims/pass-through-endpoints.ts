@@ -38,10 +38,10 @@ const settings = {
 const readDraft = members({ id: text, path: requiredText, target: requiredText, ...settings });
 const readPatch = members({ path: text, target: text, ...settings });
 
-type Sent = Omit<ReturnType<typeof readPatch>, 'path' | 'target'>;
+type SentFields = Omit<ReturnType<typeof readPatch>, 'path' | 'target'>;
 
 /** Settings of a request. Those that were left out or null are absent. */
-const patchOf = (sent: Sent): EndpointPatch => ({
+const patchOf = (sent: SentFields): EndpointPatch => ({
   ...(sent.headers ? { headers: sent.headers } : {}),
   ...(sent.default_query_params ? { defaultQuery: sent.default_query_params } : {}),
   ...(sent.include_subpath === null ? {} : { includeSubpath: sent.include_subpath }),

@@ -33,7 +33,7 @@ import { merged, textParameters } from './http/schema.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 const readMembers = members({
   project_alias: given(text),
@@ -44,11 +44,11 @@ const readMembers = members({
   blocked: given(flagOf),
   budget_id: text,
 });
-const readMetadata = members<Sent>(GUARDRAIL_READERS);
+const readMetadata = members<SentFields>(GUARDRAIL_READERS);
 const readNew = members({ team_id: requiredText, project_id: text });
 const readChanged = members({ project_id: requiredText, team_id: given(text) });
 
-function settingsOf(sent: Sent) {
+function settingsOf(sent: SentFields) {
   const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(sent);
   const metadataMembers = { ...defined(readMetadata(sent)), ...metadataMembersOf(sent).metadataMembers };
   return {

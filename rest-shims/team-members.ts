@@ -26,7 +26,7 @@ import { renderMemberReset, renderMembership, renderMemberUpdate, renderTeam, re
 import { renderUserRow } from './user-rows.ts';
 import { merged, objectSchema } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 const IN_TEAM = {
   max_budget_in_team: 'max_budget',
@@ -40,7 +40,7 @@ const readModels = members({ allowed_models: given(texts) });
 const readNamed = members({ team_id: requiredText, user_id: text, user_email: text });
 const readRole = members({ role: oneOf(MEMBER_ROLES) });
 
-const limitsIn = (sent: Sent) => ({
+const limitsIn = (sent: SentFields) => ({
   ...limitsFrom(renamed(sent, IN_TEAM)),
   ...defined({ allowedModels: readModels(sent).allowed_models }),
 });
@@ -51,7 +51,7 @@ function parseAddition(body: Uint8Array, member: 'member' | 'members') {
   return { teamId, members: wantedMembers(sent[member], member, limitsIn(sent)) };
 }
 
-function namedIn(sent: Sent) {
+function namedIn(sent: SentFields) {
   const { team_id: teamId, user_id: userId, user_email: email } = readNamed(sent);
   assertNamesUser(sent, ['body']);
   return { teamId, userId, email };

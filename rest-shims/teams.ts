@@ -39,7 +39,7 @@ import { wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
 import { renderCountedTeam, renderListedTeam, renderTeam, renderTeamInfo, renderTeamTable } from './team-rows.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 /** Names of the limits of members in the body of a team. */
 const MEMBER_LIMITS = {
@@ -69,9 +69,9 @@ const METADATA = {
   ...GUARDRAIL_READERS,
   allow_team_guardrail_config: given(flagOf),
 };
-const readMetadata = members<Sent>(METADATA);
+const readMetadata = members<SentFields>(METADATA);
 
-function patchOf(sent: Sent): TeamPatch {
+function patchOf(sent: SentFields): TeamPatch {
   const read = readMembers(sent);
   const metadataMembers = defined(readMetadata(sent));
   return {
@@ -106,7 +106,7 @@ function parseNew(body: Uint8Array): TeamDraft {
 
 const readNamed = members({ team_id: requiredText });
 
-function parseChange(sent: Sent) {
+function parseChange(sent: SentFields) {
   const { team_id: id } = readNamed(sent);
   return { id, patch: patchOf(sent), memberLimits: limitsFrom(renamed(sent, MEMBER_LIMITS)) };
 }

@@ -43,14 +43,14 @@ import {
 } from './user-rows.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 const DEFAULT_PAGE_SIZE = 25;
 
 /** `teams` of a new user: ids, or objects with a `team_id`. */
 const teamIds = (sent: unknown): { readonly value: readonly string[] } => ({
   value: (Array.isArray(sent) ? sent : []).flatMap((one: unknown) => {
-    const id = typeof one === 'object' && one !== null ? (one as Sent)['team_id'] : one;
+    const id = typeof one === 'object' && one !== null ? (one as SentFields)['team_id'] : one;
     return typeof id === 'string' ? [id] : [];
   }),
 });
@@ -67,7 +67,7 @@ const readMembers = members({
   sso_user_id: given(text),
 });
 
-function patchOf(sent: Sent): UserPatch {
+function patchOf(sent: SentFields): UserPatch {
   const read = readMembers(sent);
   return {
     ...limitsFrom(sent),
@@ -102,7 +102,7 @@ const readNamed = members({ user_id: text, user_email: text });
 const USER = merged(readMembers, LIMIT_MEMBERS);
 const USER_CHANGE = merged(USER, readNamed);
 
-function parseChange(sent: Sent) {
+function parseChange(sent: SentFields) {
   const { user_id: id, user_email: email } = readNamed(sent);
   const { email: sentEmail, ...patch } = patchOf(sent);
   // Without an id the email names the user.

@@ -13,13 +13,15 @@ export const QuestionKindType = builder.enumType('QuestionKind', {
 });
 
 /** An answer with its question. */
-export interface AnyAnswered {
+export interface AnsweredQuestion {
   readonly question: Question;
   readonly answer: Answer;
 }
 
 /** An answer of one kind. */
-type Answered<Kind extends Answer['kind']> = AnyAnswered & { readonly answer: Extract<Answer, { kind: Kind }> };
+type AnswerOfKind<Kind extends Answer['kind']> = AnsweredQuestion & {
+  readonly answer: Extract<Answer, { kind: Kind }>;
+};
 
 export const ProbabilitySourceType = builder.enumType('ProbabilitySource', {
   description: 'Where a probability comes from.',
@@ -37,7 +39,7 @@ function instructionsOf({ instructions }: Question): unknown {
   return 'parts' in instructions ? instructions.parts.map(({ sent }) => sent) : instructions.json;
 }
 
-const AnsweredType = builder.interfaceRef<AnyAnswered>('DecisionAnswer').implement({
+const AnsweredType = builder.interfaceRef<AnsweredQuestion>('DecisionAnswer').implement({
   description: 'The answer to one question.',
   fields: (t) => ({
     name: t.string({
@@ -94,7 +96,7 @@ const WeightType = builder.objectRef<Weight>('DecisionProbability').implement({
   }),
 });
 
-const PredicateAnswerType = builder.objectRef<Answered<'predicate'>>('PredicateAnswer').implement({
+const PredicateAnswerType = builder.objectRef<AnswerOfKind<'predicate'>>('PredicateAnswer').implement({
   description: 'Answer to a question with the answer yes or no.',
   interfaces: [AnsweredType],
   fields: (t) => ({
@@ -102,7 +104,7 @@ const PredicateAnswerType = builder.objectRef<Answered<'predicate'>>('PredicateA
   }),
 });
 
-const ChoiceAnswerType = builder.objectRef<Answered<'choice'>>('ChoiceAnswer').implement({
+const ChoiceAnswerType = builder.objectRef<AnswerOfKind<'choice'>>('ChoiceAnswer').implement({
   description: 'Answer to a choice.',
   interfaces: [AnsweredType],
   fields: (t) => ({
@@ -120,7 +122,7 @@ const ChoiceAnswerType = builder.objectRef<Answered<'choice'>>('ChoiceAnswer').i
   }),
 });
 
-const ScoreAnswerType = builder.objectRef<Answered<'score'>>('ScoreAnswer').implement({
+const ScoreAnswerType = builder.objectRef<AnswerOfKind<'score'>>('ScoreAnswer').implement({
   description: 'Answer to a score.',
   interfaces: [AnsweredType],
   fields: (t) => ({
@@ -143,10 +145,10 @@ const ScoreAnswerType = builder.objectRef<Answered<'score'>>('ScoreAnswer').impl
 
 const edgeOf =
   (edge: keyof Box) =>
-  ({ answer }: Answered<'box'>): number =>
+  ({ answer }: AnswerOfKind<'box'>): number =>
     answer.box[edge];
 
-const BoxAnswerType = builder.objectRef<Answered<'box'>>('BoxAnswer').implement({
+const BoxAnswerType = builder.objectRef<AnswerOfKind<'box'>>('BoxAnswer').implement({
   description: 'Place of an object in an image. Edges are fractions of its height and width, from its top left corner.',
   interfaces: [AnsweredType],
   fields: (t) => ({
@@ -162,7 +164,7 @@ const BoxAnswerType = builder.objectRef<Answered<'box'>>('BoxAnswer').implement(
   }),
 });
 
-const RefusedAnswerType = builder.objectRef<Answered<'refusal'>>('RefusedAnswer').implement({
+const RefusedAnswerType = builder.objectRef<AnswerOfKind<'refusal'>>('RefusedAnswer').implement({
   description: 'The model did not answer the question.',
   interfaces: [AnsweredType],
 });
@@ -182,5 +184,5 @@ export const AnswerType = builder.unionType('Answer', {
 });
 
 /** Narrows an answer to the member of the union for its kind. */
-export const memberOf = (answered: AnyAnswered) =>
-  answered as { [Kind in Answer['kind']]: Answered<Kind> }[Answer['kind']];
+export const memberOf = (answered: AnsweredQuestion) =>
+  answered as { [Kind in Answer['kind']]: AnswerOfKind<Kind> }[Answer['kind']];

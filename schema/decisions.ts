@@ -10,7 +10,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './builder.ts';
 import { readFurtherParameters } from './further-parameters.ts';
-import { type AnyAnswered, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
+import { type AnsweredQuestion, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
 import { CALL_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
 import { creationOrder } from './order.ts';
@@ -101,7 +101,7 @@ interface ShownDecision {
   readonly spanId: string;
   readonly modelGroup: string;
   readonly model: string | null;
-  readonly answers: readonly AnyAnswered[];
+  readonly answers: readonly AnsweredQuestion[];
   readonly usage: Usage;
   /** Undefined for a stored decision: its spend row has the cost. */
   readonly cost?: Usd | null;

@@ -69,14 +69,14 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
   }),
 });
 
-type Sent = typeof KeySettingsInput.$inferInput;
+type SentFields = typeof KeySettingsInput.$inferInput;
 
 const refused = (member: string, message: string): InvalidInput =>
   new InvalidInput(`\`${member}\` is not valid.`, [{ path: ['input', 'settings', member], rule: 'type', message }]);
 
 /** An object whose values are all of one type; null and undefined pass. */
 function recordOf<Value>(
-  sent: Sent,
+  sent: SentFields,
   member: 'aliases' | 'modelRpmLimit' | 'modelTpmLimit' | 'permissions',
   is: (value: unknown) => value is Value,
 ): Readonly<Record<string, Value>> | null | undefined {
@@ -101,7 +101,7 @@ const present = <Values extends object>(
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
 /** Requested budgets of windows. */
-export function windowsOf(sent: Sent['budgetLimits']): readonly WantedWindow[] | null | undefined {
+export function windowsOf(sent: SentFields['budgetLimits']): readonly WantedWindow[] | null | undefined {
   if (sent === null) return null;
   return sent?.map(({ duration, maxBudgetUsd }) => {
     if (maxBudgetUsd.startsWith('-')) throw refused('budgetLimits', 'must not be below zero');
@@ -111,7 +111,7 @@ export function windowsOf(sent: Sent['budgetLimits']): readonly WantedWindow[] |
 
 /** Settings of the graph as a change of a key. Throws InvalidInput. */
 export function settingsOf(
-  sent: Sent | null | undefined,
+  sent: SentFields | null | undefined,
 ): Pick<KeyPatch, 'settings' | 'metadataMembers' | 'budgetLimits' | 'budgetDuration'> {
   if (sent === null || sent === undefined) return {};
   const { keyType, allowedRoutes, rpmLimit, tpmLimit, maxParallelRequests, softBudgetUsd } = sent;

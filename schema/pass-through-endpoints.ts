@@ -184,7 +184,7 @@ const DeleteInput = builder.inputType('DeletePassThroughEndpointInput', {
   fields: (t) => ({ endpoint: t.id({ required: true, description: NAMED }) }),
 });
 
-type Sent = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
+type SentFields = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
 
 /** An object of texts. Throws InvalidInput. */
 function textsIn(value: unknown, name: string): Readonly<Record<string, string>> {
@@ -200,7 +200,7 @@ function textsIn(value: unknown, name: string): Readonly<Record<string, string>>
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
 
-function patchOf(sent: Sent): EndpointPatch {
+function patchOf(sent: SentFields): EndpointPatch {
   const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = sent;
   const { auth, methods, forwardHeaders, guardrails, path, target } = sent;
   return {

@@ -16,7 +16,7 @@ export interface FoundPage<Row> {
 }
 
 /** A filter, without what the caller may see, and a page. */
-export interface Asked<Filter, Sort extends string> {
+export interface FilteredPage<Filter, Sort extends string> {
   readonly asked: Filter;
   readonly page: RequestedPage<Sort>;
 }

@@ -14,13 +14,13 @@ export interface CountedSpend {
 }
 
 /** A key, an owner of keys or a label of calls, with its budget row. */
-interface Counted {
+interface BudgetOwner {
   readonly id: string;
   readonly budget: Budget | null | undefined;
 }
 
 /** The windows that have begun anew since they were made. */
-export const startsOf = (all: readonly Counted[], now: Date): readonly SpendStart[] =>
+export const startsOf = (all: readonly BudgetOwner[], now: Date): readonly SpendStart[] =>
   all.flatMap(({ id, budget }) => {
     const from = budget === null || budget === undefined ? null : countStart(budget, now);
     return from === null ? [] : [{ id, from }];
@@ -30,7 +30,7 @@ export const startsOf = (all: readonly Counted[], now: Date): readonly SpendStar
 export async function countedSpends(
   { spend }: Pick<Stores, 'spend'>,
   kind: Exclude<CountedKind, 'key'>,
-  { all, now }: { readonly all: readonly Counted[]; readonly now: Date },
+  { all, now }: { readonly all: readonly BudgetOwner[]; readonly now: Date },
 ): Promise<(id: string) => CountedSpend> {
   const starts = startsOf(all, now);
   const [totals, since] = await Promise.all([

@@ -9,7 +9,7 @@ import { credentialsOf } from './client-credentials.ts';
 import { mockOf } from './mock-response.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-type Asked = Pick<ModelRequest, 'endpoint' | 'stream' | 'body'>;
+type EndpointRequest = Pick<ModelRequest, 'endpoint' | 'stream' | 'body'>;
 type Terms = Pick<
   ModelRequest,
   | 'timeoutSeconds'
@@ -28,14 +28,14 @@ const HEADER = 'x-litellm-';
 const NONE: Terms = Object.freeze({});
 
 /** Whether a request has no settings. Most have none, and reading each setting costs a tenth of a call. */
-function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Asked['body']): boolean {
+function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: EndpointRequest['body']): boolean {
   for (const member in body) if (MEMBERS.has(member)) return false;
   for (const name in headers) if (name.startsWith(HEADER)) return false;
   return true;
 }
 
 /** Settings of a call for the gateway: timeout, retries, labels, credentials. Throws InvalidInput. */
-export function callTermsOf(request: Pick<HttpRequest, 'headers'>, asked: Asked): Terms {
+export function callTermsOf(request: Pick<HttpRequest, 'headers'>, asked: EndpointRequest): Terms {
   if (hasNoSettings(request, asked.body)) return NONE;
   assertHonoured(asked.body, asked.endpoint);
   return {

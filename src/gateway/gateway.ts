@@ -67,7 +67,7 @@ export interface GatewayCall {
 }
 
 /** Model and provider requested for a new object; null when the request has none. */
-export interface Wanted {
+export interface RequestedRoute {
   readonly kind: ObjectKind;
   readonly model: string | null;
   readonly provider: string | null;
@@ -99,7 +99,7 @@ export interface ObjectGateway {
    * Selects the deployment for a new object, of those the caller may use: the model's, else the first one of the provider,
    * else the first one with stored objects. Throws Forbidden, NotFound and Unsupported.
    */
-  placeFor(caller: Caller, wanted: Wanted): Place;
+  placeFor(caller: Caller, wanted: RequestedRoute): Place;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**

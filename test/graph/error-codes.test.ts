@@ -19,7 +19,7 @@ const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 const codeType = schema.getType('ErrorCode');
 const CODES = new Set(isEnumType(codeType) ? codeType.getValues().map(({ name }) => name) : []);
 
-interface Answered {
+interface GraphAnswer {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
@@ -30,11 +30,11 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** The codes of an answer. An error without one of the enum is shown whole. */
-const codesOf = ({ errors = [] }: Answered): readonly unknown[] =>
+const codesOf = ({ errors = [] }: GraphAnswer): readonly unknown[] =>
   errors.map((error) => (CODES.has(error.extensions?.code ?? '') ? error.extensions?.code : error));
 
 const codesOfBody = async (body: object): Promise<readonly unknown[]> =>
-  codesOf((await (await app.call('POST', '/graphql', body)).json()) as Answered);
+  codesOf((await (await app.call('POST', '/graphql', body)).json()) as GraphAnswer);
 
 /** Values that no value of the scalar or enum is. */
 const BAD: Readonly<Record<string, unknown>> = {
@@ -185,7 +185,7 @@ const BODIES: readonly (readonly [string, string, number, string])[] = [
 describe('a request', () => {
   it.each(BODIES)('with %s has a code of ErrorCode', async (_what, body, status, code) => {
     const answer = await app.call('POST', '/graphql', body);
-    expect([answer.status, codesOf((await answer.json()) as Answered)]).toEqual([status, [code]]);
+    expect([answer.status, codesOf((await answer.json()) as GraphAnswer)]).toEqual([status, [code]]);
   });
 
   it.each([
@@ -199,7 +199,7 @@ describe('a request', () => {
   ] as const)('%s has a code of ErrorCode', async (_what, method, path, headers, status, code) => {
     const body = method === 'POST' ? { query } : undefined;
     const answer = await app.call(method, path, body, headers);
-    expect([answer.status, codesOf((await answer.json()) as Answered)]).toEqual([status, [code]]);
+    expect([answer.status, codesOf((await answer.json()) as GraphAnswer)]).toEqual([status, [code]]);
   });
 });
 
@@ -224,9 +224,9 @@ describe.each(OPERATIONS)('%s', (_what, text, code) => {
       client.subscribe(
         { query: text },
         {
-          next: (value) => void received.push(...codesOf(value as Answered)),
+          next: (value) => void received.push(...codesOf(value as GraphAnswer)),
           error: (errors) =>
-            resolve(Array.isArray(errors) ? codesOf({ errors: errors as Answered['errors'] & {} }) : [errors]),
+            resolve(Array.isArray(errors) ? codesOf({ errors: errors as GraphAnswer['errors'] & {} }) : [errors]),
           complete: () => resolve(received),
         },
       );

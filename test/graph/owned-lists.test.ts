@@ -4,13 +4,13 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 let app: TestApp;
 const keys: Record<string, { readonly secret: string; readonly hash: string }> = {};
 
-interface Answered {
+interface GraphAnswer {
   readonly data: Record<string, unknown> | null;
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
-const asked = async (query: string, variables: object = {}): Promise<Answered> =>
-  (await (await app.call('POST', '/graphql', { query, variables })).json()) as Answered;
+const asked = async (query: string, variables: object = {}): Promise<GraphAnswer> =>
+  (await (await app.call('POST', '/graphql', { query, variables })).json()) as GraphAnswer;
 
 async function ask(query: string, variables: object = {}): Promise<Record<string, unknown>> {
   const { data, errors } = await asked(query, variables);

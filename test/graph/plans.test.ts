@@ -18,13 +18,13 @@ const LIST =
 const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
 
 /** A title, a query and its variables. */
-type Asked = readonly [title: string, query: string, variables?: object];
+type QueryCase = readonly [title: string, query: string, variables?: object];
 
-const cases = (list: readonly Asked[]) =>
+const cases = (list: readonly QueryCase[]) =>
   list.map(([title, query, variables = {}]) => [title, { query, variables }] as const);
 
 /** Queries with a plan. */
-const PLANNED: readonly Asked[] = [
+const PLANNED: readonly QueryCase[] = [
   ['a list', LIST],
   [
     'a long list',
@@ -55,7 +55,7 @@ const PLANNED: readonly Asked[] = [
 ];
 
 /** Queries without a plan. */
-const UNPLANNED: readonly Asked[] = [
+const UNPLANNED: readonly QueryCase[] = [
   [
     'a directive',
     'query Q($with: Boolean!) { catalogEntries(first: 1) { totalCount @include(if: $with) } }',
@@ -67,7 +67,7 @@ const UNPLANNED: readonly Asked[] = [
 ];
 
 /** Queries with errors. */
-const FAILING: readonly Asked[] = [
+const FAILING: readonly QueryCase[] = [
   ['an unknown field', '{ nothing }'],
   ['a missing variable', 'query Q($first: Int!) { catalogEntries(first: $first) { totalCount } }'],
   ['a page out of range', `{ catalogEntries(first: 1) { totalCount } traces(${WINDOW}, first: 0) { totalCount } }`],

@@ -41,12 +41,16 @@ function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'a
 const filled = (path: string): string => path.replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, 'x');
 
 /** A request of a row that its parser accepts, as far as its faults can be repaired. */
-interface Asked {
+interface RouteInput {
   readonly search: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function send({ method, paths, bodyLimit }: RouteRow, { search, body }: Asked, key: string): Promise<Response> {
+async function send(
+  { method, paths, bodyLimit }: RouteRow,
+  { search, body }: RouteInput,
+  key: string,
+): Promise<Response> {
   return fetch(`${callers.app.url}${filled(paths[0])}${search === '' ? '' : `?${search}`}`, {
     method,
     redirect: 'manual',
@@ -101,8 +105,8 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 /** Repairs a request by the faults that the admin key is answered, so that access rules and not parsers decide. */
-async function repaired(row: RouteRow): Promise<Asked> {
-  let asked: Asked = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
+async function repaired(row: RouteRow): Promise<RouteInput> {
+  let asked: RouteInput = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
   for (let time = 1; time <= MOST_REPAIRS; time += 1) {
     // oxlint-disable-next-line no-await-in-loop -- each answer repairs the next request
     const answer = await send(row, asked, callers.app.adminKey);
@@ -122,7 +126,7 @@ async function repaired(row: RouteRow): Promise<Asked> {
 /** Repairs of one request: a missing value is first a text, then one of the type that the answer names. */
 const MOST_REPAIRS = 4;
 
-function withRepairs({ search, body }: Asked, faults: readonly Fault[]): Asked {
+function withRepairs({ search, body }: RouteInput, faults: readonly Fault[]): RouteInput {
   const query = new URLSearchParams(search);
   const fields = { ...body };
   for (const { type = '', loc = [] } of faults) {
@@ -134,7 +138,7 @@ function withRepairs({ search, body }: Asked, faults: readonly Fault[]): Asked {
   return { search: query.toString(), body: fields };
 }
 
-async function askRow(row: RouteRow, asked: Asked, key: string): Promise<string> {
+async function askRow(row: RouteRow, asked: RouteInput, key: string): Promise<string> {
   const answer = await send(row, asked, key);
   await answer.body?.cancel();
   return outcomeOf(answer.status, row);

@@ -105,7 +105,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-interface Told {
+interface ActivityAnswer {
   readonly by_route: readonly {
     readonly route: string;
     readonly successful_requests: number;
@@ -115,7 +115,9 @@ interface Told {
 
 /** Successes and failures by route. */
 const countsOf = (told: unknown): Readonly<Record<string, readonly [number, number]>> =>
-  Object.fromEntries((told as Told).by_route.map((one) => [one.route, [one.successful_requests, one.failed_requests]]));
+  Object.fromEntries(
+    (told as ActivityAnswer).by_route.map((one) => [one.route, [one.successful_requests, one.failed_requests]]),
+  );
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity', () => {
   let run: Run = { compared: [], chosen: [], answers: new Map() };

@@ -14,7 +14,7 @@ import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
 const BEFORE = 'Migration20261121110000_gateway_calls';
 
 /** Spans of a trace by their numbers; letters beyond Latin-1 are several bytes. */
-interface Sent {
+interface SpanNumbers {
   readonly trace: number;
   readonly spans: readonly number[];
 }
@@ -22,7 +22,7 @@ interface Sent {
 const from = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, at) => first + at);
 const saying = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
 
-function anExport(...sent: readonly Sent[]): PackedExport {
+function anExport(...sent: readonly SpanNumbers[]): PackedExport {
   const spans = sent.flatMap(({ trace, spans: numbers }) =>
     numbers.map((span) => ({
       traceId: traceId(trace),
@@ -56,7 +56,7 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    const store = (...sent: readonly Sent[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
+    const store = (...sent: readonly SpanNumbers[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
 
     /** Spans with rows of their own, and traces in blocks. */
     async function counts(): Promise<readonly number[]> {

@@ -10,14 +10,14 @@ import { ALL, aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId 
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
-interface Said {
+interface SpanText {
   readonly trace: number;
   readonly span: number;
   readonly says: string;
 }
 
 /** Packed JSON export with the given text in all text fields of each span. */
-const exportOf = (...spans: readonly Said[]) => {
+const exportOf = (...spans: readonly SpanText[]) => {
   const bytes = Buffer.from(
     JSON.stringify({
       resourceSpans: spans.map(({ trace, span, says }) => ({

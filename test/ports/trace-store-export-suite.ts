@@ -17,7 +17,7 @@ import { ALL, OTHER_TEAM_KEY, START_MS, TEAM_KEY, aSpan, headOf, spanId, traceId
 
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
-interface Sent {
+interface ExportedSpan {
   readonly trace: number;
   readonly span: number;
   readonly says?: string;
@@ -27,7 +27,7 @@ interface Sent {
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
-const aJsonExport = (spans: readonly Sent[]): unknown => ({
+const aJsonExport = (spans: readonly ExportedSpan[]): unknown => ({
   resourceSpans: [
     {
       resource: { attributes: [attribute('service.name', 'sender'), attribute('litellm.team_id', 'a lie')] },
@@ -55,17 +55,17 @@ const aJsonExport = (spans: readonly Sent[]): unknown => ({
 
 /** Encodings of a sent body. */
 const KINDS = {
-  'gzipped protobuf': (spans: readonly Sent[]): SentExport => ({
+  'gzipped protobuf': (spans: readonly ExportedSpan[]): SentExport => ({
     bytes: gzipSync(protobufOf(aJsonExport(spans))),
     contentType: 'application/x-protobuf',
     contentEncoding: 'gzip',
   }),
-  'plain protobuf': (spans: readonly Sent[]): SentExport => ({
+  'plain protobuf': (spans: readonly ExportedSpan[]): SentExport => ({
     bytes: protobufOf(aJsonExport(spans)),
     contentType: 'application/x-protobuf',
     contentEncoding: undefined,
   }),
-  'plain JSON': (spans: readonly Sent[]): SentExport => ({
+  'plain JSON': (spans: readonly ExportedSpan[]): SentExport => ({
     bytes: Buffer.from(JSON.stringify(aJsonExport(spans))),
     contentType: 'application/json',
     contentEncoding: undefined,

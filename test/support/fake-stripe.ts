@@ -16,7 +16,7 @@ interface StripeEvent {
   readonly data: { readonly object: Readonly<Record<string, unknown>> };
 }
 
-interface Asked {
+interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -31,7 +31,7 @@ export interface FakeStripe {
   /** Environment variables for the server. */
   readonly env: Readonly<Record<string, string>>;
   /** Received requests, in order. */
-  readonly asked: readonly Asked[];
+  readonly asked: readonly ReceivedRequest[];
   /** Checkout session of a payment page. */
   sessionAt(url: string): StripeObject;
   /** Pays the checkout session of a payment page. Returns the event of the payment. */
@@ -72,14 +72,14 @@ function nested(form: Readonly<Record<string, string>>, name: string): Readonly<
 export async function startFakeStripe(): Promise<FakeStripe> {
   const secretKey = 'sk_test_fake0123456789abcdef';
   const webhookSecret = 'whsec_fake0123456789abcdef';
-  const asked: Asked[] = [];
+  const asked: ReceivedRequest[] = [];
   const sessions = new Map<string, StripeObject>();
   const byIdempotencyKey = new Map<string, StripeObject>();
   const events: StripeEvent[] = [];
   let failure: Parameters<FakeStripe['fail']>[0] = null;
   let made = 0;
 
-  function openSession(form: Asked['form'], key: string): StripeObject {
+  function openSession(form: ReceivedRequest['form'], key: string): StripeObject {
     const before = byIdempotencyKey.get(key);
     if (before) return before;
     made += 1;
@@ -114,7 +114,10 @@ export async function startFakeStripe(): Promise<FakeStripe> {
     return { object: 'list', data, has_more: begin + data.length < found.length, url: '/v1/events' };
   }
 
-  function answerTo({ method, path, headers, form }: Asked): { readonly status: number; readonly body: object } {
+  function answerTo({ method, path, headers, form }: ReceivedRequest): {
+    readonly status: number;
+    readonly body: object;
+  } {
     const { pathname, searchParams } = new URL(path, url);
     if (headers.authorization !== `Bearer ${secretKey}`)
       return {
@@ -134,7 +137,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request;
-    const call: Asked = { method, path, headers, form: await formOf(request) };
+    const call: ReceivedRequest = { method, path, headers, form: await formOf(request) };
     asked.push(call);
     if (failure === 'cut') return void request.socket.destroy();
     const { status, body } = failure ? { status: failure.status, body: { error: failure.error } } : answerTo(call);

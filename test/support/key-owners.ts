@@ -2,7 +2,7 @@ import { type CountedLimits, NO_LIMITS } from '../../src/domain/budgets/limits.t
 import { ZERO_USD } from '../../src/domain/money.ts';
 import type { KeyOwners } from '../../src/domain/owners/key-owners.ts';
 
-type Given = Partial<CountedLimits>;
+type GivenLimits = Partial<CountedLimits>;
 
 /** Owners of a key: user `u`, team `t`, its member and organization `o`. An owner without given limits is absent. */
 export function someOwners({
@@ -16,19 +16,19 @@ export function someOwners({
   projectMetadata = {},
   hasOwnLimits = true,
 }: {
-  readonly user?: Given;
-  readonly team?: Given;
-  readonly member?: Given;
-  readonly organization?: Given;
-  readonly project?: Given;
+  readonly user?: GivenLimits;
+  readonly team?: GivenLimits;
+  readonly member?: GivenLimits;
+  readonly organization?: GivenLimits;
+  readonly project?: GivenLimits;
   /** Limits of the budget with the key's budget id. */
-  readonly budget?: Given;
+  readonly budget?: GivenLimits;
   readonly teamMetadata?: Readonly<Record<string, unknown>>;
   readonly projectMetadata?: Readonly<Record<string, unknown>>;
   /** Whether the limits belong to the member itself. */
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
-  const limits = (given: Given): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...given });
+  const limits = (given: GivenLimits): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...given });
   return {
     user: user === undefined ? null : { id: 'u', role: null, models: [], limits: limits(user), spentBefore: ZERO_USD },
     team:

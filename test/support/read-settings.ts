@@ -6,7 +6,7 @@ import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../src/runtime/settings/settings.ts';
 
 /** Sources of a configuration. */
-interface Given {
+interface SettingSources {
   /** Content of the configuration file. */
   readonly yaml?: string;
   /** Further files in the same folder, by name. */
@@ -16,7 +16,7 @@ interface Given {
 }
 
 /** Reads settings with an empty data folder, which is removed afterwards. */
-export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: Given): Settings {
+export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: SettingSources): Settings {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-settings-'));
   try {
     const file = join(folder, 'config.yaml');
@@ -32,11 +32,11 @@ export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: Given): 
 }
 
 /** Warnings of a configuration. The folder of its file is removed from the texts. */
-export const warningsFrom = (given: Given): readonly string[] =>
+export const warningsFrom = (given: SettingSources): readonly string[] =>
   settingsFrom(given).warnings.map((text) => text.replace(/^\S*\/(?=[\w-]+\.yaml)/, ''));
 
 /** Faults of a configuration. Empty if it is valid. */
-export function faultsFrom(given: Given): readonly string[] {
+export function faultsFrom(given: SettingSources): readonly string[] {
   try {
     settingsFrom(given);
   } catch (error) {

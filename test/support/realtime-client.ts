@@ -20,14 +20,17 @@ interface Refused {
   readonly body: unknown;
 }
 
-interface Asked {
+interface ConnectOptions {
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly protocols?: readonly string[];
 }
 
 /** Requests a session, with the admin key by default. Resolves to the session or the rejection. */
-function askRealtime(app: TestApp, { path = '/v1/realtime?model=voice', headers, protocols = [] }: Asked = {}) {
+function askRealtime(
+  app: TestApp,
+  { path = '/v1/realtime?model=voice', headers, protocols = [] }: ConnectOptions = {},
+) {
   return new Promise<RealtimeClient | Refused>((resolve, reject) => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}${path}`, [...protocols], {
       headers: headers ?? { authorization: `Bearer ${app.adminKey}` },
@@ -56,14 +59,14 @@ function askRealtime(app: TestApp, { path = '/v1/realtime?model=voice', headers,
 }
 
 /** Opens a session. Throws if the handshake is rejected. */
-export async function openRealtime(app: TestApp, asked: Asked = {}): Promise<RealtimeClient> {
+export async function openRealtime(app: TestApp, asked: ConnectOptions = {}): Promise<RealtimeClient> {
   const came = await askRealtime(app, asked);
   if ('status' in came) throw new Error(`refused: ${JSON.stringify(came)}`);
   return came;
 }
 
 /** Sends a handshake that the server must reject. Returns status, headers and body. */
-export async function refusalOf(app: TestApp, asked: Asked = {}): Promise<Refused> {
+export async function refusalOf(app: TestApp, asked: ConnectOptions = {}): Promise<Refused> {
   const came = await askRealtime(app, asked);
   if ('status' in came) return came;
   throw new Error('The session opened.');

@@ -127,11 +127,11 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
         response.end(text);
       }),
     hold() {
-      type Held = Awaited<ReturnType<ReturnType<ResponseSetup['hold']>['next']>>;
-      const came: Held[] = [];
-      const asked: ((held: Held) => void)[] = [];
+      type HeldRequest = Awaited<ReturnType<ReturnType<ResponseSetup['hold']>['next']>>;
+      const came: HeldRequest[] = [];
+      const asked: ((held: HeldRequest) => void)[] = [];
       upstream.answer((response, _socket, { body }) => {
-        const held = { response, body: JSON.parse(body) as Held['body'] };
+        const held = { response, body: JSON.parse(body) as HeldRequest['body'] };
         const ask = asked.shift();
         if (ask) ask(held);
         else came.push(held);

@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 
-export interface Told {
+export interface TestTask {
   readonly kind: 'say' | 'fail' | 'die' | 'hold' | 'tell what waits';
   readonly text: string;
 }
@@ -9,12 +9,12 @@ export interface Told {
 // return and remove the texts of the queued messages.
 
 function queuedTexts(): readonly string[] {
-  const next: { readonly message: Told } | undefined =
+  const next: { readonly message: TestTask } | undefined =
     parentPort === null ? undefined : receiveMessageOnPort(parentPort);
   return next === undefined ? [] : [next.message.text, ...queuedTexts()];
 }
 
-parentPort?.on('message', (task: Told) => {
+parentPort?.on('message', (task: TestTask) => {
   switch (task.kind) {
     case 'say':
       parentPort?.postMessage({ result: task.text });

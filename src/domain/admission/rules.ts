@@ -1,13 +1,13 @@
 import type { Charge } from './admission.ts';
 
 /** State of a charge's counter before the charge. */
-interface Counted {
+interface CounterState {
   readonly used: bigint;
   readonly reserved: bigint;
 }
 
 /** Whether a charge is refused: the use has reached its limit, alone or together with the reservations of others. */
-export function isRefused({ limit, amount, refused }: Charge, { used, reserved }: Counted): boolean {
+export function isRefused({ limit, amount, refused }: Charge, { used, reserved }: CounterState): boolean {
   if (refused === 'at' ? used >= limit : used > limit) return true;
   return amount > 0n && reserved > 0n && used + reserved >= limit;
 }

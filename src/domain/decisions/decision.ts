@@ -33,7 +33,7 @@ export type DecisionInput = Content | { readonly items: readonly Item[] };
 /** Instructions of a question: text, JSON, or parts of the standard format. */
 export type Instructions = Content | { readonly parts: readonly Part[] };
 
-interface Asked {
+interface QuestionBase {
   /** Null when the caller gave none. Names need not be distinct. */
   readonly name: string | null;
   readonly instructions: Instructions | null;
@@ -42,7 +42,7 @@ interface Asked {
 }
 
 /** A question with the answer yes or no. */
-export interface PredicateQuestion extends Asked {
+export interface PredicateQuestion extends QuestionBase {
   readonly kind: 'predicate';
   /** When to answer true or false, in the caller's order; null where there are no such rules. */
   readonly rules: readonly (readonly ['true' | 'false', Content | null])[] | null;
@@ -55,7 +55,7 @@ export interface Option {
 }
 
 /** A question with one of several options as its answer. */
-export interface ChoiceQuestion extends Asked {
+export interface ChoiceQuestion extends QuestionBase {
   readonly kind: 'choice';
   readonly options: readonly Option[];
 }
@@ -67,13 +67,13 @@ export interface Level {
 }
 
 /** A question with a position on ordered levels, lowest first, as its answer. */
-export interface ScoreQuestion extends Asked {
+export interface ScoreQuestion extends QuestionBase {
   readonly kind: 'score';
   readonly levels: readonly Level[];
 }
 
 /** A question with the place of an object in an image as its answer. */
-export interface BoxQuestion extends Asked {
+export interface BoxQuestion extends QuestionBase {
   readonly kind: 'box';
 }
 
@@ -113,7 +113,7 @@ export interface Evidence {
   readonly missingBound: number | null;
 }
 
-interface Answered {
+interface AnswerBase {
   /** Members of the upstream's answer beyond the format; only the named-map format shows them. */
   readonly more: Members;
   /** Absent when the upstream is a decision model and reports probabilities itself. */
@@ -141,7 +141,7 @@ export interface Box {
 
 /** The answer to one question. */
 export type Answer =
-  | ({ readonly kind: 'predicate'; readonly probability: number } & Answered)
+  | ({ readonly kind: 'predicate'; readonly probability: number } & AnswerBase)
   | ({
       readonly kind: 'choice';
       /** Text of the chosen option. */
@@ -149,7 +149,7 @@ export type Answer =
       readonly confidence: number;
       /** By the text of an option, in the upstream's order; may lack options. */
       readonly probabilities: ReadonlyMap<string, number>;
-    } & Answered)
+    } & AnswerBase)
   | ({
       readonly kind: 'score';
       /** Weighted mean of the level indices, from 0. */
@@ -159,8 +159,8 @@ export type Answer =
       readonly probabilities: ReadonlyMap<string, number>;
       /** The upstream's own text of a level, by the same index; null where the request's texts apply. */
       readonly legend: ReadonlyMap<string, unknown> | null;
-    } & Answered)
-  | ({ readonly kind: 'box'; readonly box: Box; readonly confidence: number | null } & Answered)
+    } & AnswerBase)
+  | ({ readonly kind: 'box'; readonly box: Box; readonly confidence: number | null } & AnswerBase)
   | { readonly kind: 'refusal' };
 
 /** A made decision. */

@@ -2,7 +2,7 @@ import type { ModelRequest } from '../chat/chat.ts';
 import { InvalidInput } from '../errors.ts';
 import { mistyped } from '../inference/request-validation.ts';
 
-type Asked = Pick<ModelRequest, 'endpoint' | 'body'>;
+type GuardedRequest = Pick<ModelRequest, 'endpoint' | 'body'>;
 
 /** Most guardrails that a request names. */
 const MOST_NAMES = 100;
@@ -13,7 +13,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /**
  * Guardrails that a request names, in itself or in its metadata, and whether it asks for their results. Throws InvalidInput.
  */
-export function guardrailsOf({ body, endpoint }: Asked): Pick<ModelRequest, 'guardrails' | 'reportsGuardrails'> {
+export function guardrailsOf({
+  body,
+  endpoint,
+}: GuardedRequest): Pick<ModelRequest, 'guardrails' | 'reportsGuardrails'> {
   const noted = ['metadata', 'litellm_metadata'].map((member) => body[member]);
   const lists = [body['guardrails'], ...noted.map((one) => (isObject(one) ? one['guardrails'] : undefined))];
   const names = lists.flatMap((list) => namesIn(list ?? [], endpoint));
@@ -25,7 +28,7 @@ export function guardrailsOf({ body, endpoint }: Asked): Pick<ModelRequest, 'gua
 }
 
 /** Names in a list of names, or of objects with one name and its parameters each. */
-function namesIn(list: unknown, endpoint: Asked['endpoint']): readonly string[] {
+function namesIn(list: unknown, endpoint: GuardedRequest['endpoint']): readonly string[] {
   if (!Array.isArray(list)) throw mistyped('guardrails', 'an array', endpoint);
   if (list.length > MOST_NAMES) throw mistyped('guardrails', `an array of at most ${MOST_NAMES} names`, endpoint);
   return list.map((one: unknown) => {
@@ -38,7 +41,7 @@ function namesIn(list: unknown, endpoint: Asked['endpoint']): readonly string[] 
   });
 }
 
-function unsupportedParameters(name: string, { path }: Asked['endpoint']): InvalidInput {
+function unsupportedParameters(name: string, { path }: GuardedRequest['endpoint']): InvalidInput {
   const message = `${path}: The guardrail '${name.slice(0, 256)}' takes no parameters from a request.`;
   return new InvalidInput(message, [{ path: ['body', 'guardrails'], rule: 'unsupported', message }]);
 }

@@ -1,7 +1,7 @@
 import type { Secret } from '../secret.ts';
 import { VERSION } from '../version.ts';
 
-type Sent = Readonly<Record<string, string | readonly string[] | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 type Headers = Readonly<Record<string, string>>;
 
 /** Headers of one connection. They are never forwarded, in either direction. */
@@ -71,7 +71,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Headers of the caller that a target gets: those of its body, those it passes on, and all others where `forwards`. */
-export function requestHeaders(sent: Sent, forwards: boolean): Headers {
+export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': `lensgate/${VERSION}` };
   for (const [name, value] of Object.entries(sent)) {
@@ -86,7 +86,7 @@ export function requestHeaders(sent: Sent, forwards: boolean): Headers {
 }
 
 /** Whether `Authorization` belongs to the target, because the key of the gateway is in a header of its own. */
-const hasOwnKey = (sent: Sent): boolean =>
+const hasOwnKey = (sent: RequestHeaders): boolean =>
   textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
 
 function pass(name: string, text: string, headers: Record<string, string>): void {

@@ -27,7 +27,7 @@ export interface RealtimeRequest {
   readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;
 }
 
-type Counted =
+type CountedUsage =
   | { readonly usage: Usage; readonly measured?: undefined }
   | { readonly usage: null; readonly measured: Measured };
 
@@ -41,7 +41,7 @@ export type RealtimeNews =
       readonly transcriptionModel: string | null;
     }
   /** Usage of an answer or of a transcription: tokens, or audio duration. */
-  | ({ readonly kind: 'used'; readonly by: 'session' | 'transcription' } & Counted)
+  | ({ readonly kind: 'used'; readonly by: 'session' | 'transcription' } & CountedUsage)
   | { readonly kind: 'error'; readonly message: string };
 
 /** The upstream side of a session, in OpenAI's realtime dialect. */

@@ -247,14 +247,14 @@ function lost({ answeredBefore }: Growth, replaced: readonly CallCount[], answer
 }
 
 /** Spans whose answer a call of the gateway has now: those that counted as a call before, and those whose tokens did. */
-interface Answered {
+interface AnsweredCalls {
   readonly calls: readonly CallCount[];
   readonly tokens: readonly CallCount[];
 }
 
 type Calls = Omit<CountedOnce, 'estimate' | 'estimatedCalls'>;
 
-function callsOf(growth: Growth, answered: Answered): Calls {
+function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
   const { before, added } = growth.trace;
   const { llmCalls = 0, gatewayCalls = 0, inputTokens = 0, outputTokens = 0 } = before ?? {};
   const gateway = added.filter(isGatewayCall);

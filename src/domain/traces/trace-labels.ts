@@ -156,13 +156,13 @@ function first(
   return one <= other ? [one, oneBit] : [other, otherBit];
 }
 
-interface Found {
+interface RankedLabel {
   readonly label: string | null;
   readonly rank: number;
 }
-const NOTHING: Found = { label: null, rank: Infinity };
+const NOTHING: RankedLabel = { label: null, rank: Infinity };
 
-function better(found: Found, value: AttributeValue, rank: number): Found {
+function better(found: RankedLabel, value: AttributeValue, rank: number): RankedLabel {
   if (rank >= found.rank) return found;
   const label = labelOf(value);
   return label === null ? found : { label, rank };

@@ -179,9 +179,9 @@ function firstRoot(left: Root | null, right: Root | null): Root | null {
   return wordsOf(left) <= wordsOf(right) ? left : right;
 }
 
-type Sent = Pick<TraceTally, 'startNs' | 'service'>;
+type ServiceAt = Pick<TraceTally, 'startNs' | 'service'>;
 
-function firstService(left: Sent, right: Sent): string {
+function firstService(left: ServiceAt, right: ServiceAt): string {
   if (left.startNs !== right.startNs) return left.startNs < right.startNs ? left.service : right.service;
   if (left.service === '' || right.service === '') return left.service || right.service;
   return left.service <= right.service ? left.service : right.service;
@@ -206,7 +206,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   const roots: SpanHead[] = [];
   const [agents, models, frameworks] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const counts = { agentInvocations: 0, toolCalls: 0, errorCount: 0 };
-  let first: Sent = { startNs: spans[0]?.startNs ?? 0n, service: '' };
+  let first: ServiceAt = { startNs: spans[0]?.startNs ?? 0n, service: '' };
   let endNs = spans[0]?.endNs ?? 0n;
   let charged: Usd | null = null;
   let chargedCalls = 0;

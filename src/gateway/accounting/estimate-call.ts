@@ -19,14 +19,14 @@ export const createCallEstimates = (catalog: CatalogSource): CallEstimates => ({
 });
 
 /** Derived values of one catalog snapshot, computed on first use. */
-interface Known {
+interface SnapshotValues {
   readonly tariffs: Map<CatalogEntry, Tariff | null>;
   /** Number of entries per model name without its provider prefix. */
   readonly offers: ReadonlyMap<string, number>;
 }
-const known = new WeakMap<CatalogSnapshot, Known>();
+const known = new WeakMap<CatalogSnapshot, SnapshotValues>();
 
-function knownOf(catalog: CatalogSnapshot): Known {
+function knownOf(catalog: CatalogSnapshot): SnapshotValues {
   const before = known.get(catalog);
   if (before !== undefined) return before;
   const offers = new Map<string, number>();

@@ -6,13 +6,13 @@ import { type Members, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { Accounted } from './record.ts';
 
 /** Prompt and answer of a record. */
-interface Recorded {
+interface RecordedTexts {
   readonly request: Accounted;
   readonly outcome: Outcome | null;
 }
 
 /** Prompt and answer after the guardrails of the mode `logging_only`; null where neither may be recorded. */
-type Masked = Recorded | null;
+type Masked = RecordedTexts | null;
 
 interface Recording {
   readonly guardrails: readonly ActiveGuardrail[];
@@ -55,7 +55,7 @@ function chained(
  */
 export function maskedForRecord(
   { guardrails, caller, callId, traceId }: Recording,
-  { request, outcome }: Recorded,
+  { request, outcome }: RecordedTexts,
 ): Masked | Promise<Masked> {
   const { endpoint, body, model } = request;
   const member = endpoint.asks?.member;

@@ -266,7 +266,7 @@ const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windo
   windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
 
 /** Charges of a call, and the counters of its cost. */
-interface Counted {
+interface CountedCall {
   readonly admission: Pick<Admission, 'count'>;
   readonly charges: readonly BudgetCharge[];
   /** Null for a call without a key. */
@@ -282,7 +282,7 @@ interface Counted {
 function costReservation(
   reservation: Reservation,
   expected: ExpectedCost,
-  { admission, charges, charged, labels, windows, at, routeAt }: Counted,
+  { admission, charges, charged, labels, windows, at, routeAt }: CountedCall,
 ): CostReservation {
   let isOpen = true;
   const costs = (cost: Usd): readonly Usd[] =>

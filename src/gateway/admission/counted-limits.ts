@@ -30,7 +30,7 @@ const YOUNG_MS = 120_000;
 /** Most spends in memory. The oldest is evicted. */
 const MOST_KNOWN = 50_000;
 
-interface Known {
+interface CachedSpend {
   readonly freshUntilMs: number;
   /** A read in flight is shared. */
   readonly spent: Promise<Usd>;
@@ -70,7 +70,7 @@ export function createCountedBudgets(
    */
   recorded: () => Promise<unknown>,
 ): CountedBudgets {
-  const known = new Map<string, Known>();
+  const known = new Map<string, CachedSpend>();
 
   async function read(spending: Spending, start: Date): Promise<Usd> {
     await recorded();

@@ -11,7 +11,7 @@ import type { BatchReserver } from '../admission/batch-limits.ts';
 import { createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { tagged } from '../../domain/calls/call-tags.ts';
-import type { ObjectGateway, Wanted } from '../gateway.ts';
+import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { permittedFor } from '../routing/permitted-router.ts';
 import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
 
@@ -118,7 +118,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
 
 const PLURALS = { file: 'files', batch: 'batches', response: 'responses' } as const;
 
-function noStorage({ kind, model, provider }: Wanted): Unsupported {
+function noStorage({ kind, model, provider }: RequestedRoute): Unsupported {
   const path = OBJECT_PATHS[kind];
   const what = PLURALS[kind];
   if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} does not store ${what}.`);

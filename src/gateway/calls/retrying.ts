@@ -68,7 +68,7 @@ export interface Retrying {
 }
 
 /** Counts of one call so far. */
-type Made = { -readonly [Member in keyof Tries]: Tries[Member] };
+type MutableTries = { -readonly [Member in keyof Tries]: Tries[Member] };
 
 /** One model of a call: its first route, and its alternatives. */
 interface Attempt {
@@ -85,7 +85,7 @@ interface Sending {
   readonly beforeSend: BeforeSend | undefined;
   /** The routes that its key permits. */
   readonly routeOf: Router;
-  readonly made: Made;
+  readonly made: MutableTries;
   /** Its last target. */
   target: CallTarget;
 }

@@ -3,7 +3,7 @@ const MOST_CHARACTERS = 4 * 1024 * 1024;
 /** Texts of more characters are not cached. */
 const LONGEST_TEXT = 64 * 1024;
 
-interface Known {
+interface CachedText {
   /** Weak, so that a text does not keep a replaced catalog in memory. */
   readonly basis: WeakRef<object>;
   readonly text: string;
@@ -11,7 +11,7 @@ interface Known {
 
 /** JSON of root fields whose values depend on one unchanging object alone, bounded by characters. */
 export class AnswerTexts {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, CachedText>();
   #characters = 0;
   #fields = 0;
 

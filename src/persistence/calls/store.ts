@@ -85,10 +85,10 @@ interface QueuedWhole extends QueuedCall {
   readonly record: CallRecord;
 }
 
-type Kept = QueuedRoot | QueuedWhole;
+type QueuedRecord = QueuedRoot | QueuedWhole;
 
 /** The call store, as the stores with reads need it. */
-export interface ReadableCallStore extends CallStore<Kept> {
+export interface ReadableCallStore extends CallStore<QueuedRecord> {
   /** Resolves when everything committed before is unfolded. */
   readable(): Promise<void>;
 }

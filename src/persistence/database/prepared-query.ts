@@ -11,14 +11,14 @@ class Place {
 }
 
 /** Placeholder of the value with this name. */
-export type Given<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
+export type Placeholder<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
 
 /**
  * A query that is compiled once, at its first run: compiling takes longer than SQLite needs for a page. Every value
  * that differs between runs must be a `given`.
  */
 export function preparedQuery<Values extends object, Row>(
-  build: (db: Kysely<Tables>, given: Given<Values>) => Compilable<Row>,
+  build: (db: Kysely<Tables>, given: Placeholder<Values>) => Compilable<Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<readonly Row[]> {
   let made: CompiledQuery<Row> | null = null;
   return async (db, values) => {

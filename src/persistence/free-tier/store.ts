@@ -11,7 +11,7 @@ import { transaction } from '../database/transaction.ts';
 const WAITING = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
 const GROUP_ROWS = 1_000;
 
-interface Asked extends Weight {
+interface ReservationRequest extends Weight {
   readonly asked: FreeTierCalls;
   readonly limit: number;
 }
@@ -60,8 +60,8 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
   }
 
   /** Reservations of one client share its grant, first come, first served. */
-  async function commit(jobs: readonly Asked[]): Promise<readonly Reserved[]> {
-    const results = new Map<Asked, Reserved>();
+  async function commit(jobs: readonly ReservationRequest[]): Promise<readonly Reserved[]> {
+    const results = new Map<ReservationRequest, Reserved>();
     for (const limit of new Set(jobs.map((job) => job.limit))) {
       const alike = jobs.filter((job) => job.limit === limit);
       const reserved = await inFlight.write(() =>
@@ -81,7 +81,11 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
     return jobs.map((job) => results.get(job) ?? { granted: 0, used: job.limit });
   }
 
-  const reservations = createGroupCommit<Asked, Reserved>({ commit, limit: WAITING, groupRows: GROUP_ROWS });
+  const reservations = createGroupCommit<ReservationRequest, Reserved>({
+    commit,
+    limit: WAITING,
+    groupRows: GROUP_ROWS,
+  });
 
   return {
     reserve: (asked, limit) => reservations.submit({ asked, limit, rows: 1, bytes: 0 }),

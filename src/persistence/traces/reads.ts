@@ -6,7 +6,7 @@ import type { SpanHead } from '../../domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../domain/traces/store.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
-import { type Given, preparedQuery } from '../database/prepared-query.ts';
+import { type Placeholder, preparedQuery } from '../database/prepared-query.ts';
 import { rowReader } from '../database/row-reader.ts';
 import { tableWithout, textsInJson, tuplesInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
@@ -118,15 +118,17 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
       .where(sql`(trace_summary.trace_id, trace_summary.trace_ref)`, 'in', tuplesInJson(flavour, 2, keys));
 
   const pages = byVisibility((kind) => {
-    const page = (db: Kysely<Tables>, given: Given<PageValues>) =>
+    const page = (db: Kysely<Tables>, given: Placeholder<PageValues>) =>
       summaries(db)
         .where(visibleTo(kind, given('owner')))
         .where('start_ms', '>=', given('startMs'))
         .limit(given('limit'));
     // A single upper bound: with two, SQLite may start at the higher one and scan all rows between.
     return {
-      first: preparedQuery((db, given: Given<PageValues>) => page(db, given).where('start_ms', '<', given('endMs'))),
-      behind: preparedQuery((db, given: Given<PageValues>) =>
+      first: preparedQuery((db, given: Placeholder<PageValues>) =>
+        page(db, given).where('start_ms', '<', given('endMs')),
+      ),
+      behind: preparedQuery((db, given: Placeholder<PageValues>) =>
         page(db, given).where(({ eb, refTuple, tuple }) =>
           eb(refTuple('start_ms', 'trace_ref'), '<', tuple(given('afterMs'), given('afterRef'))),
         ),
@@ -135,19 +137,19 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
   });
 
   const found = byVisibility((kind) => {
-    const ofId = (db: Kysely<Tables>, given: Given<SoughtValues>) =>
+    const ofId = (db: Kysely<Tables>, given: Placeholder<SoughtValues>) =>
       summaries(db)
         .where(visibleTo(kind, given('owner')))
         .where('trace_id', '=', given('traceId'));
     return {
       any: preparedQuery(ofId),
-      one: preparedQuery((db, given: Given<SoughtValues>) =>
+      one: preparedQuery((db, given: Placeholder<SoughtValues>) =>
         ofId(db, given).where('trace_ref', '=', given('traceRef')),
       ),
     };
   });
 
-  const theseSummaries = preparedQuery((db, given: Given<{ readonly keys: string }>) =>
+  const theseSummaries = preparedQuery((db, given: Placeholder<{ readonly keys: string }>) =>
     summaries(db).where(sql`(trace_id, trace_ref)`, 'in', tuplesInJson(flavour, 2, given('keys'))),
   );
 
@@ -170,14 +172,14 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
       .orderBy('head.by_start')
       .orderBy('head.by_id');
   };
-  const wholeTraces = preparedQuery((db, given: Given<{ readonly keys: string }>) =>
+  const wholeTraces = preparedQuery((db, given: Placeholder<{ readonly keys: string }>) =>
     inOrder(db, (source) => headsOf(db, source, given('keys'))),
   );
 
-  const isBehind = (given: Given<SpanPageValues>) =>
+  const isBehind = (given: Placeholder<SpanPageValues>) =>
     sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`;
   const spanPage = (behind: boolean) =>
-    preparedQuery((db, given: Given<SpanPageValues>) => {
+    preparedQuery((db, given: Placeholder<SpanPageValues>) => {
       // A limit for each source, so that fewer rows are sorted.
       const first = (source: SpanSource) =>
         headsOf(db, source, given('keys'))
@@ -189,7 +191,7 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
     });
   const spanPages = { first: spanPage(false), behind: spanPage(true) };
 
-  const oneSpan = preparedQuery((db, given: Given<{ readonly keys: string; readonly spanId: string }>) => {
+  const oneSpan = preparedQuery((db, given: Placeholder<{ readonly keys: string; readonly spanId: string }>) => {
     const spanIn = (source: SpanSource) =>
       spansOf(db, source, given('keys'))
         .leftJoin('export_body', 'export_body.body_no', 'span.body_no')
@@ -202,7 +204,7 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
   });
 
   /** Joins a body to one of its spans only: the result holds its bytes once. */
-  const theseSpans = preparedQuery((db, given: Given<{ readonly keys: string; readonly spanIds: string }>) => {
+  const theseSpans = preparedQuery((db, given: Placeholder<{ readonly keys: string; readonly spanIds: string }>) => {
     const spansIn = (source: SpanSource) =>
       spansOf(db, source, given('keys'))
         .where('span.span_id', 'in', textsInJson(flavour, given('spanIds')))

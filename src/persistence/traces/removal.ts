@@ -25,7 +25,7 @@ interface TakenTrace {
 }
 
 /** The spans of some traces in one body. */
-interface Held {
+interface BodySpans {
   count: number;
   readonly traceIds: string[];
   /** Their places in its span block. */
@@ -78,7 +78,7 @@ export function createTraceRemoval(
   async function heldBy(
     db: Kysely<Tables>,
     taken: readonly TakenTrace[],
-  ): Promise<readonly (readonly [bodyNo: string, held: Held])[]> {
+  ): Promise<readonly (readonly [bodyNo: string, held: BodySpans])[]> {
     const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
     const numbers = numbersIn(flavour, [...idOf.keys()]);
     const names = [sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')];
@@ -96,8 +96,8 @@ export function createTraceRemoval(
       .select(['at', 'length', 'spans'])
       .where('trace_no', 'in', numbers)
       .execute();
-    const held = new Map<string, Held>();
-    function heldOf(body: string, number: string, count: number): Held {
+    const held = new Map<string, BodySpans>();
+    function heldOf(body: string, number: string, count: number): BodySpans {
       const of = held.get(body) ?? { count: 0, traceIds: [], places: [] };
       of.count += count;
       of.traceIds.push(idOf.get(number) ?? '');
@@ -111,7 +111,7 @@ export function createTraceRemoval(
   }
 
   /** Deletes a body without spans; removes these traces from a body with spans of other traces. */
-  async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds, places }: Held): Promise<void> {
+  async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds, places }: BodySpans): Promise<void> {
     const held = await sql<{ held_by: number }>`
       update export_body set held_by = held_by - ${count} where body_no = ${bodyNo} returning held_by
     `.execute(db);

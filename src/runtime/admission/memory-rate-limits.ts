@@ -41,20 +41,20 @@ class RateCounter {
 }
 
 /** A limit of a call, and its counter. */
-interface Counted {
+interface CountedLimit {
   readonly limit: RateLimit;
   readonly counter: RateCounter;
   /** When the window of the counter began in which the call is counted. */
   readonly windowMs: number;
 }
 
-function refusal({ limit }: Counted, type: RateType, most: number, used: number): RateRefusal {
+function refusal({ limit }: CountedLimit, type: RateType, most: number, used: number): RateRefusal {
   const { scope, id } = limit;
   return { kind: 'refused', scope, id, type, limit: most, remaining: Math.max(0, most - used) };
 }
 
 /** The first of the counters whose limit of one type does not have room for an amount; null when all have. */
-function refusedBy(counted: readonly Counted[], type: RateType, expected: number): RateRefusal | null {
+function refusedBy(counted: readonly CountedLimit[], type: RateType, expected: number): RateRefusal | null {
   for (const one of counted) {
     const most = limitOf(one.limit, type);
     if (most === undefined) continue;
@@ -75,7 +75,7 @@ const usedOf = ({ requests, tokens, parallel }: RateCounter, type: RateType): nu
 
 const TYPES: readonly RateType[] = ['requests', 'tokens', 'max_parallel_requests'];
 
-function standingsOf(counted: readonly Counted[]): readonly RateStanding[] {
+function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] {
   const standings: RateStanding[] = [];
   for (const { limit, counter } of counted)
     for (const type of TYPES) {
@@ -99,7 +99,7 @@ class AdmittedCall implements RateAdmission {
   readonly kind = 'admitted';
   readonly standings: readonly RateStanding[];
   readonly endMs: number;
-  readonly #counted: readonly Counted[];
+  readonly #counted: readonly CountedLimit[];
   readonly #expected: number;
   readonly #holding: Holding;
   readonly #place: Place<AdmittedCall>;
@@ -107,7 +107,7 @@ class AdmittedCall implements RateAdmission {
   #open = true;
 
   constructor(
-    counted: readonly Counted[],
+    counted: readonly CountedLimit[],
     expected: number,
     at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: Holding },
   ) {

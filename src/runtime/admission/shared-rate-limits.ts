@@ -34,7 +34,7 @@ const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): num
   type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
 
 /** A limit of a call, its share, and the amount of the call. */
-interface Counted {
+interface CountedLimit {
   readonly limit: RateLimit;
   readonly type: RateType;
   readonly most: number;
@@ -80,8 +80,8 @@ export function createSharedRateLimits({
   }
 
   /** The limits of a call in the order in which they are checked. */
-  function countedOf(limits: readonly RateLimit[], expected: number): readonly Counted[] {
-    const counted: Counted[] = [];
+  function countedOf(limits: readonly RateLimit[], expected: number): readonly CountedLimit[] {
+    const counted: CountedLimit[] = [];
     for (const { type, kind } of PHASES)
       for (const limit of limits) {
         const most = limitOf(limit, type);
@@ -93,7 +93,7 @@ export function createSharedRateLimits({
   }
 
   /** Takes the amounts of a call with room everywhere; else the refusal. A request that a later phase refuses stays counted. */
-  function decide(counted: readonly Counted[]): RateAdmission | RateRefusal {
+  function decide(counted: readonly CountedLimit[]): RateAdmission | RateRefusal {
     const refused = counted.find(isLacking);
     if (refused === undefined) return new SharedCall(counted, { nowMs, holding });
     if (refused.type !== 'requests')
@@ -101,7 +101,7 @@ export function createSharedRateLimits({
     return refusalOf(refused);
   }
 
-  async function askAndDecide(counted: readonly Counted[]): Promise<RateAdmission | RateRefusal> {
+  async function askAndDecide(counted: readonly CountedLimit[]): Promise<RateAdmission | RateRefusal> {
     const lateMs = nowMs() + LONGEST_WAIT_MS;
     for (;;) {
       const lacking = counted.filter(isLacking);
@@ -131,9 +131,9 @@ export function createSharedRateLimits({
   };
 }
 
-const isLacking = ({ share, amount }: Counted): boolean => !share.hasRoom(amount);
+const isLacking = ({ share, amount }: CountedLimit): boolean => !share.hasRoom(amount);
 
-function refusalOf({ limit: { scope, id }, type, most, share }: Counted): RateRefusal {
+function refusalOf({ limit: { scope, id }, type, most, share }: CountedLimit): RateRefusal {
   return { kind: 'refused', scope, id, type, limit: most, remaining: Math.max(0, share.left) };
 }
 
@@ -152,12 +152,12 @@ class SharedCall implements RateAdmission {
   readonly endMs: number;
   /** Windows of the tokens of this call. */
   readonly #windows: readonly number[];
-  readonly #counted: readonly Counted[];
+  readonly #counted: readonly CountedLimit[];
   readonly #holding: Holding;
   readonly #place: Place<SharedCall>;
   #open = true;
 
-  constructor(counted: readonly Counted[], at: { readonly nowMs: () => number; readonly holding: Holding }) {
+  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly holding: Holding }) {
     this.#counted = counted;
     this.#holding = at.holding;
     this.endMs = at.nowMs() + SLOT_MS;
@@ -186,7 +186,7 @@ class SharedCall implements RateAdmission {
 }
 
 /** The order of the answer's headers: by limit, then by type. */
-function standingsOf(counted: readonly Counted[]): readonly RateStanding[] {
+function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] {
   const limits = new Set(counted.map(({ limit }) => limit));
   const standings: RateStanding[] = [];
   for (const limit of limits)

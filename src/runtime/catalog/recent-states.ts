@@ -7,7 +7,7 @@ const KEPT_MS = 10 * 60_000;
 const MOST_STATES = 16;
 const MOST_ENTRIES = 8_000;
 
-interface Kept {
+interface ReplacedState {
   readonly snapshot: CatalogSnapshot;
   readonly untilMs: number;
   /** Entries that the next state does not share. */
@@ -23,7 +23,7 @@ export interface RecentStates {
 
 /** The last replaced state is kept with any size; of the others the oldest are evicted first. */
 export function createRecentStates(clock: Clock): RecentStates {
-  let recent: readonly Kept[] = [];
+  let recent: readonly ReplacedState[] = [];
 
   function prune(): void {
     const now = clock.monotonicMs();

@@ -60,15 +60,15 @@ export function createCatalogRecorder({
   readonly confirmMs?: number;
   readonly retryMs?: number;
 }): CatalogRecorder {
-  interface Seen {
+  interface ServedState {
     readonly snapshot: CatalogSnapshot;
     readonly at: Date;
   }
-  let waiting: readonly Seen[] = [];
+  let waiting: readonly ServedState[] = [];
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
   /** The last state recorded by this process, which need not be read back when it is the head. */
-  let last: Seen | null = null;
+  let last: ServedState | null = null;
   /** The head, while no other process is known to have changed it. */
   let known: RecordHead | null = null;
 
@@ -98,7 +98,7 @@ export function createCatalogRecorder({
   const earlierThanOurs = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
-  async function record(seen: Seen): Promise<void> {
+  async function record(seen: ServedState): Promise<void> {
     const { snapshot } = seen;
     let head = known ?? (await history.head());
     known = null;

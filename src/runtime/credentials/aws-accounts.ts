@@ -14,7 +14,7 @@ const DEFAULT_CACHE_MS = 900_000;
 /** Session name of an assumed role without a configured name. */
 const SESSION_NAME = 'lensgate';
 
-type Found = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>>;
+type LibraryCredentials = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>>;
 
 /**
  * AWS credentials from the standard sources: profile, role, web identity token, container, machine. They are resolved
@@ -92,7 +92,7 @@ const nameOf = ({ keys, profile, role, webIdentityToken, region, stsEndpoint }: 
     stsEndpoint,
   ]);
 
-async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Promise<Found> {
+async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Promise<LibraryCredentials> {
   const { role, webIdentityToken, region, stsEndpoint } = account;
   const library = await import('@aws-sdk/credential-providers');
   const clientConfig = { region, requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS } };
@@ -134,7 +134,10 @@ interface Finder {
  * Identity of the deployment before it assumes a role. Files are read again each time, because they may contain
  * temporary credentials.
  */
-function ownOf({ keys, profile }: AwsAccount, { library, clientConfig, env }: Finder): () => Promise<Found> {
+function ownOf(
+  { keys, profile }: AwsAccount,
+  { library, clientConfig, env }: Finder,
+): () => Promise<LibraryCredentials> {
   if (keys !== null) {
     const sessionToken = keys.sessionToken?.reveal();
     return async () => ({

@@ -24,7 +24,7 @@ interface GuardrailOptions {
 }
 
 /** A stored guardrail, as configured and as it runs. */
-interface Held {
+interface LoadedGuardrail {
   /** Tells every change: a sealed text is never the same twice. */
   readonly version: string;
   readonly shown: GuardrailDefinition;
@@ -38,9 +38,9 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
 export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
   const params = sealedJson<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
-  let ofFile: readonly Held[] = [];
+  let ofFile: readonly LoadedGuardrail[] = [];
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
-  let stored: readonly Held[] = [];
+  let stored: readonly LoadedGuardrail[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
@@ -48,7 +48,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
 
   const running = (): readonly GuardrailDefinition[] => [...ofFile, ...stored].map(({ run }) => run);
 
-  function held(row: StoredGuardrail): Held {
+  function held(row: StoredGuardrail): LoadedGuardrail {
     const opened = params.open(row.id, row.sealed);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
@@ -84,7 +84,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   }
 
   function resolve(): void {
-    const again = (one: Held): Held =>
+    const again = (one: LoadedGuardrail): LoadedGuardrail =>
       one.run.kind === UNREADABLE_KIND ? one : { ...one, run: { ...one.run, params: readParams(one.shown.params) } };
     ofFile = ofFile.map(again);
     stored = stored.map(again);

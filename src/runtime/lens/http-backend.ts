@@ -28,7 +28,7 @@ const NO_ANSWER = 503;
 /** Statuses that may pass. */
 const PASSING = new Set([429, 502, NO_ANSWER, 504]);
 
-interface Sent {
+interface BackendRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly attempt?: number;
@@ -72,7 +72,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 
   async function attempted(
-    { method, path, attempt, body, withinMs = REQUEST_MS }: Sent,
+    { method, path, attempt, body, withinMs = REQUEST_MS }: BackendRequest,
     signal: AbortSignal,
   ): Promise<{ readonly status: number; readonly headers: Headers | null; readonly body: unknown }> {
     try {
@@ -94,7 +94,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     }
   }
 
-  async function send(sent: Sent, signal: AbortSignal) {
+  async function send(sent: BackendRequest, signal: AbortSignal) {
     for (let nth = 0; ; nth += 1) {
       const answer = await attempted(sent, signal);
       if (answer.status < 300) return answer;
@@ -105,7 +105,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
 
   async function about<Result>(
     { lensId, runId, attempt }: RunClaim,
-    { path, ...sent }: Sent,
+    { path, ...sent }: BackendRequest,
     signal: AbortSignal,
   ): Promise<Result> {
     const of = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}`;

@@ -61,16 +61,16 @@ function networkOf(address: Address): string {
   return `${new ipaddr.IPv6([...parts, 0, 0, 0, 0]).toString()}/64`;
 }
 
-interface Known {
+interface ParsedAddress {
   readonly address: string;
   readonly network: string;
   readonly trusted: boolean;
 }
 
 /** Parses addresses; null for other text. */
-function createLookup(trustedProxies: readonly string[]): (text: string) => Known | null {
+function createLookup(trustedProxies: readonly string[]): (text: string) => ParsedAddress | null {
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null);
-  const known = new Map<string, Known>();
+  const known = new Map<string, ParsedAddress>();
   return (text) => {
     const before = known.get(text);
     if (before !== undefined) return before;
@@ -105,7 +105,7 @@ type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => 
 function createClients(trustedProxies: readonly string[], part: 'network' | 'address'): ClientOf {
   const look = createLookup(trustedProxies);
 
-  function behind(proxy: Known, chain: string): Known {
+  function behind(proxy: ParsedAddress, chain: string): ParsedAddress {
     let client = proxy;
     let end = chain.length;
     for (let hop = 0; hop < MOST_HOPS && end >= 0 && client.trusted; hop += 1) {

@@ -7,7 +7,7 @@ beforeEach(awayFromMidnight);
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const YEARS = 'start_date=2026-01-01&end_date=2027-12-31';
 
-interface Told {
+interface ActivityAnswer {
   readonly results: readonly {
     readonly breakdown: Readonly<Record<string, Readonly<Record<string, { readonly metadata: object }>>>>;
   }[];
@@ -101,10 +101,10 @@ async function send(path: string, key: string | null): Promise<readonly [number,
   ];
 }
 
-const read = async (path: string, key = app.adminKey): Promise<Told> => {
+const read = async (path: string, key = app.adminKey): Promise<ActivityAnswer> => {
   const [status, answer] = await send(path, key);
   expect(status).toBe(200);
-  return answer as Told;
+  return answer as ActivityAnswer;
 };
 
 describe('dailyActivity.user and its kind', () => {

@@ -3,14 +3,14 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { POLLING } from '../../support/polling.ts';
 
-interface Sent {
+interface UpstreamRequest {
   readonly model: string;
   readonly questions: Readonly<Record<string, unknown>>;
 }
 
 let app: TestApp;
 let upstream: FaultServer;
-let sent: Sent[] = [];
+let sent: UpstreamRequest[] = [];
 /** Probabilities by upstream model and question; a question without one is refused. */
 let answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {};
 let broken: ReadonlySet<string> = new Set();
@@ -44,7 +44,7 @@ beforeEach(() => {
   sent = [];
   broken = new Set();
   upstream.answer((response, _socket, { body }) => {
-    const call = JSON.parse(body) as Sent;
+    const call = JSON.parse(body) as UpstreamRequest;
     sent.push(call);
     if (broken.has(call.model)) {
       response.writeHead(500, { 'content-type': 'application/json' });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-interface Sent {
+interface UpstreamRequest {
   readonly model: string;
   readonly state: string;
   readonly questions: Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ interface Sent {
 
 let app: TestApp;
 let upstream: FaultServer;
-let sent: Sent[] = [];
+let sent: UpstreamRequest[] = [];
 let open = 0;
 let mostOpen = 0;
 
@@ -49,7 +49,7 @@ beforeEach(() => {
   mostOpen = 0;
   const waiting: (() => void)[] = [];
   upstream.answer((response, _socket, { body }) => {
-    const call = JSON.parse(body) as Sent;
+    const call = JSON.parse(body) as UpstreamRequest;
     sent.push(call);
     open += 1;
     mostOpen = Math.max(mostOpen, open);

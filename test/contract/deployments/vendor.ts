@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** Request that the upstream received. */
-interface Seen {
+interface UpstreamRequest {
   readonly path: string | undefined;
   readonly authorization: string | undefined;
   readonly model: unknown;
@@ -13,7 +13,7 @@ interface Seen {
 /** Upstream that answers chats and embeddings, and records its requests. */
 export interface Vendor {
   readonly base: string;
-  seen(): readonly Seen[];
+  seen(): readonly UpstreamRequest[];
   stop(): void;
 }
 
@@ -33,7 +33,7 @@ const EMBEDDING = {
 };
 
 export async function startRecordedVendor(): Promise<Vendor> {
-  const seen: Seen[] = [];
+  const seen: UpstreamRequest[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { model } = JSON.parse(body) as { readonly model?: unknown };

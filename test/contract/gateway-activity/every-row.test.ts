@@ -7,7 +7,7 @@ import { restRoutes } from '../../../src/http/routes.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { POLLING } from '../../support/polling.ts';
 
-interface Told {
+interface ActivityAnswer {
   readonly by_route: readonly {
     readonly category: string;
     readonly route: string;
@@ -113,7 +113,7 @@ describe('every row of the HTTP routes', () => {
   }
 
   async function counted(): Promise<Readonly<Record<string, readonly [number, number]>>> {
-    const { by_route: routes } = (await (await app.call('GET', '/gateway/daily/activity')).json()) as Told;
+    const { by_route: routes } = (await (await app.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
     return Object.fromEntries(
       routes.map((one) => [`${one.category} ${one.route}`, [one.successful_requests, one.failed_requests]]),
     );

@@ -13,7 +13,7 @@ const AWAY_MS = Number(process.env['LENSGATE_STORE_AWAY_MS'] ?? 2_000);
 
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
 
-interface Told {
+interface ActivityAnswer {
   readonly total_successful_requests: number;
   readonly total_failed_requests: number;
 }
@@ -50,7 +50,7 @@ async function load({ url, adminKey }: TestApp, counts: [number, number], until:
 }
 
 async function totals(of: TestApp): Promise<readonly [number, number]> {
-  const told = (await (await of.call('GET', '/gateway/daily/activity')).json()) as Told;
+  const told = (await (await of.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
   return [told.total_successful_requests, told.total_failed_requests];
 }
 

@@ -7,7 +7,7 @@ import { POLLING } from '../../support/polling.ts';
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 
-interface Told {
+interface ActivityAnswer {
   readonly total_successful_requests: number;
   readonly total_failed_requests: number;
 }
@@ -33,7 +33,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
   });
 
   async function totals(app: TestApp): Promise<readonly [number, number]> {
-    const told = (await (await app.call('GET', '/gateway/daily/activity')).json()) as Told;
+    const told = (await (await app.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
     return [told.total_successful_requests, told.total_failed_requests];
   }
 

@@ -17,22 +17,22 @@ beforeAll(async () => {
 });
 afterAll(() => guarded.stop());
 
-type Asked = readonly [path: string, body: object | string];
+type RequestCase = readonly [path: string, body: object | string];
 
 const CHAT = '/v1/chat/completions';
 const user = { role: 'user', content: 'hi' };
-const chat = (model: string, ...messages: object[]): Asked => [CHAT, { model, messages }];
-const messages = (model: string, content: object[]): Asked => [
+const chat = (model: string, ...messages: object[]): RequestCase => [CHAT, { model, messages }];
+const messages = (model: string, content: object[]): RequestCase => [
   '/v1/messages',
   { model, max_tokens: 9, messages: [user, { role: 'assistant', content }, user] },
 ];
-const responses = (item: object): Asked => ['/v1/responses', { model: 'chat', input: [user, item] }];
-const gemini = (part: object): Asked => [
+const responses = (item: object): RequestCase => ['/v1/responses', { model: 'chat', input: [user, item] }];
+const gemini = (part: object): RequestCase => [
   '/v1beta/models/gemini-up:generateContent',
   { contents: [{ role: 'user', parts: [part] }] },
 ];
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"a":"${ESCAPED}"}` } };
-const decision = (input: object): Asked => [
+const decision = (input: object): RequestCase => [
   '/v1/decisions',
   {
     model: 'decider',
@@ -41,7 +41,7 @@ const decision = (input: object): Asked => [
   },
 ];
 
-const CASES: Readonly<Record<string, Asked>> = {
+const CASES: Readonly<Record<string, RequestCase>> = {
   'a message that says it is a picture': chat('chat', { role: 'user', type: 'image', content: WORD }),
   'a message that says it is a thought': chat('chat', { role: 'user', thought: true, content: WORD }),
   'a part that says it is a thought': chat('chat', {

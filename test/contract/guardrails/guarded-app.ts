@@ -2,7 +2,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 /** Parts of a response that tests compare. */
-interface Seen {
+interface ReceivedAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ interface Seen {
 export interface GuardedApp {
   readonly app: TestApp;
   readonly upstream: FaultServer;
-  ask(path: string, body: object, headers?: Record<string, string>): Promise<Seen>;
+  ask(path: string, body: object, headers?: Record<string, string>): Promise<ReceivedAnswer>;
   /** Sets the texts of the next answers. */
   says(...texts: readonly string[]): void;
   /** Requests that the upstream received since the last `ask`. */

@@ -27,14 +27,14 @@ afterEach(() => {
 
 /** A server whose requests the test answers. */
 async function openServer(timeouts: Partial<typeof TIMEOUTS> = {}) {
-  const waiting: ((asked: Asked) => void)[] = [];
+  const waiting: ((asked: Exchange) => void)[] = [];
   const serve = (request: Incoming, response: Outgoing): void => waiting.shift()?.({ request, response });
   const server = createHttpServer(serve, { timeouts: { ...TIMEOUTS, ...timeouts }, hotPaths: new Set(['/hot']) });
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
   return {
     server,
-    next: () => new Promise<Asked>((resolve) => void waiting.push(resolve)),
+    next: () => new Promise<Exchange>((resolve) => void waiting.push(resolve)),
     open() {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay(true);
       return socket.on('error', () => {});
@@ -42,7 +42,7 @@ async function openServer(timeouts: Partial<typeof TIMEOUTS> = {}) {
   };
 }
 
-interface Asked {
+interface Exchange {
   readonly request: Incoming;
   readonly response: Outgoing;
 }

@@ -133,17 +133,17 @@ describe('fallbacks', () => {
   });
 
   it('count against the deployment that failed, and no other', async () => {
-    type Told = { readonly calls: number; readonly failures: number; readonly inFlight: number };
-    async function health(model: string): Promise<Told | undefined> {
+    type Health = { readonly calls: number; readonly failures: number; readonly inFlight: number };
+    async function health(model: string): Promise<Health | undefined> {
       const query = `{ deployments(filter: { model: "${model}" }) { health { calls failures inFlight } } }`;
       const answer = await setup.app.call('POST', '/graphql', { query });
-      const { data } = (await answer.json()) as { data: { deployments: { health: Told }[] } };
+      const { data } = (await answer.json()) as { data: { deployments: { health: Health }[] } };
       return data.deployments[0]?.health;
     }
     const [one, spare] = [await health('one'), await health('spare')];
     setup.plan({ 'one-up': [500] });
     await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
-    const told = (before: Told | undefined, calls: number, failures: number) => ({
+    const told = (before: Health | undefined, calls: number, failures: number) => ({
       calls: (before?.calls ?? 0) + calls,
       failures: (before?.failures ?? 0) + failures,
       inFlight: 0,

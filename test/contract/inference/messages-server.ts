@@ -25,12 +25,12 @@ export interface MessagesServer {
   stop(): Promise<void>;
   answerWith(status: number, body: unknown, headers?: Record<string, string>): void;
   streamWith(...events: readonly string[]): void;
-  ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<Asked>;
+  ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<ReceivedAnswer>;
   /** Last request that the upstream received. */
   sentUp(): { readonly path: string; readonly headers: Record<string, unknown>; readonly body: unknown };
 }
 
-interface Asked {
+interface ReceivedAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Record<string, string>;

@@ -15,7 +15,7 @@ beforeEach(() => setup.plan({}));
 
 const lastBody = (): unknown => JSON.parse(setup.upstream.received.at(-1)?.body ?? '');
 
-interface Left {
+interface StoredCall {
   readonly attributes: Readonly<Record<string, string>>;
   readonly spendRow: object;
 }
@@ -24,7 +24,7 @@ interface Left {
 async function noted(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
   const trace = aTrace();
   expect((await setup.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
-  const [span] = (await left(setup.app, trace.traceId)) as readonly Left[];
+  const [span] = (await left(setup.app, trace.traceId)) as readonly StoredCall[];
   return Object.fromEntries(
     Object.entries(span?.attributes ?? {}).filter(([name]) => !/^(gen_ai|litellm)\./.test(name)),
   );

@@ -81,14 +81,14 @@ async function newKey(draft: object): Promise<{ key: string; token: string }> {
   return (await answer.json()) as { key: string; token: string };
 }
 
-interface Asked {
+interface ReceivedAnswer {
   readonly status: number;
   readonly body: unknown;
   /** Model that the answer's headers name. */
   readonly group: string | null;
 }
 
-async function chat(key: string, model = 'big', fields: object = {}): Promise<Asked> {
+async function chat(key: string, model = 'big', fields: object = {}): Promise<ReceivedAnswer> {
   const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   const text = await answer.text();

@@ -39,12 +39,12 @@ async function addRows(first: number, count: number): Promise<void> {
   }
 }
 
-interface Counted {
+interface StatementCount {
   readonly rows: number;
   readonly statements: number;
 }
 
-async function counted(path: string, rowsOf: (body: never) => readonly unknown[]): Promise<Counted> {
+async function counted(path: string, rowsOf: (body: never) => readonly unknown[]): Promise<StatementCount> {
   const before = statements;
   const { status, body } = await get(path);
   const used = statements - before;
@@ -72,8 +72,8 @@ const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body
 ];
 
 /** The fewest statements of some requests: background tasks add their own to others. */
-async function fewest(path: string, rowsOf: (body: never) => Rows): Promise<Counted> {
-  const all: Counted[] = [];
+async function fewest(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
+  const all: StatementCount[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
     // oxlint-disable-next-line no-await-in-loop -- one after another, so that each is counted alone
     all.push(await counted(path, rowsOf));

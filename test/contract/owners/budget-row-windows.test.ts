@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => calls.stop());
 
 /** A call to make, the budget row that refuses it, and the start of its refusal. */
-interface Asked {
+interface BudgetCase {
   readonly key: string;
   readonly fields?: object;
   readonly budgetId: string;
@@ -40,7 +40,7 @@ const teamInfo = async (id: string): Promise<TeamInfo> =>
   (await calls.app.call('GET', `/team/info?team_id=${id}`)).json() as Promise<TeamInfo>;
 
 /** Scopes whose budget is a row of its own: each makes a caller under an id. */
-const SCOPES: Readonly<Record<string, (id: string) => Promise<Asked>>> = {
+const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
   async organization(id) {
     await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
     await calls.manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });
@@ -85,23 +85,23 @@ const SCOPES: Readonly<Record<string, (id: string) => Promise<Asked>>> = {
 };
 
 /** A call that costs 1 USD. */
-async function call({ key, fields }: Pick<Asked, 'key' | 'fields'>): Promise<unknown> {
+async function call({ key, fields }: Pick<BudgetCase, 'key' | 'fields'>): Promise<unknown> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   const sent: unknown = await answer.json();
   return answer.status === 200 ? 200 : [answer.status, sent];
 }
 
-const admittedIn = ({ refusesEqual = true }: Asked): number => (refusesEqual ? 2 : 3);
+const admittedIn = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
 
 /** Spends the budget of a window, and expects its refusal. */
-async function spendWindow(asked: Asked, already = 0): Promise<void> {
+async function spendWindow(asked: BudgetCase, already = 0): Promise<void> {
   for (let one = already; one < admittedIn(asked); one += 1) expect(await call(asked)).toBe(200);
   expect(await call(asked)).toEqual(refusalOf(asked));
 }
 
 /** The refusal, with the spend of this window alone and the next reset, in whole seconds. */
-function refusalOf(asked: Asked, duration = '30d'): unknown {
+function refusalOf(asked: BudgetCase, duration = '30d'): unknown {
   const cost = `${admittedIn(asked)}.0`;
   const stem = asked.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const day = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
@@ -111,7 +111,7 @@ function refusalOf(asked: Asked, duration = '30d'): unknown {
 }
 
 /** Ends the window of a budget row now, as if its time were over. */
-async function endWindow({ budgetId }: Asked): Promise<void> {
+async function endWindow({ budgetId }: BudgetCase): Promise<void> {
   // A call that began within this millisecond would be in the new window.
   await wait(5);
   const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';

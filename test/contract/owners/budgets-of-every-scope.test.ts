@@ -9,13 +9,13 @@ beforeAll(async () => {
 afterAll(() => calls.stop());
 
 /** A call to make: its key, and its labels. */
-interface Asked {
+interface BudgetCaller {
   readonly key: string;
   readonly fields?: object;
 }
 
 /** Scopes of budgets. Each creates a caller whose only budget has this scope and the given id. */
-const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) => Promise<Asked>>> = {
+const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) => Promise<BudgetCaller>>> = {
   Key: async (id, max_budget) => ({ key: await calls.newKey({ key_alias: id, max_budget }) }),
   async 'Key of a budget'(id, max_budget) {
     await calls.manage('/budget/new', { budget_id: id, max_budget });
@@ -106,7 +106,7 @@ const NAMED: Readonly<Record<string, (id: string) => string>> = {
   'Model of a team': (id) => `LiteLLM Team: ${id}, exceeded budget for model=priced`,
 };
 
-async function call({ key, fields }: Asked, model = 'priced') {
+async function call({ key, fields }: BudgetCaller, model = 'priced') {
   const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   const { error } = (await answer.json()) as { readonly error?: object };

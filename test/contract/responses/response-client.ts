@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 type Headers = Record<string, string>;
 export type Json = Readonly<Record<string, unknown>>;
-type Said = Json & { readonly id: string };
+type StoredBody = Json & { readonly id: string };
 
 interface Answer {
   readonly status: number;
@@ -21,7 +21,7 @@ export interface ResponseClient {
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
   /** Sends a request that the upstream answers with this text. Returns the response. */
-  said(content: string, body: object, headers?: Headers): Promise<Said>;
+  said(content: string, body: object, headers?: Headers): Promise<StoredBody>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
   /** Messages of the last request to the chat upstream. */
   sentMessages(): unknown;

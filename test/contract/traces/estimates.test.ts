@@ -50,7 +50,7 @@ function costOfChat(): number {
   return usdNumber(usdFromAtto(sum));
 }
 
-interface Told {
+interface TraceAnswer {
   readonly summary: object;
   readonly agents: readonly object[];
   readonly spans: readonly { readonly span_id: string }[];
@@ -61,7 +61,7 @@ const OF_SPAN = ['spend', 'cost_source', 'spend_match'];
 const pick = (of: object | undefined, names: readonly string[]): unknown =>
   Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));
 
-async function read(traceId: string): Promise<{ readonly told: Told; readonly listed: unknown }> {
+async function read(traceId: string): Promise<{ readonly told: TraceAnswer; readonly listed: unknown }> {
   const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}`));
   const window = `start_ms=${START_MS - 1}&end_ms=${START_MS + 60_000}`;
   const [, list] = await answered(app.call('GET', `/v1/traces?${window}`));
@@ -70,9 +70,9 @@ async function read(traceId: string): Promise<{ readonly told: Told; readonly li
     data.find(({ trace_id: id }) => id === traceId),
     SPEND,
   );
-  return { told: told as Told, listed };
+  return { told: told as TraceAnswer, listed };
 }
-const spanOf = (told: Told, digit: string): unknown =>
+const spanOf = (told: TraceAnswer, digit: string): unknown =>
   pick(
     told.spans.find(({ span_id: id }) => id === digit.repeat(16)),
     OF_SPAN,
@@ -228,7 +228,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect((await send(app, otlpExport(...spans.slice(0, 1)), as(stranger))).status).toBe(200);
     const of = async (key: string) => {
       const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)));
-      return told as Told;
+      return told as TraceAnswer;
     };
     const [, list] = await answered(app.call('GET', '/v1/traces', undefined, as(app.adminKey)));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.filter(
@@ -247,9 +247,9 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     const ref = `?trace_ref=${traceRefOf({ teamId: null, keyHash: keyGenerator.hash(app.adminKey) }, traceId)}`;
     const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
     const matched = { spend: cost, cost_source: 'gateway', spend_match: 'matched' };
-    expect(['b', 'c', 'd'].map((digit) => spanOf(told as Told, digit))).toEqual([matched, matched, estimated]);
+    expect(['b', 'c', 'd'].map((digit) => spanOf(told as TraceAnswer, digit))).toEqual([matched, matched, estimated]);
     const total = usdFrom(cost) ?? 0n;
-    expect(pick((told as Told).summary, SPEND)).toEqual({
+    expect(pick((told as TraceAnswer).summary, SPEND)).toEqual({
       spend: usdNumber((total + (usdFrom(costOfChat()) ?? 0n)) as Usd),
       priced_calls: 2,
       estimated_calls: 1,
@@ -272,8 +272,8 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     };
     await send(app, otlpExport(otlpSpan('b', 0, 0, call, { traceId, ...at })));
     const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}`));
-    expect(spanOf(told as Told, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
-    expect(pick((told as Told).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
+    expect(spanOf(told as TraceAnswer, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
+    expect(pick((told as TraceAnswer).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
     const [, list] = await answered(app.call('GET', '/v1/traces'));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.find(
       ({ trace_id: id }) => id === traceId,

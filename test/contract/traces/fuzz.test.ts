@@ -30,7 +30,7 @@ const SEED_SPANS = 3;
 const CALLER: Caller = { role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null };
 const EVERYTHING = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
-interface Recorded {
+interface ExportRequest {
   readonly resourceSpans: readonly {
     readonly scopeSpans: readonly { readonly spans: readonly unknown[] }[];
   }[];
@@ -39,7 +39,7 @@ interface Recorded {
 /** Exports of real packages, a few spans at a time, and damaged ones. */
 function seeds(): { readonly protobuf: readonly Uint8Array[]; readonly JSON: readonly Uint8Array[] } {
   const recorded = recordings.flatMap((name) => {
-    const { resourceSpans }: Recorded = JSON.parse(readFileSync(new URL(`${name}.json`, RECORDINGS), 'utf8'));
+    const { resourceSpans }: ExportRequest = JSON.parse(readFileSync(new URL(`${name}.json`, RECORDINGS), 'utf8'));
     return resourceSpans.flatMap(({ scopeSpans, ...resource }) =>
       scopeSpans.flatMap(({ spans, ...scope }) =>
         Array.from({ length: Math.ceil(spans.length / SEED_SPANS) }, (_, part) => {

@@ -11,7 +11,7 @@ const failed = (): Error => new Error('an answer said that it failed');
 const ABOUT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
 
 /** Recorded upstream answer, whole and streamed, with the expected steps of both. */
-interface Recorded {
+interface RecordedAnswer {
   readonly whole: unknown;
   /** Server-sent events. */
   readonly stream: string;
@@ -22,7 +22,7 @@ interface Recorded {
 export function recordedSuite(
   dialect: string,
   outbound: OutboundDialect,
-  answers: Readonly<Record<string, Recorded>>,
+  answers: Readonly<Record<string, RecordedAnswer>>,
 ): void {
   describe(`answers of ${dialect}`, () => {
     it.each(Object.entries(answers))(

@@ -21,7 +21,7 @@ const PRICES = { input_cost_per_token: 0, output_cost_per_token: 1 };
 const COUNTER = `key:${aKey().hash}`;
 
 /** A call that has reached its upstream. */
-interface Sent {
+interface SentCall {
   readonly deploymentId: string;
   answer(exchange: Exchange): void;
   fail(failure: Error): void;
@@ -52,7 +52,7 @@ function aGateway({
   stored = async () => 0n,
 }: { readonly free?: boolean; readonly stored?: () => Promise<bigint> } = {}) {
   const records: CallRecord[] = [];
-  const sent: Sent[] = [];
+  const sent: SentCall[] = [];
   const admission = anAdmission(stored);
   let ids = 0;
   const gateway = createGateway({

@@ -14,9 +14,9 @@ const usd = (amount: number): Usd => usdFrom(amount) ?? ZERO_USD;
 const NAMES = { userId: 'u', teamId: 't' };
 const NOW = new Date(0);
 
-type Given = Parameters<typeof someOwners>[0];
+type GivenOwners = Parameters<typeof someOwners>[0];
 
-const chargesFor = (given: Given, differing: Parameters<typeof aKey>[0] = {}) =>
+const chargesFor = (given: GivenOwners, differing: Parameters<typeof aKey>[0] = {}) =>
   chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(given) }), usd(1), { now: NOW }).map(
     ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
   );
@@ -45,7 +45,7 @@ describe('budgets of owners', () => {
   it('of a key restart with the window of the row that it names, unless it has a window of its own', () => {
     const resetAt = new Date('2026-02-01T00:00:00Z');
     const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
-    const limitOf = (fields: Partial<VirtualKey>, of: Given['budget'] = row) =>
+    const limitOf = (fields: Partial<VirtualKey>, of: GivenOwners['budget'] = row) =>
       chargesFor({ budget: of }, { teamId: null, ...fields }).map(({ limit }) => limit);
     expect(limitOf({ maxBudget: null })).toEqual([usd(13)]);
     expect(limitOf({ maxBudget: usd(1) })).toEqual([usd(5)]);
@@ -72,7 +72,7 @@ describe('budgets of owners', () => {
   });
 
   it('exist or not', () => {
-    const has = (given: Given): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(given) }));
+    const has = (given: GivenOwners): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(given) }));
     const budget = { maxBudget: ZERO_USD };
     expect([has({ user: budget }), has({ team: budget }), has({ team: {}, member: budget })]).toEqual([
       true,

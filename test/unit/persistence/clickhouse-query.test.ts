@@ -6,13 +6,13 @@ import { guardedQuery } from '../../../src/domain/traces/query-guard.ts';
 import { QUERY_LIMITS } from '../../../src/domain/traces/trace-query.ts';
 import { runOnClickHouse } from '../../../src/persistence/trace-query/clickhouse.ts';
 
-interface Asked {
+interface ReceivedRequest {
   readonly params: URLSearchParams;
   readonly body: string;
 }
 
 let server: Server;
-let asked: Asked[] = [];
+let asked: ReceivedRequest[] = [];
 /** Answers of the server, in order: a result, or an error with its code and text. */
 let answers: (object | readonly [code: number, text: string])[] = [];
 

@@ -43,14 +43,14 @@ describe('the spend row of a span', () => {
 });
 
 describe('the spans of traces', () => {
-  interface Asked {
+  interface StoreRead {
     readonly traces: readonly string[];
     readonly behind?: string | null;
   }
 
   /** Loads traces with these numbers of spans. Returns the reads of the store. */
-  async function load(counts: readonly number[]): Promise<{ readonly asked: Asked[]; readonly lengths: number[] }> {
-    const asked: Asked[] = [];
+  async function load(counts: readonly number[]): Promise<{ readonly asked: StoreRead[]; readonly lengths: number[] }> {
+    const asked: StoreRead[] = [];
     const spansOf = (ref: string): readonly SpanHead[] =>
       Array.from({ length: counts[Number(ref)] ?? 0 }, (_, index) => ({ spanId: String(index) }) as SpanHead);
     const stores = {

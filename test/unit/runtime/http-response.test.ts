@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MalformedResponse, ResponseParser } from '../../../src/runtime/http-client/response-parser.ts';
 import { randomFrom } from '../../support/random.ts';
 
-interface Seen {
+interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -14,8 +14,8 @@ interface Seen {
 function read(
   pieces: readonly Buffer[],
   closes = false,
-): { readonly seen: Seen | null; readonly fault: string | null } {
-  let seen: Seen | null = null;
+): { readonly seen: ReceivedAnswer | null; readonly fault: string | null } {
+  let seen: ReceivedAnswer | null = null;
   const parser = new ResponseParser({
     head(status, headers) {
       seen = { status, headers, body: '', keepAliveMs: null };

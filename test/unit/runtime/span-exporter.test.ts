@@ -16,7 +16,7 @@ const SETTINGS: OtlpExportSettings = {
   timeoutMs: 1_000,
 };
 
-interface Sent {
+interface ReceivedExport {
   readonly headers: Readonly<Record<string, string>>;
   readonly names: readonly string[];
 }
@@ -27,7 +27,7 @@ type Answer = { readonly status: number; readonly headers?: Record<string, strin
 /** A collector with scripted answers, then 200; and its exporter with short waits. */
 function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExportSettings> = {}, retryMs = 1) {
   const left = [...answers];
-  const sent: Sent[] = [];
+  const sent: ReceivedExport[] = [];
   const lines: unknown[] = [];
   let arrived: (() => void) | null = null;
   const http: HttpClient = {

@@ -2,13 +2,13 @@ import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/tasks/thread-pool.ts';
 import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
-import type { Told } from '../../support/thread-module.ts';
+import type { TestTask } from '../../support/thread-module.ts';
 
-let pool: ThreadPool<Told>;
+let pool: ThreadPool<TestTask>;
 afterEach(() => pool.close());
 
-function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<Told> {
-  pool = createThreadPool<Told>({
+function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<TestTask> {
+  pool = createThreadPool<TestTask>({
     module: new URL('../../support/thread-module.ts', import.meta.url),
     workerData: null,
     threads,
@@ -19,7 +19,7 @@ function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<T
   return pool;
 }
 
-const say = (text: string): Told => ({ kind: 'say', text });
+const say = (text: string): TestTask => ({ kind: 'say', text });
 
 it('returns every caller its own answer, with any number of threads', async () => {
   const { run } = open(2);

@@ -8,7 +8,7 @@ import { randomFrom } from '../../support/random.ts';
 import { randomObject, SPACES } from '../../support/random-json.ts';
 
 /** A member in a form that both the scan and JSON.parse can give. */
-interface Told {
+interface KeyFacts {
   readonly value: unknown;
   readonly allObjects: boolean;
 }
@@ -17,7 +17,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The members that JSON.parse finds; null if the text is not a JSON object or exceeds the nesting limit. */
-function parsed(bytes: Uint8Array): readonly (readonly [string, Told])[] | null {
+function parsed(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | null {
   if (nestsTooDeep(bytes)) return null;
   let value: unknown;
   try {
@@ -33,11 +33,11 @@ function parsed(bytes: Uint8Array): readonly (readonly [string, Told])[] | null 
 }
 
 /** The members that the scan finds: the last of each key, in the order of JSON.parse. */
-function scanned(bytes: Uint8Array): readonly (readonly [string, Told])[] | null {
+function scanned(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | null {
   const members = scanObject(bytes);
   if (members === null) return null;
   const text = Buffer.from(bytes);
-  const entries = members.map(({ start, keyEnd, valueStart, end, allObjects }): [string, Told] => [
+  const entries = members.map(({ start, keyEnd, valueStart, end, allObjects }): [string, KeyFacts] => [
     JSON.parse(text.toString('utf8', start, keyEnd)) as string,
     { value: JSON.parse(text.toString('utf8', valueStart, end)) as unknown, allObjects },
   ]);

@@ -20,7 +20,7 @@ interface Question<Value> {
 }
 
 /** An answer, or why there is none. `tooLong`: a shorter prompt may have one. */
-type Answered<Value> =
+type AnalystAnswer<Value> =
   | { readonly value: Value }
   | { readonly failure: string; readonly tooLong: boolean; readonly final: boolean };
 
@@ -29,7 +29,7 @@ export interface Analyst {
    * Asks the model. An invalid answer is sent back once with its faults. Failures are results, except the loss of the run
    * and the end of the signal, which are thrown. `final`: the budget is used up, so that no further question is answered.
    */
-  ask<Value>(question: Question<Value>): Promise<Answered<Value>>;
+  ask<Value>(question: Question<Value>): Promise<AnalystAnswer<Value>>;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export function createAnalyst(backend: LensBackend, claim: RunClaim, signal: Abo
     prompt: string,
     purpose: Purpose,
     messages: readonly AnalysisMessage[] | null,
-  ): Promise<AnalysisAnswer | Extract<Answered<never>, { failure: string }>> {
+  ): Promise<AnalysisAnswer | Extract<AnalystAnswer<never>, { failure: string }>> {
     try {
       return await backend.model(claim, { prompt, purpose, messages }, signal);
     } catch (error) {

@@ -4,12 +4,12 @@ import { GEN_AI } from './gen-ai-attributes.ts';
 import { conversationOf, isJson, latestUserText, type Message, parseStructure } from './conversation.ts';
 import { latestUserTextIn } from './plain-messages.ts';
 
-type Said = string | readonly Message[];
+type Text = string | readonly Message[];
 
 /** Input or output of a span, and the attributes that it comes from. */
 export interface Lifted {
   /** Plain text, or messages in the common form, or a function that makes them. `textOf` returns any of them as text. */
-  readonly said: Said | (() => Said);
+  readonly said: Text | (() => Text);
   /** Beginning of the preview; longer than `PREVIEW_LENGTH` where the text is. */
   readonly preview: string;
   /** Attributes that are not stored again. */
