@@ -1,7 +1,6 @@
 import type { Caller } from '../src/domain/caller.ts';
-import { patched } from '../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type {
@@ -17,12 +16,10 @@ import { isAnyAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { seesAllSpend, spendAdmin, spendReader, spendResetter } from './operation/spend-access.ts';
+import { seesAllSpend, spendAdmin, spendReader } from './operation/spend-access.ts';
 
 /** Most rows that a count of matches reads. */
 const MOST_COUNTED = 10_000;
-/** Keys of one step of a reset. */
-const RESET_STEP = 500;
 
 /** Filter of a request. The caller decides which calls it can match. A key is given as secret or hash. */
 export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
@@ -198,31 +195,6 @@ export const readCaptureRate = operation({
     return { calls: all?.[0]?.calls ?? 0, priced: priced?.[0]?.calls ?? 0 };
   },
 });
-
-/** Sets the spend of every key to zero. The calls stay. Keys that are created meanwhile may keep their spend. */
-export const resetAllSpend = operation({
-  name: 'resetAllSpend',
-  access: spendResetter,
-  async run(scope: Scope<SpendPlatform>, _input: undefined): Promise<void> {
-    const { stores, clock } = scope.platform;
-    const by = callerOf(scope).keyHash;
-    const everyKey = { hash: null, alias: null, teamId: null, userId: null, blocked: null, status: null };
-    for (let from = 0; ; from += RESET_STEP) {
-      const page = { sort: 'created_at', descending: false, limit: RESET_STEP, from, now: clock.now() } as const;
-      const keys = await stores.keys.list({ ...page, filter: { ...everyKey, visibleTo: null } });
-      for (const { hash } of keys) await resetSpend(scope, hash, by);
-      if (keys.length < RESET_STEP) return;
-    }
-  },
-});
-
-async function resetSpend({ platform }: Scope<SpendPlatform>, hash: string, by: string): Promise<void> {
-  const { stores, keyRing, clock } = platform;
-  const total = await stores.spend.totalOf(hash);
-  const change = { now: clock.now(), by, total };
-  const done = await stores.keys.change(hash, (key) => patched(key, { spend: ZERO_USD }, change));
-  if (done !== null) keyRing.evict(done.before, done.after);
-}
 
 /** Makes every call that has ended visible in reports. */
 export const checkSpendIsReadable = operation({

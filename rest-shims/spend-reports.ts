@@ -3,9 +3,9 @@ import {
   checkSpendIsReadable,
   readCaptureRate,
   readGlobalSpend,
-  resetAllSpend,
   type SpendReport,
 } from '../resolvers/spend.ts';
+import { resetAllSpend } from '../resolvers/spend-resets.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type Usd, usdNumber } from '../src/domain/money.ts';
 import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';

@@ -1,4 +1,5 @@
 import { blockKey, deleteKeys, type NamedKey, regenerateKey, unblockKey, updateKey } from '../resolvers/keys.ts';
+import { resetKeySpend } from '../resolvers/key-upkeep.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { KeyPatch } from '../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
@@ -7,6 +8,7 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { GeneratedKeyType, readMetadata, RoleType } from './keys.ts';
 import { KeySettingsInput, settingsOf } from './key-settings.ts';
+import { changed } from './owner-inputs.ts';
 import { VirtualKeyType } from './refs.ts';
 
 const NAMED = 'The key: global id, hash or secret.';
@@ -61,6 +63,18 @@ const RegenerateKeyInput = builder.inputType('RegenerateKeyInput', {
     gracePeriod: t.string({
       description:
         'How long the old secret stays valid: `30s`, `30m`, `30h` or `30d`. It ends immediately when absent.',
+    }),
+  }),
+});
+
+const ResetKeySpendInput = builder.inputType('ResetKeySpendInput', {
+  description: 'A new spend of a key.',
+  fields: (t) => ({
+    key: t.id({ required: true, description: NAMED }),
+    resetToUsd: t.field({
+      type: 'Decimal',
+      required: true,
+      description: 'The new spend in USD: from zero to the present spend of the key.',
     }),
   }),
 });
@@ -139,6 +153,21 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => [
       ...(await deleteKeys(scope, { keys: (input.keys ?? []).map(keyId), aliases: input.aliases ?? [] })),
     ],
+  }),
+  resetKeySpend: t.field({
+    type: VirtualKeyType,
+    description:
+      'Sets the spend of a key to an amount of at most its spend; its budget counts from there on. For proxy administrators.',
+    args: { input: t.arg({ type: ResetKeySpendInput, required: true, description: 'The key and its new spend.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'ResetKeySpendResult', description: 'The key, or why its spend was not set.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const resetTo = usdFrom(input.resetToUsd);
+      if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
+      return (await changed(scope, resetKeySpend(scope, { ...named(input), resetTo }))).row;
+    },
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,

@@ -58,6 +58,7 @@ import './organization-member-changes.ts';
 import './project-changes.ts';
 import './customer-changes.ts';
 import './tags.ts';
+import './spend-resets.ts';
 import './spend-rows.ts';
 import './spend-series.ts';
 import './spend-feeds.ts';

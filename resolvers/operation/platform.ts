@@ -119,6 +119,15 @@ export interface SpendPlatform extends KeyPlatform {
   readonly costAdjustments: () => CostAdjustments;
 }
 
+/** Resets of spend. */
+export interface SpendResetPlatform {
+  readonly stores: Pick<Stores, 'keys' | 'spend' | 'teams'>;
+  readonly records: Pick<RecordState, 'readable'>;
+  readonly keyRing: Pick<KeyRing, 'evict'>;
+  readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
+  readonly clock: Clock;
+}
+
 /** Budgets of providers, and the budget of all calls. */
 export interface ProviderBudgetPlatform {
   readonly stores: Pick<Stores, 'spend'>;

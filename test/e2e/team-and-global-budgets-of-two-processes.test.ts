@@ -18,7 +18,11 @@ const TEAM = 12;
 /** Calls that the budget of the member admits. */
 const MEMBER = 3;
 /** The budget of all calls admits one more: it refuses a spend above it. */
-const ALL = 45;
+const ALL = 60;
+/** Calls that the budget of the key admits whose spend is reset. */
+const OF_KEY = 3;
+/** Budget of the team whose spend is reset. It admits one call more: it refuses a spend above it. */
+const OF_TEAM = 2;
 const SOON = { timeout: 60_000, interval: 200 };
 const ANSWER = JSON.stringify({
   id: 'a',
@@ -122,6 +126,8 @@ function suite(name: string, withRedis: boolean): void {
 
     /** Calls of the member: its budget, and again after a reset to 1. */
     const ofMember = 2 * MEMBER - 1;
+    /** Calls of the key and the team whose spend is reset, before and after it. */
+    const ofReset = 2 * (OF_TEAM + 1 + OF_KEY);
 
     it('counts the budget of a member from the reset of its spend on', async () => {
       await manage('/user/new', { user_id: 'ann', auto_create_key: false });
@@ -145,6 +151,24 @@ function suite(name: string, withRedis: boolean): void {
       expect(await spendAll([key])).toBe(ofMember - MEMBER);
       const refused = refusal(/^Budget has been exceeded! TeamMember=ann:small Current cost: 3\.0, Max budget: 3\.0/);
       for (const nth of [0, 1]) expect(await chat(nth, key)).toEqual(refused);
+    }, 240_000);
+
+    it('counts the budgets of a key and of a team from the reset of all spend on', async () => {
+      await manage('/team/new', { team_id: 'reset', max_budget: OF_TEAM });
+      const ofTeam = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
+      const alone = String((await manage('/key/generate', { max_budget: OF_KEY }))['key']);
+      const spend = async () => [await spendAll([ofTeam]), await spendAll([alone])];
+      expect(await spend()).toEqual([OF_TEAM + 1, OF_KEY]);
+      await vi.waitFor(async () => {
+        const { body } = await post(0, '/graphql', { query: '{ teams(first: 9) { nodes { teamId spendUsd } } }' });
+        expect(JSON.stringify(body)).toContain(`{"teamId":"reset","spendUsd":"${OF_TEAM + 1}"}`);
+        const keys = await fetch(`${servers[0]?.url}/key/info`, { headers: { authorization: `Bearer ${alone}` } });
+        expect(await keys.json()).toMatchObject({ info: { spend: OF_KEY } });
+      }, SOON);
+      // The other process answers the reset.
+      const done = { message: 'Spend for all API Keys and Teams reset successfully', status: 'success' };
+      expect(await post(1, '/global/spend/reset', {})).toEqual({ status: 200, body: done });
+      expect(await spend()).toEqual([OF_TEAM + 1, OF_KEY]);
     }, 240_000);
 
     it('admits exactly a window of a team in each window, then exactly the budget of all calls', async () => {
@@ -176,9 +200,9 @@ function suite(name: string, withRedis: boolean): void {
       // The two calls above are of the new window.
       expect((await spendAll(keys)) + 2).toBe(TEAM);
 
-      // The team has spent two windows, and the member its calls. The rest is for keys without a team, and for the administrator.
+      // The team has spent two windows, the member and the others their calls. The rest is for keys without a team, and for the administrator.
       const others = [await newKey({}), ADMIN];
-      expect((await spendAll(others)) + 2 * TEAM + ofMember).toBe(ALL + 1);
+      expect((await spendAll(others)) + 2 * TEAM + ofMember + ofReset).toBe(ALL + 1);
       const ofAll = refusal(
         new RegExp(
           String.raw`^Budget has been exceeded! Current cost: ${ALL + 1}\.0, Max budget: ${ALL}\.0\. Budget window: 30d\.`,

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
+/** The answer of the upstream of a use of tokens. One of them is an output token. */
 const answerOf = (total: number): string =>
   JSON.stringify({
     id: 'a',
@@ -61,6 +62,8 @@ export async function startOwnerCalls(config: object = {}) {
     },
     /** Replaces the configuration file and reloads it. */
     reload: (next: object): Promise<void> => app.reload(JSON.stringify({ ...next, model_list })),
+    upstream,
+    answerOf,
     /** Sets the total tokens of the next answers. One of them is an output token. */
     upstreamUses,
     manage,

@@ -1,0 +1,98 @@
+import { patched } from '../src/domain/keys/key-change.ts';
+import { spendOf } from '../src/domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import { ALL_TEAMS } from '../src/domain/teams/team.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { SpendResetPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { spendResetter } from './operation/spend-access.ts';
+import { windowSpendOf } from './user-views.ts';
+
+/** Rows of one step of a reset. */
+const STEP = 500;
+
+/** Numbers of the rows whose spend was not zero before. */
+export interface SpendResets {
+  readonly keys: number;
+  readonly teams: number;
+}
+
+/**
+ * Sets the spend of every key and every team to zero. Reports keep the calls, and budgets of further windows their count. Calls of
+ * this process that have ended are part of the old spend; those that another process stores later count in the new one.
+ */
+export const resetAllSpend = operation({
+  name: 'resetAllSpend',
+  access: spendResetter,
+  async run(scope: Scope<SpendResetPlatform>, _input: undefined): Promise<SpendResets> {
+    await scope.platform.records.readable();
+    return { keys: await resetKeys(scope), teams: await resetTeams(scope) };
+  },
+});
+
+/** The start of a spend of zero. A reset that has run meanwhile may have read a later total, which stays. */
+const startOf = (before: Usd | null, total: Usd): Usd => (before !== null && before > total ? before : total);
+
+async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {
+  const { stores, keyRing, clock } = scope.platform;
+  const by = callerOf(scope).keyHash;
+  const now = clock.now();
+  const everyKey = {
+    hash: null,
+    alias: null,
+    teamId: null,
+    userId: null,
+    blocked: null,
+    status: null,
+    visibleTo: null,
+  };
+  const page = { filter: everyKey, now, sort: 'created_at', descending: false, limit: STEP } as const;
+  let count = 0;
+  let keys = await stores.keys.list({ ...page, from: 0 });
+  for (;;) {
+    const totals = await stores.spend.totalsOf(keys.map(({ hash }) => hash));
+    for (const key of keys) {
+      const total = totals.get(key.hash) ?? ZERO_USD;
+      if (spendOf(key, total) === 0n) continue;
+      const done = await stores.keys.change(key.hash, (row) => {
+        const spend = (total - startOf(row.spentBefore, total)) as Usd;
+        return patched(row, { spend }, { now: clock.now(), by, total });
+      });
+      if (done === null) continue;
+      keyRing.evict(done.before, done.after);
+      count += 1;
+    }
+    const last = keys.at(-1);
+    if (last === undefined || keys.length < STEP) return count;
+    keys = await stores.keys.list({ ...page, from: last });
+  }
+}
+
+async function resetTeams(scope: Scope<SpendResetPlatform>): Promise<number> {
+  const { stores, ownedKeys } = scope.platform;
+  const { now: updatedAt, by: updatedBy } = authored(scope);
+  const page = { filter: ALL_TEAMS, sort: 'created_at', descending: false, limit: STEP } as const;
+  let count = 0;
+  let teams = await stores.teams.list({ ...page, from: 0 });
+  for (;;) {
+    const ids = teams.map(({ id }) => id);
+    const totals = ids.length === 0 ? new Map<string, Usd>() : await stores.spend.totalsOfOwners('team', ids);
+    for (const team of teams) {
+      const total = totals.get(team.id) ?? ZERO_USD;
+      if (windowSpendOf(team, totals) === 0n) continue;
+      const done = await stores.teams.change(team.id, (row) => ({
+        ...row,
+        spentBefore: startOf(row.spentBefore, total),
+        updatedAt,
+        updatedBy,
+      }));
+      if (done === null) continue;
+      ownedKeys.evictOwner({ kind: 'teamId', id: team.id });
+      count += 1;
+    }
+    const last = teams.at(-1);
+    if (last === undefined || teams.length < STEP) return count;
+    teams = await stores.teams.list({ ...page, from: { createdAt: last.createdAt, id: last.id } });
+  }
+}

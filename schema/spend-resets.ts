@@ -1,0 +1,20 @@
+import { resetAllSpend, type SpendResets } from '../resolvers/spend-resets.ts';
+import { builder } from './builder.ts';
+import { changed } from './owner-inputs.ts';
+
+const SpendResetsType = builder.objectRef<SpendResets>('SpendResets').implement({
+  description: 'Numbers of the keys and teams whose spend was set to zero.',
+  fields: (t) => ({
+    keys: t.exposeInt('keys', { description: 'Keys whose spend was not zero before.' }),
+    teams: t.exposeInt('teams', { description: 'Teams whose spend was not zero before.' }),
+  }),
+});
+
+builder.mutationField('resetAllSpend', (t) =>
+  t.field({
+    type: SpendResetsType,
+    description:
+      'Sets the spend of all keys and teams to zero: their budgets count from there on. Reports keep the calls. For proxy administrators.',
+    resolve: (_root, _args, { scope }) => changed(scope, resetAllSpend(scope, undefined)),
+  }),
+);

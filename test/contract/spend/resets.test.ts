@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { envelope, type Json } from '../../support/tenancy-client.ts';
+import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 50 };
+
+let calls: OwnerCalls;
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+async function send(method: string, path: string, body?: unknown, as = calls.app.adminKey) {
+  const answer = await calls.app.call(method, path, body, { authorization: `Bearer ${as}` });
+  return { status: answer.status, body: (await answer.json()) as Json };
+}
+const resetOverHttp = () => send('POST', '/global/spend/reset');
+const DONE = {
+  status: 200,
+  body: { message: 'Spend for all API Keys and Teams reset successfully', status: 'success' },
+};
+const resetInGraph = async (as?: string) =>
+  (await send('POST', '/graphql', { query: 'mutation { resetAllSpend { keys teams } }' }, as)).body;
+
+/** A team of a budget, with a key. */
+async function team(id: string, draft: object, keyDraft: object = {}): Promise<string> {
+  await calls.manage('/team/new', { team_id: id, ...draft });
+  return calls.newKey({ team_id: id, key_alias: id, ...keyDraft });
+}
+
+/** Spend and total spend of a key and of its team. */
+async function shown(id: string, key: string): Promise<Json> {
+  const { info } = (await send('GET', `/key/info?key=${key}`)).body as { readonly info: Json };
+  const { team_info: ofTeam } = (await send('GET', `/team/info?team_id=${id}`)).body as { readonly team_info: Json };
+  const query = '{ teams(first: 100) { nodes { teamId spendUsd totalSpendUsd } } }';
+  const { teams } = (await send('POST', '/graphql', { query })).body['data'] as { readonly teams: { nodes: Json[] } };
+  const inGraph = teams.nodes.find((one) => one['teamId'] === id);
+  return {
+    key: info['spend'],
+    keyTotal: info['total_spend'],
+    team: ofTeam['spend'],
+    inGraph: inGraph?.['spendUsd'],
+    total: inGraph?.['totalSpendUsd'],
+  };
+}
+const expectShown = (id: string, key: string, spend: number, total: number): Promise<void> =>
+  vi.waitFor(async () => {
+    const inGraph = { inGraph: String(spend), total: String(total) };
+    expect(await shown(id, key)).toEqual({ key: spend, keyTotal: total, team: spend, ...inGraph });
+  }, PATIENCE);
+
+const chat = async (key: string) => {
+  const { status, body } = await calls.chat(key);
+  return { status, body };
+};
+const refusedBy = (subject: string, spent: string, budget: string) =>
+  envelope(
+    422,
+    `Budget has been exceeded! ${subject} Current cost: ${spent}, Max budget: ${budget}`,
+    'budget_exceeded',
+  );
+
+describe('spend.reset 200', () => {
+  it.each([
+    ['over HTTP', async () => expect(await resetOverHttp()).toEqual(DONE)],
+    [
+      'in the graph',
+      async () => expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: 1, teams: 1 } } }),
+    ],
+  ])('a team over its budget is served again, %s, and reports keep its calls', async (how, reset) => {
+    const id = how.replaceAll(' ', '-');
+    const key = await team(id, { max_budget: 1.5 });
+    for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
+    expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
+    await expectShown(id, key, 2, 2);
+    await reset();
+    await expectShown(id, key, 0, 2);
+    for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
+    expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
+    await expectShown(id, key, 2, 4);
+    await calls.restart();
+    expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
+    expect(await resetOverHttp()).toEqual(DONE);
+    await calls.restart();
+    expect((await calls.chat(key)).status).toBe(200);
+    await expectShown(id, key, 1, 5);
+    expect(await resetOverHttp()).toEqual(DONE);
+  });
+
+  it('counts a call that is under way in the new spend', async () => {
+    const key = await team('flying', { max_budget: 10 }, { max_budget: 2 });
+    expect((await calls.chat(key)).status).toBe(200);
+    await expectShown('flying', key, 1, 1);
+    const held = Promise.withResolvers<ServerResponse>();
+    calls.upstream.answer((response) => held.resolve(response));
+    const flying = chat(key);
+    const response = await held.promise;
+    expect(await resetOverHttp()).toEqual(DONE);
+    await expectShown('flying', key, 0, 1);
+    calls.upstreamUses(2);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(calls.answerOf(2));
+    expect((await flying).status).toBe(200);
+    await expectShown('flying', key, 1, 2);
+    expect((await calls.chat(key)).status).toBe(200);
+    expect(await chat(key)).toEqual(refusedBy(`Key=flying (sk-...${key.slice(-4)})`, '2.0', '2.0'));
+    await expectShown('flying', key, 2, 3);
+  });
+
+  it('resets keys without calls and keys of later pages, and changes no row without spend', async () => {
+    const many = 502;
+    expect(await resetOverHttp()).toEqual(DONE);
+    await Promise.all(Array.from({ length: many }, () => calls.newKey({ spend: 0.5 })));
+    await team('idle', { max_budget: 1 });
+    const before = await send('GET', '/team/info?team_id=idle');
+    expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: many, teams: 0 } } });
+    expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: 0, teams: 0 } } });
+    expect(await send('GET', '/team/info?team_id=idle')).toEqual(before);
+  });
+
+  it('keeps the count of further windows', async () => {
+    const windows = { budget_limits: [{ budget_duration: '30d', max_budget: 1 }] };
+    const key = await team('windowed', windows);
+    expect((await calls.chat(key)).status).toBe(200);
+    await expectShown('windowed', key, 1, 1);
+    expect(await resetOverHttp()).toEqual(DONE);
+    await expectShown('windowed', key, 0, 1);
+    expect(await chat(key)).toMatchObject({
+      status: 422,
+      body: { error: { message: expect.stringContaining('Team=windowed over 30d budget.') as string } },
+    });
+  });
+
+  it('is in the audit log with its author', async () => {
+    const key = await team('logged', {});
+    await calls.chat(key);
+    await expectShown('logged', key, 1, 1);
+    expect(await resetOverHttp()).toEqual(DONE);
+    const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamTable&action=updated&object_id=logged');
+    expect(body['audit_logs']).toMatchObject([
+      {
+        actor: 'default_user_id',
+        object_id: 'logged',
+        before_value: { spent_before: null },
+        updated_values: { spent_before: 1 },
+      },
+    ]);
+  });
+});
+
+describe('resetAllSpend of the graph', () => {
+  it('is for proxy administrators', async () => {
+    await calls.manage('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer', auto_create_key: false });
+    for (const draft of [{ user_id: 'viewer' }, {}])
+      expect(await resetInGraph(await calls.newKey(draft))).toMatchObject({
+        errors: [{ extensions: { code: 'FORBIDDEN' } }],
+      });
+  });
+});
