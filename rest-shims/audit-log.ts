@@ -28,6 +28,7 @@ const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   customer: 'LiteLLM_EndUserTable',
   budget: 'LiteLLM_BudgetTable',
   tag: 'LiteLLM_TagTable',
+  token_mapping: 'LiteLLM_JWTKeyMapping',
   deployment: 'LiteLLM_ProxyModelTable',
   credential: 'LiteLLM_CredentialsTable',
 };

@@ -55,6 +55,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'messages.countTokens': { model: 'demo', messages: HELLO },
   'messages.create': { model: 'demo', max_tokens: 64, messages: HELLO },
   'requests.countTokens': { model: 'demo', messages: HELLO },
+  'tokenMappings.create': { jwt_claim_name: 'client_id', jwt_claim_value: 'my-client', key: 'sk-...' },
+  'tokenMappings.update': { id: 'my-id', is_active: false },
   'traces.query': { sql: 'select name, duration_ms from traces limit 10' },
   'responses.create': { model: 'demo', input: 'Hello' },
 };

@@ -34,6 +34,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     BUDGET: { value: 'budget', description: 'Budgets that other rows refer to.' },
     TAG: { value: 'tag', description: 'Tags of calls.' },
     ACCESS_GROUP: { value: 'access_group', description: 'Access groups.' },
+    TOKEN_MAPPING: { value: 'token_mapping', description: 'Keys that stand for values of claims of signed tokens.' },
     DEPLOYMENT: { value: 'deployment', description: 'Models that are stored at run time.' },
     MODEL_FALLBACK: { value: 'model_fallback', description: 'Fallbacks of models.' },
     CREDENTIAL: { value: 'credential', description: 'Credentials of providers.' },

@@ -44,6 +44,7 @@ import './lens-workers.ts';
 import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';
+import './token-mappings.ts';
 import './customers.ts';
 import './owner-spend.ts';
 import './owners.ts';

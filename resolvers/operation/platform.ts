@@ -99,6 +99,12 @@ export interface AccessGroupPlatform {
   readonly ids: Ids;
 }
 
+/** Virtual keys that stand for values of claims of signed tokens. */
+export interface TokenMappingPlatform extends KeyPlatform {
+  readonly stores: KeyPlatform['stores'] & Pick<Stores, 'tokenMappings'>;
+  readonly keyRing: KeyPlatform['keyRing'] & Pick<KeyRing, 'distrust'>;
+}
+
 /** Customers of client applications. */
 export interface CustomerPlatform extends BudgetPlatform {
   readonly stores: Pick<Stores, 'budgets' | 'customers' | 'spend'>;

@@ -31,6 +31,7 @@ import type {
   SettingsPlatform,
   TeamLoggingPlatform,
   TeamPlatform,
+  TokenMappingPlatform,
   ProviderBudgetPlatform,
   SpendPlatform,
   TracePlatform,
@@ -66,6 +67,7 @@ export interface Platform
     SignInPlatform,
     TeamLoggingPlatform,
     TeamPlatform,
+    TokenMappingPlatform,
     ProviderBudgetPlatform,
     SpendPlatform,
     StoredDeploymentPlatform,
@@ -77,7 +79,7 @@ export interface Platform
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
-  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'evict' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'distrust' | 'evict' | 'refresh'>;
   readonly callerWatch: TracePlatform['callerWatch'];
   readonly records: RecordState;
 }

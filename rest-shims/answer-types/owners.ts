@@ -120,6 +120,13 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'teams.unblock': 'Team',
   'teams.update': '{ team_id: string, data: Team }',
   'teams.updatePermissions': 'Team',
+  'tokenMappings.create': 'TokenMapping',
+  'tokenMappings.delete': '{ status: string }',
+  'tokenMappings.info': 'TokenMapping',
+  'tokenMappings.list': `
+    { mappings: TokenMapping[], total_count: integer, current_page: integer, total_pages: integer }
+  `,
+  'tokenMappings.update': 'TokenMapping',
   'users.bulkUpdate': `
     { results: { user_id: string | null, user_email: string | null, success: boolean, error: string | null,
     updated_user: User | null }[], total_requested: integer, successful_updates: integer, failed_updates: integer }

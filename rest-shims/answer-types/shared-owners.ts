@@ -127,6 +127,10 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
     { user_id: string, team_id: string, budget_id: string | null, spend: number, total_spend: number,
     litellm_budget_table: LinkedBudget | null, budget_source?: string, role?: string }
   `,
+  TokenMapping: `
+    { id: string, jwt_claim_name: string, jwt_claim_value: string, description: string | null, is_active: boolean,
+    created_at: string, updated_at: string, created_by: string, updated_by: string }
+  `,
   User: `
     { user_id: string, user_alias: string | null, team_id?: unknown, sso_user_id: string | null,
     organization_id?: unknown, object_permission_id?: unknown, password_reset_required?: unknown,

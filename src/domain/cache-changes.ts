@@ -9,6 +9,7 @@ export const CHANGE_KINDS = [
   'projectId',
   'organizationId',
   'keyBudgets',
+  'tokenMappings',
   'labelBudgets',
   'tracingKeys',
   'catalogKey',

@@ -6,6 +6,7 @@ import type { ProjectStore } from './projects/project.ts';
 import type { TagStore } from './tags/tag.ts';
 import type { TeamMemberStore } from './teams/member.ts';
 import type { TeamStore } from './teams/team.ts';
+import type { TokenMappingStore } from './token-mappings/token-mapping.ts';
 import type { InvitationStore } from './users/invitation.ts';
 import type { UserStore } from './users/user.ts';
 
@@ -21,5 +22,6 @@ export interface TenancyStores {
   readonly tags: TagStore;
   readonly teams: TeamStore;
   readonly teamMembers: TeamMemberStore;
+  readonly tokenMappings: TokenMappingStore;
   readonly users: UserStore;
 }

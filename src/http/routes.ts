@@ -62,6 +62,7 @@ import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
 import { spendLogRoutes } from '../../rest-shims/spend-logs.ts';
 import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
+import { tokenMappingRoutes } from '../../rest-shims/token-mappings.ts';
 import { traceQueryRoutes } from '../../rest-shims/trace-query.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
@@ -102,6 +103,7 @@ const listed: readonly RouteRow[] = [
   ...guardrailUseRoutes,
   ...passThroughEndpointRoutes,
   ...accessGroupRoutes,
+  ...tokenMappingRoutes,
   ...auditLogRoutes,
   ...managementPageRoutes,
   ...forwardedProviderRoutes,

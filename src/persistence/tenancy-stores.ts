@@ -7,6 +7,7 @@ import { createOrganizationMemberStore, createOrganizationStore } from './organi
 import { createProjectStore } from './projects/store.ts';
 import { createTagStore } from './tags/store.ts';
 import { createTeamMemberStore, createTeamStore } from './teams/store.ts';
+import { createTokenMappingStore } from './token-mappings/store.ts';
 import { createInvitationStore, createUserStore } from './users/store.ts';
 
 /** Stores of users, teams and what belongs to them, in the database. */
@@ -21,5 +22,6 @@ export const createTenancyStores = (database: Database): TenancyStores => ({
   tags: createTagStore(database),
   teams: createTeamStore(database),
   teamMembers: createTeamMemberStore(database),
+  tokenMappings: createTokenMappingStore(database),
   users: createUserStore(database),
 });

@@ -68,6 +68,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
       },
     },
     tags: changeNotifier(tags, announcing('labelBudgets')),
+    tokenMappings: changeNotifier(stores.tokenMappings, announcing('tokenMappings')),
   };
 }
 
@@ -131,7 +132,7 @@ function readAgain(cache: { refresh(): Promise<unknown> }): void {
 
 function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
   const changesAll = (['key', ...OWNER_KINDS] as const).some((kind) => changed.get(kind) === null);
-  if (changesAll || changed.has('keyBudgets')) {
+  if (changesAll || changed.has('keyBudgets') || changed.has('tokenMappings')) {
     keyRing.distrust();
     void keyRing.refresh();
   }

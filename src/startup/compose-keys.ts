@@ -95,6 +95,7 @@ export async function composeKeys(
           keys: owned,
           tokens,
           stores,
+          stored: stores.keys,
           rules: acceptance.rules,
           generator: keyGenerator,
           clock: systemClock,
@@ -105,6 +106,7 @@ export async function composeKeys(
     generator: keyGenerator,
     clock: systemClock,
     failures,
+    mapped: acceptance !== null && acceptance.rules.keyField !== null,
     pause,
   });
   const signedTokens = withTokens(virtualKeys, {

@@ -102,6 +102,7 @@ for (const engine of ENGINES)
         'tag',
         'team',
         'team_member',
+        'token_mapping',
         'trace_summary',
         'traces (view)',
         'upstream_object',

@@ -10,6 +10,7 @@ import { newTag } from '../../src/domain/tags/tag.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../src/domain/teams/team.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
 import { newInvitation } from '../../src/domain/users/invitation.ts';
+import { newTokenMapping } from '../../src/domain/token-mappings/token-mapping.ts';
 import { ALL_USERS, newUser, type UserSort } from '../../src/domain/users/user.ts';
 import type { Usd } from '../../src/domain/money.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
@@ -50,6 +51,11 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
         teamIds: ['t'],
         keyIds: ['k'],
       },
+      about(id, at),
+    ),
+  tokenMappings: (id, at) =>
+    newTokenMapping(
+      { claimName: 'client_id', claimValue: `v ${id}`, keyHash: 'k', description: 'd', active: false },
       about(id, at),
     ),
   budgets: (id, at) =>

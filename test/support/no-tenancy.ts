@@ -21,6 +21,7 @@ const NO_ROWS: RowStore<never, unknown, string> = {
 /** Stores for tests without users, teams and related rows. Every method throws. */
 export const noTenancy: TenancyStores = {
   accessGroups: NO_ROWS,
+  tokenMappings: NO_ROWS,
   budgets: NO_ROWS,
   customers: NO_ROWS,
   invitations: NO_ROWS,

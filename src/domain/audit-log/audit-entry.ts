@@ -17,6 +17,7 @@ export const AUDIT_NOUNS = [
   'budget',
   'tag',
   'access_group',
+  'token_mapping',
   'deployment',
   'model_fallback',
   'credential',

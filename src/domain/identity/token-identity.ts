@@ -1,4 +1,4 @@
-import { Forbidden, Unauthenticated } from '../errors.ts';
+import { type DomainError, Forbidden, Unauthenticated } from '../errors.ts';
 import { storable } from '../storable.ts';
 import { emailKeyOf } from '../users/user.ts';
 import type { TokenRole, TokenRules } from './token-rules.ts';
@@ -14,6 +14,10 @@ export interface TokenIdentity {
   readonly teamIds: readonly string[];
   readonly organizationId: string | null;
   readonly endUserId: string | null;
+  /** Value that may be mapped to a virtual key; null for none. */
+  readonly keyValue: string | null;
+  /** Why the token is invalid where it is mapped to no key; null for a valid one. */
+  readonly refusal: (() => DomainError) | null;
   /** Null: the role of the user's row applies. */
   readonly role: TokenRole | null;
   /** Models that its scopes allow; null where scopes decide nothing. */
@@ -114,12 +118,12 @@ export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRul
   const isTeam = role === 'team';
   const userId = isTeam ? null : (idAt(claims, rules.userIdField) ?? objectId);
   if (role !== 'proxy_admin') assertAllowed(claims, email, rules);
-  if (role !== 'proxy_admin' && !isTeam && rules.userIdField !== null && userId === null)
-    throw new Unauthenticated(`Validation fails: the token has no claim '${rules.userIdField}'.`, 'malformed');
   const named = [idAt(claims, rules.teamIdField), isTeam ? objectId : null].flatMap((id) => id ?? []);
   const teamIds = [...new Set([...named, ...idsAt(claims, rules.teamIdsField)])];
-  if (role !== 'proxy_admin' && teamIds.length === 0 && needsTeam(role, rules))
-    throw new Unauthenticated('Validation fails: the token names no team.', 'malformed');
+  const keyValue = keyValueOf(claims, rules);
+  const refusal = role === 'proxy_admin' ? null : missingClaim({ role, userId, teamIds }, rules);
+  // A token that stands for a key needs none of the claims of a user.
+  if (refusal !== null && keyValue === null) throw refusal();
   return {
     issuer: idOf(claims['iss']),
     subject: idOf(claims['sub']),
@@ -128,11 +132,32 @@ export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRul
     teamIds,
     organizationId: idAt(claims, rules.organizationIdField),
     endUserId: idAt(claims, rules.endUserIdField),
+    keyValue,
+    refusal,
     role,
     models: role === 'proxy_admin' || !rules.enforcesScopes ? null : mappedBy(claims, rules, 'models'),
     routes: withScopes(routesFor(role, rules), claims, rules),
     expiresAt,
   };
+}
+
+/** The value of the claim of keys. An email that is not verified names no key. */
+function keyValueOf(claims: Claims, { keyField, userEmailField }: TokenRules): string | null {
+  const isEmail = keyField === 'email' || keyField === userEmailField;
+  return isEmail && isUnverified(claims) ? null : idAt(claims, keyField);
+}
+
+/** The error of a token that lacks the claim of its user or team; null for a token that has both. */
+function missingClaim(
+  { role, userId, teamIds }: Pick<TokenIdentity, 'role' | 'userId' | 'teamIds'>,
+  rules: TokenRules,
+): (() => DomainError) | null {
+  const { userIdField } = rules;
+  if (role !== 'team' && userIdField !== null && userId === null)
+    return () => new Unauthenticated(`Validation fails: the token has no claim '${userIdField}'.`, 'malformed');
+  if (teamIds.length === 0 && needsTeam(role, rules))
+    return () => new Unauthenticated('Validation fails: the token names no team.', 'malformed');
+  return null;
 }
 
 /** Whether a token must name a team: one that stands for a team, or where a single claim is configured. */

@@ -25,6 +25,10 @@ export interface TokenRules {
   readonly teamIdField: string | null;
   readonly teamIdsField: string | null;
   readonly organizationIdField: string | null;
+  /** Claim whose values are mapped to virtual keys; null maps none. */
+  readonly keyField: string | null;
+  /** A token that is mapped to no key is refused. */
+  readonly needsKey: boolean;
   readonly endUserIdField: string | null;
   /** Claim that `roleMappings` are compared with. */
   readonly rolesField: string | null;
@@ -69,6 +73,8 @@ export const DEFAULT_TOKEN_RULES: TokenRules = {
   teamIdField: null,
   teamIdsField: null,
   organizationIdField: null,
+  keyField: null,
+  needsKey: false,
   endUserIdField: null,
   rolesField: null,
   roleMappings: [],

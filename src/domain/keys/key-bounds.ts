@@ -40,7 +40,7 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
   const shared = sharedLimits(key, teamId);
   if (key.teamId !== null && key.teamId !== teamId) return true;
   // The expiry of a signed token bounds the token, not its bearer.
-  if (key.expiresAt !== null && key.token === undefined) return true;
+  if (key.expiresAt !== null && (key.token === undefined || key.token.keyExpires === true)) return true;
   if (METADATA_MEMBERS.some((member) => Object.hasOwn(key.metadata, member))) return true;
   if (key.maxBudget !== null) {
     const isSameWindow = shared?.budgetDuration === key.budgetDuration;

@@ -66,6 +66,8 @@ export interface VirtualKey {
 interface TokenFacts {
   /** Customer on whose behalf the bearer calls. */
   readonly endUserId: string | null;
+  /** Whether the token stands for a stored key that expires by itself. */
+  readonly keyExpires?: boolean;
   /** Whether the token names a role. Otherwise the role of its user applies. */
   readonly hasRole: boolean;
   /** The same bearer in its further teams, in the order of the token. A call uses the first one that allows its model. */

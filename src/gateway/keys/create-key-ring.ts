@@ -37,10 +37,12 @@ export function createKeyRing(options: {
   readonly generator: KeyGenerator;
   readonly clock: Clock;
   readonly failures: FailedKeys;
+  /** Whether other secrets than those of its row may open a key: signed tokens that are mapped to it. */
+  readonly mapped?: boolean;
   /** Resolves after a time; rejects when the signal fires first. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }): OpeningKeyRing {
-  const { store, generator, clock, failures, pause } = options;
+  const { store, generator, clock, failures, pause, mapped = false } = options;
   // Only hashes are compared, so that timing reveals nothing about a key.
   const masterHash = generator.hash(options.masterKey.reveal());
   const master: Caller = { role: 'proxy_admin', keyHash: masterHash, key: null, teamId: null, userId: null };
@@ -217,7 +219,9 @@ export function createKeyRing(options: {
           unknown.delete(hash);
           reading.delete(hash);
         }
-      for (const keyHash of new Set(keys.map(({ hash }) => hash))) changed(keyHash);
+      const hashes = new Set(keys.map(({ hash }) => hash));
+      if (mapped) known.dropWhere(({ hash }) => hashes.has(hash));
+      for (const keyHash of hashes) changed(keyHash);
     },
     evictOwner(...owners) {
       const idsByKind = [...Map.groupBy(owners, ({ kind }) => kind)].map(

@@ -99,7 +99,7 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
  * The role of a key, without the rights that its user lacks. The default user stands for the admin key: a row of it, which a
  * membership of a team makes, takes no rights from sessions of the administrator.
  */
-function roleOf({ role, userId, owners, token }: VirtualKey): Role {
+export function roleOf({ role, userId, owners, token }: VirtualKey): Role {
   // The role of a token has its user's role already.
   if (token !== undefined) return role;
   const userRole = userId === DEFAULT_USER_ID ? null : (owners?.user?.role ?? null);

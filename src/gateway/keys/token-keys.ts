@@ -9,6 +9,7 @@ import { ZERO_USD } from '../../domain/money.ts';
 import type { Role } from '../../domain/role.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
+import { type MappedKeyOptions, mappedKeys } from './mapped-keys.ts';
 import type { OwnedKeys, OwnerStores } from './owned-keys.ts';
 
 /** Name of a list that allows no model. */
@@ -17,10 +18,10 @@ const NO_MODELS = 'no-default-models';
 /** Most teams that are compared to find out whether an alias is unique. */
 const MOST_ALIKE = 1_000;
 
-interface TokenKeyOptions {
+interface TokenKeyOptions extends MappedKeyOptions {
   readonly keys: OwnedKeys;
   readonly tokens: Pick<VerifiedTokens, 'use'>;
-  readonly stores: Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'>;
+  readonly stores: MappedKeyOptions['stores'] & Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'>;
   readonly rules: TokenRules;
   readonly generator: Pick<KeyGenerator, 'hash'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -40,6 +41,19 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
   const { keys, tokens } = options;
 
   async function ofTokens(found: ReadonlyMap<string, KnownToken>): Promise<ReadonlyMap<string, VirtualKey>> {
+    const mapped = await mappedKeys(found, options);
+    const refused = [...mapped.refused].flatMap(([hash, refusal]) => {
+      const token = found.get(hash);
+      return token === undefined
+        ? []
+        : [[hash, refusedKey({ secretHash: hash, token, user: null }, refusal, options)] as const];
+    });
+    const others = [...found].filter(([hash]) => !mapped.keys.has(hash) && !mapped.refused.has(hash));
+    return new Map([...mapped.keys, ...refused, ...(others.length === 0 ? [] : await ofClaims(new Map(others)))]);
+  }
+
+  /** Keys made from claims. */
+  async function ofClaims(found: ReadonlyMap<string, KnownToken>): Promise<ReadonlyMap<string, VirtualKey>> {
     const bearers = await bearersOf(found, options);
     const factsOf = await teamFacts(bearers, options);
     const drafts = new Map(bearers.map((bearer) => [bearer.secretHash, draftsOf(bearer, factsOf(bearer), options)]));
@@ -194,6 +208,13 @@ async function sharedAliases(
   return new Set(shared.flat());
 }
 
+/** The key of a bearer that is refused. */
+const refusedKey = (
+  bearer: Bearer,
+  refusal: () => DomainError,
+  { generator, clock }: Pick<TokenKeyOptions, 'generator' | 'clock'>,
+): VirtualKey => tokenKey(bearer, { teamId: null, now: clock.now(), hash: generator.hash, refusal });
+
 /** The keys of a bearer, one for each of its teams, without their owners. */
 function draftsOf(
   bearer: Bearer,
@@ -201,9 +222,10 @@ function draftsOf(
   { rules, generator, clock }: TokenKeyOptions,
 ): readonly VirtualKey[] {
   const { token, user } = bearer;
-  const { userId, role } = token.identity;
+  const { userId, role, refusal: invalid } = token.identity;
   const draft = (teamId: string | null, refusal?: () => DomainError): VirtualKey =>
     tokenKey(bearer, { teamId, now: clock.now(), hash: generator.hash, refusal });
+  if (invalid !== null) return [draft(null, invalid)];
   if (userId !== null && user === null && role !== 'proxy_admin')
     return [draft(null, () => new Unauthenticated(`user '${userId}' does not exist.`, 'unknown'))];
   const teams = teamsOf(token, facts, rules);

@@ -31,6 +31,7 @@ import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
 import { AuditEntryEntity } from '../audit-log/entities/audit-entry.ts';
+import { TokenMappingEntity } from '../token-mappings/entities/token-mapping.ts';
 import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
 import { CredentialEntity } from '../credentials/entities/credential.ts';
@@ -106,6 +107,7 @@ export const ENTITIES = [
   UpstreamObjectEntity,
   ResponseEntity,
   AccessGroupEntity,
+  TokenMappingEntity,
   AuditEntryEntity,
   BudgetEntity,
   CredentialEntity,

@@ -122,6 +122,18 @@ const seconds: Reader = (value) =>
     ? { keySetSeconds: value }
     : `is not a number from 1 to ${MOST_KEY_SET_SECONDS}`;
 
+/** Accepted without effect: a changed mapping holds within seconds. */
+const mappingAge: Reader = (value) => (typeof value === 'number' && value >= 0 ? {} : 'is not a number of seconds');
+
+/** What becomes of a token that is mapped to no key. */
+const unmapped: Reader = (value) => {
+  if (value === 'fallback_team_mapping') return { needsKey: false };
+  if (value === 'reject') return { needsKey: true };
+  return value === 'auto_register'
+    ? 'is `auto_register`, which is not supported: it would make keys without limits'
+    : 'is neither `fallback_team_mapping` nor `reject`';
+};
+
 /** Members by name. */
 const READERS: Readonly<Record<string, Reader>> = {
   user_id_jwt_field: textInto('userIdField'),
@@ -148,6 +160,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   roles_jwt_field: textInto('rolesField'),
   role_mappings: mappings('role', 'internal_role'),
   jwt_litellm_role_map: mappings('jwt_role', 'litellm_role'),
+  virtual_key_claim_field: textInto('keyField'),
+  jwt_client_id_field: textInto('keyField'),
+  virtual_key_mapping_cache_ttl: mappingAge,
+  unregistered_jwt_client_behavior: unmapped,
   object_id_jwt_field: textInto('objectIdField'),
   enforce_rbac: flagInto('enforcesRoles'),
   public_key_ttl: seconds,
@@ -159,7 +175,6 @@ const UNSUPPORTED = new Set([
   'enforce_team_based_model_access',
   'oidc_userinfo_enabled',
   'sync_user_role_and_teams',
-  'virtual_key_claim_field',
 ]);
 
 /** False, null, and empty texts, lists and maps. */

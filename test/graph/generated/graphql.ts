@@ -149,6 +149,8 @@ export type AuditNoun =
   | 'TEAM'
   /** Members of teams. */
   | 'TEAM_MEMBER'
+  /** Keys that stand for values of claims of signed tokens. */
+  | 'TOKEN_MAPPING'
   /** Users. */
   | 'USER';
 
@@ -1598,6 +1600,7 @@ export type NodeQuery = { node:
     | NodeFacts_SpendRow_Fragment
     | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
+    | NodeFacts_TokenMapping_Fragment
     | NodeFacts_Trace_Fragment
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
@@ -1637,6 +1640,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_SpendRow_Fragment
     | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
+    | NodeFacts_TokenMapping_Fragment
     | NodeFacts_Trace_Fragment
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
@@ -1707,6 +1711,8 @@ type NodeFacts_StoredDeployment_Fragment = { __typename: 'StoredDeployment', id:
 
 type NodeFacts_Team_Fragment = { __typename: 'Team', teamId: string, id: string };
 
+type NodeFacts_TokenMapping_Fragment = { __typename: 'TokenMapping', id: string };
+
 type NodeFacts_Trace_Fragment = { __typename: 'Trace', traceId: string, spanCount: number, id: string };
 
 type NodeFacts_TracingKey_Fragment = { __typename: 'TracingKey', id: string };
@@ -1743,6 +1749,7 @@ export type NodeFactsFragment =
   | NodeFacts_SpendRow_Fragment
   | NodeFacts_StoredDeployment_Fragment
   | NodeFacts_Team_Fragment
+  | NodeFacts_TokenMapping_Fragment
   | NodeFacts_Trace_Fragment
   | NodeFacts_TracingKey_Fragment
   | NodeFacts_User_Fragment
@@ -1946,6 +1953,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'SpendRow' }
     | { __typename: 'StoredDeployment' }
     | { __typename: 'Team' }
+    | { __typename: 'TokenMapping' }
     | { __typename: 'Trace' }
     | { __typename: 'TracingKey' }
     | { __typename: 'User' }

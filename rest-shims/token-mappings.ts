@@ -1,0 +1,133 @@
+import {
+  createTokenMapping,
+  deleteTokenMapping,
+  getTokenMapping,
+  listTokenMappings,
+  updateTokenMapping,
+} from '../resolvers/token-mappings.ts';
+import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts';
+import { fields, flagOf, given, members, parseObject, requiredText, text } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
+import { integer, query, requiredText as requiredQueryText } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { defined } from './limit-members.ts';
+
+const MOST_SIZE = 100;
+const DEFAULT_SIZE = 50;
+
+const readNew = members({
+  jwt_claim_name: requiredText,
+  jwt_claim_value: requiredText,
+  key: requiredText,
+  description: text,
+  is_active: flagOf,
+});
+const readChange = members({ id: requiredText, key: text, description: given(text), is_active: flagOf });
+const readId = fields({ id: requiredText });
+const readQueryId = query({ id: requiredQueryText });
+const readPage = query({
+  page: integer({ least: 1, otherwise: 1 }),
+  size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_SIZE }),
+});
+
+function parseNew(body: Uint8Array) {
+  const sent = readNew(parseObject(body));
+  return {
+    claimName: sent.jwt_claim_name,
+    claimValue: sent.jwt_claim_value,
+    key: sent.key,
+    description: sent.description,
+    active: sent.is_active ?? true,
+  };
+}
+
+function parseChange(body: Uint8Array) {
+  const { id, key, description, is_active: isActive } = readChange(parseObject(body));
+  return { id, ...defined({ key: key ?? undefined }), patch: defined({ description, active: isActive ?? undefined }) };
+}
+
+function parsePage(search: string) {
+  const { page, size } = readPage(search);
+  return { page: Number(page), size: Number(size) };
+}
+
+/** The key is not named: it is read in the graph. */
+const renderMapping = (mapping: TokenMapping) => ({
+  id: mapping.id,
+  jwt_claim_name: mapping.claimName,
+  jwt_claim_value: mapping.claimValue,
+  description: mapping.description,
+  is_active: mapping.active,
+  created_at: mapping.createdAt.toISOString(),
+  updated_at: mapping.updatedAt.toISOString(),
+  created_by: mapping.createdBy,
+  updated_by: mapping.updatedBy,
+});
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'text', taken: 'conflict' },
+  bodyLimit: 64 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
+
+/** Virtual keys that stand for values of claims of signed tokens. */
+export const tokenMappingRoutes: readonly RouteRow[] = namingIgnored([
+  route({
+    ...CHANGING,
+    name: 'tokenMappings.create',
+    request: readNew.schema,
+    paths: ['/jwt/key/mapping/new'],
+    answers: [200, 400, 401, 403, 409, 422],
+    parse: ({ body }) => parseNew(body),
+    run: createTokenMapping,
+    render: (mapping) => json(renderMapping(mapping)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'tokenMappings.update',
+    request: readChange.schema,
+    paths: ['/jwt/key/mapping/update'],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse: ({ body }) => parseChange(body),
+    run: updateTokenMapping,
+    render: (mapping) => json(renderMapping(mapping)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'tokenMappings.delete',
+    request: readId.schema,
+    paths: ['/jwt/key/mapping/delete'],
+    answers: [200, 401, 403, 404, 422],
+    parse: ({ body }) => readId(body),
+    run: deleteTokenMapping,
+    render: () => json({ status: 'success' }),
+  }),
+  route({
+    ...READING,
+    name: 'tokenMappings.list',
+    query: readPage.schema,
+    paths: ['/jwt/key/mapping/list'],
+    answers: [200, 401, 403, 422],
+    parse: ({ search }) => parsePage(search),
+    run: listTokenMappings,
+    render({ rows, total }, { search }) {
+      const { page, size } = parsePage(search);
+      const pages = Math.ceil(total / size);
+      return json({ mappings: rows.map(renderMapping), total_count: total, current_page: page, total_pages: pages });
+    },
+  }),
+  route({
+    ...READING,
+    name: 'tokenMappings.info',
+    query: readQueryId.schema,
+    paths: ['/jwt/key/mapping/info'],
+    answers: [200, 401, 403, 404, 422],
+    parse: ({ search }) => readQueryId(search),
+    run: getTokenMapping,
+    render: (mapping) => json(renderMapping(mapping)),
+  }),
+]);

@@ -1,0 +1,72 @@
+import { InvalidInput } from '../errors.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import { storable } from '../storable.ts';
+
+/** A value of a claim of signed tokens that stands for a virtual key. */
+export interface TokenMapping extends Stamps {
+  readonly id: string;
+  readonly claimName: string;
+  /** Unique for a claim. */
+  readonly claimValue: string;
+  /** Hash of the key: its identity. */
+  readonly keyHash: string;
+  readonly description: string | null;
+  /** Whether it is in use. Tokens are treated as if an inactive one did not exist. */
+  readonly active: boolean;
+}
+
+/** Conditions of a list, all of which must hold; null ones always match. */
+export interface TokenMappingFilter {
+  readonly claimName: string | null;
+  readonly claimValues: readonly string[] | null;
+  /** Text that the value contains. */
+  readonly valuePart?: string | null;
+  readonly keyHash?: string | null;
+  readonly active?: boolean | null;
+}
+
+export const ALL_MAPPINGS: TokenMappingFilter = { claimName: null, claimValues: null };
+
+export type TokenMappingSort = 'created_at' | 'claim_value';
+
+export type TokenMappingStore = RowStore<TokenMapping, TokenMappingFilter, TokenMappingSort>;
+
+/** Changes to a mapping. An absent member stays as it is. */
+export type TokenMappingPatch = Partial<Pick<TokenMapping, 'keyHash' | 'description' | 'active'>>;
+
+/** Longest name and value of a claim, and longest description, in characters. A longer value of a token is no id. */
+const MOST_CHARACTERS = 256;
+const MOST_DESCRIPTION = 2_000;
+
+function assertText(name: string, text: string, most: number): void {
+  if (text.length > most) throw new InvalidInput(`${name} must have at most ${most} characters.`);
+  if (storable(text) !== text) throw new InvalidInput(`${name} has characters that cannot be stored.`);
+}
+
+/** A new mapping. Throws InvalidInput. */
+export function newTokenMapping(
+  draft: Pick<TokenMapping, 'claimName' | 'claimValue' | 'keyHash'> & TokenMappingPatch,
+  about: Authored & { readonly id: string },
+): TokenMapping {
+  const { claimName, claimValue } = draft;
+  for (const [name, text] of [
+    ['jwt_claim_name', claimName],
+    ['jwt_claim_value', claimValue],
+  ] as const) {
+    if (text.trim() === '') throw new InvalidInput(`${name} must not be blank.`);
+    assertText(name, text, MOST_CHARACTERS);
+  }
+  const empty = { description: null, active: true };
+  return patchedTokenMapping({ ...empty, ...draft, id: about.id, ...newStamps(about) }, {}, about);
+}
+
+/** A mapping with a patch applied. Throws InvalidInput. */
+export function patchedTokenMapping(
+  mapping: TokenMapping,
+  patch: TokenMappingPatch,
+  { now, by }: Authored,
+): TokenMapping {
+  const changed = { ...mapping, ...patch, updatedAt: now, updatedBy: by };
+  if (changed.description !== null) assertText('description', changed.description, MOST_DESCRIPTION);
+  return changed;
+}

@@ -1,0 +1,70 @@
+import { type DomainError, Forbidden, Unauthenticated } from '../../domain/errors.ts';
+import type { TokenRules } from '../../domain/identity/token-rules.ts';
+import type { KnownToken } from '../../domain/identity/verified-tokens.ts';
+import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import type { TokenMappingStore } from '../../domain/token-mappings/token-mapping.ts';
+import { roleOf } from './known-keys.ts';
+import type { OwnedKeys } from './owned-keys.ts';
+
+/** What the key of a mapping is read with. */
+export interface MappedKeyOptions {
+  readonly keys: Pick<OwnedKeys, 'withOwners'>;
+  readonly stored: Pick<KeyStore, 'findMany'>;
+  readonly stores: { readonly tokenMappings: Pick<TokenMappingStore, 'all'> };
+  readonly rules: Pick<TokenRules, 'keyField' | 'needsKey'>;
+}
+
+const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
+
+/** A stored key as a token opens it: until one of both expires. */
+function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken): VirtualKey {
+  const { endUserId, expiresAt } = identity;
+  return {
+    ...key,
+    secretHash,
+    previousSecret: null,
+    role: roleOf(key),
+    expiresAt: earlier(key.expiresAt, expiresAt),
+    token: { endUserId, otherTeams: [], hasRole: true, keyExpires: key.expiresAt !== null },
+  };
+}
+
+/** Tokens by what a mapping makes of them, each by the hash of the token. Other tokens are in neither map. */
+export interface MappedTokens {
+  readonly keys: ReadonlyMap<string, VirtualKey>;
+  readonly refused: ReadonlyMap<string, () => DomainError>;
+}
+
+const NONE: MappedTokens = { keys: new Map(), refused: new Map() };
+const unmapped = (): Forbidden => new Forbidden('The token is mapped to no key.');
+const gone = (): Unauthenticated => new Unauthenticated('The key that the token is mapped to was deleted.', 'unknown');
+
+/** The stored keys that tokens are mapped to: a few statements for any number of tokens. */
+export async function mappedKeys(
+  found: ReadonlyMap<string, KnownToken>,
+  { keys, stored, stores, rules: { keyField, needsKey } }: MappedKeyOptions,
+): Promise<MappedTokens> {
+  if (keyField === null) return NONE;
+  const claimValues = [...new Set([...found.values()].flatMap(({ identity }) => identity.keyValue ?? []))];
+  const rows =
+    claimValues.length === 0 ? [] : await stores.tokenMappings.all({ claimName: keyField, claimValues, active: true });
+  const hashByValue = new Map(rows.map(({ claimValue, keyHash }) => [claimValue, keyHash]));
+  const hashes = [...new Set(hashByValue.values())];
+  const byHash = new Map((hashes.length === 0 ? [] : await stored.findMany(hashes)).map((key) => [key.hash, key]));
+  const open = new Map<string, VirtualKey>();
+  const refused = new Map<string, () => DomainError>();
+  for (const [secretHash, token] of found) {
+    const hash = hashByValue.get(token.identity.keyValue ?? '');
+    const key = hash === undefined ? undefined : byHash.get(hash);
+    if (hash === undefined) {
+      if (needsKey) refused.set(secretHash, unmapped);
+    } else if (key === undefined || key.deletedAt !== null) refused.set(secretHash, gone);
+    else open.set(secretHash, key);
+  }
+  const owned = await keys.withOwners(open);
+  const opened = [...found].flatMap(([secretHash, token]) => {
+    const key = owned.get(secretHash);
+    return key === undefined ? [] : [[secretHash, openedBy(key, secretHash, token)] as const];
+  });
+  return { keys: new Map(opened), refused };
+}

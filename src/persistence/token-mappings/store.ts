@@ -1,0 +1,20 @@
+import type { TokenMappingStore } from '../../domain/token-mappings/token-mapping.ts';
+import type { Database } from '../database/database.ts';
+import { among, containing, createRowStore, equal, flagged } from '../database/row-store.ts';
+import { TokenMappingEntity } from './entities/token-mapping.ts';
+
+export const createTokenMappingStore = (database: Database): TokenMappingStore =>
+  createRowStore(database, {
+    entity: TokenMappingEntity,
+    noun: 'mapping of tokens',
+    audited: 'token_mapping',
+    where: ({ claimName, claimValues, valuePart, keyHash, active }) => [
+      ...equal('claimName', claimName),
+      ...among('claimValue', claimValues),
+      ...containing('claim_value', valuePart),
+      ...equal('keyHash', keyHash),
+      ...flagged('active', active),
+    ],
+    ranks: { created_at: 'created_at', claim_value: 'claim_value' },
+    taken: ({ claimName, claimValue }) => `A mapping of the claim '${claimName}' with '${claimValue}' already exists.`,
+  });

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startIssuer, type Issuer, tokenEnvironment } from '../../support/token-issuer.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { chat, type Json } from '../../support/tenancy-client.ts';
+
+let issuer: Issuer;
+let app: TestApp;
+let strict: TestApp;
+
+const RULES = { user_id_jwt_field: 'sub', team_id_jwt_field: 'team', virtual_key_claim_field: 'client_id' };
+const MODELS = [{ model_name: 'other', litellm_params: { model: 'demo/echo' } }];
+const start = (rules: object): Promise<TestApp> =>
+  startApp({
+    config: { model_list: MODELS, general_settings: { enable_jwt_auth: true, litellm_jwtauth: rules } },
+    env: tokenEnvironment(issuer),
+  });
+
+beforeAll(async () => {
+  issuer = await startIssuer(['ES256']);
+  app = await start(RULES);
+  strict = await start({
+    jwt_client_id_field: 'app.email',
+    user_email_jwt_field: 'app.email',
+    virtual_key_mapping_cache_ttl: 300,
+    unregistered_jwt_client_behavior: 'reject',
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await strict.stop();
+  await issuer.stop();
+});
+
+async function send(method: string, path: string, body?: unknown, { key = app.adminKey, on = app } = {}) {
+  const answer = await on.call(method, path, body, { authorization: `Bearer ${key}` });
+  return { status: answer.status, body: (await answer.json()) as Json };
+}
+const post = (path: string, body: unknown, as?: Parameters<typeof send>[3]) => send('POST', path, body, as);
+const newKey = async (draft: object, on = app): Promise<string> =>
+  String((await post('/key/generate', draft, { key: on.adminKey, on })).body['key']);
+const tokenOf = (claims: Json) => issuer.token(claims, { alg: 'ES256' });
+const call = (key: string, model = 'demo', on = app) => post('/v1/chat/completions', { ...chat(), model }, { key, on });
+
+const NEW = '/jwt/key/mapping/new';
+const map = async (value: string, key: string, more: object = {}) =>
+  await post(NEW, { jwt_claim_name: 'client_id', jwt_claim_value: value, key, ...more });
+const mapped = async (value: string, key: string): Promise<string> => {
+  const { status, body } = await map(value, key);
+  expect(status).toBe(200);
+  return String(body['id']);
+};
+const MOMENT = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
+const detail = (text: string) => ({ detail: text });
+const missing = (...loc: string[]) => ({ detail: [{ type: 'missing', loc, msg: 'Field required' }] });
+
+describe('mappings of tokens over HTTP', () => {
+  it('tokenMappings.create 200, tokenMappings.info 200, tokenMappings.list 200: the key is not shown', async () => {
+    const key = await newKey({});
+    const { status, body } = await map('shown', key, { description: 'd' });
+    const row = {
+      id: expect.any(String) as unknown,
+      jwt_claim_name: 'client_id',
+      jwt_claim_value: 'shown',
+      description: 'd',
+      is_active: true,
+      created_at: MOMENT,
+      updated_at: MOMENT,
+      created_by: 'default_user_id',
+      updated_by: 'default_user_id',
+    };
+    expect({ status, body }).toEqual({ status: 200, body: row });
+    expect(await send('GET', `/jwt/key/mapping/info?id=${String(body['id'])}`)).toEqual({ status: 200, body });
+    expect(await send('GET', '/jwt/key/mapping/list?page=1&size=1')).toEqual({
+      status: 200,
+      body: { mappings: [body], total_count: 1, current_page: 1, total_pages: 1 },
+    });
+  });
+
+  it('tokenMappings.list 200: none, as recorded', async () => {
+    const admin = { key: strict.adminKey, on: strict };
+    expect(await send('GET', '/jwt/key/mapping/list', undefined, admin)).toEqual({
+      status: 200,
+      body: { mappings: [], total_count: 0, current_page: 1, total_pages: 0 },
+    });
+  });
+
+  it('tokenMappings.create 400, 409, 422', async () => {
+    const key = await newKey({});
+    await mapped('taken', key);
+    expect(await map('taken', key)).toEqual({
+      status: 409,
+      body: detail("A mapping of the claim 'client_id' with 'taken' already exists."),
+    });
+    const unknown = 'sk-unknown-000000000000';
+    const none = await map('x', unknown);
+    expect(none).toEqual({ status: 400, body: detail('The key does not exist.') });
+    expect(await map(' ', key)).toEqual({ status: 400, body: detail('jwt_claim_value must not be blank.') });
+    expect(await map('x'.repeat(257), key)).toEqual({
+      status: 400,
+      body: detail('jwt_claim_value must have at most 256 characters.'),
+    });
+    expect(await post(NEW, { jwt_claim_name: 'client_id', key })).toEqual({
+      status: 422,
+      body: missing('body', 'jwt_claim_value'),
+    });
+  });
+
+  it('tokenMappings.update 200, 400, 404, 422: absent members stay', async () => {
+    const id = await mapped('changed', await newKey({}));
+    const path = '/jwt/key/mapping/update';
+    const { status, body } = await post(path, { id, description: 'new' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id, jwt_claim_value: 'changed', description: 'new', is_active: true });
+    expect((await post(path, { id, is_active: false })).body).toMatchObject({ description: 'new', is_active: false });
+    expect(await post(path, { id, key: 'no-key' })).toEqual({ status: 400, body: detail('The key does not exist.') });
+    expect(await post(path, { id: 'none', key: 'no-key' })).toEqual({ status: 404, body: detail('Mapping not found') });
+    expect(await post(path, {})).toEqual({ status: 422, body: missing('body', 'id') });
+  });
+
+  it('tokenMappings.delete 200, 404, 422, tokenMappings.info 404, 422, tokenMappings.list 422', async () => {
+    const id = await mapped('gone', await newKey({}));
+    const path = '/jwt/key/mapping/delete';
+    expect(await post(path, { id })).toEqual({ status: 200, body: { status: 'success' } });
+    expect(await post(path, { id })).toEqual({ status: 404, body: detail('Mapping not found') });
+    expect(await post(path, {})).toEqual({ status: 422, body: missing('body', 'id') });
+    expect(await send('GET', `/jwt/key/mapping/info?id=${id}`)).toEqual({
+      status: 404,
+      body: detail('Mapping not found'),
+    });
+    expect(await send('GET', '/jwt/key/mapping/info')).toEqual({ status: 422, body: missing('query', 'id') });
+    expect((await send('GET', '/jwt/key/mapping/list?size=101')).status).toBe(422);
+  });
+
+  it.each([
+    ['tokenMappings.create', 'POST', NEW],
+    ['tokenMappings.update', 'POST', '/jwt/key/mapping/update'],
+    ['tokenMappings.delete', 'POST', '/jwt/key/mapping/delete'],
+    ['tokenMappings.info', 'GET', '/jwt/key/mapping/info?id=none'],
+    ['tokenMappings.list', 'GET', '/jwt/key/mapping/list'],
+  ])('%s 401, 403: for administrators; read-only ones read', async (_row, method, path) => {
+    const body = method === 'GET' ? undefined : { jwt_claim_name: 'c', jwt_claim_value: 'v', key: 'k', id: 'none' };
+    expect((await send(method, path, body, { key: 'sk-unknown-000000000' })).status).toBe(401);
+    const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
+    expect(method === 'GET' ? [200, 404] : [403]).toContain((await send(method, path, body, { key: viewer })).status);
+    const user = await newKey({ user_id: 'someone', user_role: 'internal_user' });
+    expect([401, 403]).toContain((await send(method, path, body, { key: user })).status);
+  });
+});
+
+describe('a token that is mapped to a key', () => {
+  it('has the models and limits of the key, needs no claim of a user, and spends as the key', async () => {
+    const key = await newKey({ models: ['demo'], key_alias: 'machine', rpm_limit: 100, max_budget: 5 });
+    const token = await tokenOf({ client_id: 'machine', customer: 'c' });
+    expect((await call(token)).body).toEqual({
+      error: {
+        message: "Authentication Error, Validation fails: the token has no claim 'sub'.",
+        type: 'auth_error',
+        param: 'None',
+        code: '401',
+      },
+    });
+    await mapped('machine', key);
+    const fresh = await tokenOf({ client_id: 'machine', customer: 'c' });
+    expect((await call(fresh)).status).toBe(200);
+    expect((await call(fresh, 'other')).status).toBe(403);
+    const ofKey = (await send('GET', '/key/info', undefined, { key })).body;
+    expect((await send('GET', '/key/info', undefined, { key: fresh })).body).toEqual(ofKey);
+  });
+
+  it('changes with its mapping and its key at once: another key, inactive, blocked, deleted', async () => {
+    const [first, second] = [await newKey({ models: ['demo'] }), await newKey({ models: ['other'] })];
+    const id = await mapped('moving', first);
+    const token = await tokenOf({ client_id: 'moving', sub: 'someone-else', team: 'none' });
+    const statuses = async () => [(await call(token)).status, (await call(token, 'other')).status];
+    expect(await statuses()).toEqual([200, 403]);
+    await post('/jwt/key/mapping/update', { id, key: second });
+    expect(await statuses()).toEqual([403, 200]);
+    await post('/key/block', { key: second });
+    expect((await call(token, 'other')).body).toMatchObject({ error: { code: '401' } });
+    await post('/key/unblock', { key: second });
+    expect(await statuses()).toEqual([403, 200]);
+    await post('/jwt/key/mapping/update', { id, is_active: false });
+    expect(await statuses()).toEqual([401, 401]);
+    await post('/jwt/key/mapping/update', { id, is_active: true });
+    expect(await statuses()).toEqual([403, 200]);
+    await post('/key/delete', { keys: [second] });
+    const { status, body } = await call(token, 'other');
+    expect(status).toBe(401);
+    expect(body).toMatchObject({
+      error: { message: 'Authentication Error, The key that the token is mapped to was deleted.' },
+    });
+  });
+
+  it('takes over a rotated secret, and expires with its key', async () => {
+    const key = await newKey({ models: ['demo'] });
+    await mapped('rotated', key);
+    const token = await tokenOf({ client_id: 'rotated' });
+    expect((await call(token)).status).toBe(200);
+    await post('/key/regenerate', { key });
+    expect((await call(token)).status).toBe(200);
+    const short = await newKey({ duration: '1s' });
+    await mapped('short', short);
+    const late = await tokenOf({ client_id: 'short' });
+    await expect.poll(async () => (await call(late)).status, { timeout: 30_000 }).toBe(401);
+  });
+
+  it('has the weaker role of its key, and makes no session', async () => {
+    const key = await newKey({ user_role: 'proxy_admin_viewer' });
+    await mapped('viewer', key);
+    const token = await tokenOf({ client_id: 'viewer', scope: 'litellm_proxy_admin' });
+    expect((await send('GET', '/jwt/key/mapping/list', undefined, { key: token })).status).toBe(200);
+    expect((await post('/key/generate', {}, { key: token })).status).toBe(403);
+    expect((await post('/v2/login', { username: 'viewer', password: token })).status).toBe(401);
+  });
+
+  it('is refused without a mapping where the rules say so, and an email that is not verified maps to no key', async () => {
+    const admin = { key: strict.adminKey, on: strict };
+    const key = await newKey({}, strict);
+    const body = { jwt_claim_name: 'app.email', jwt_claim_value: 'a@example.org', key };
+    expect((await post(NEW, body, admin)).status).toBe(200);
+    const claims = { app: { email: 'a@example.org' } };
+    expect((await call(await tokenOf(claims), 'demo', strict)).status).toBe(200);
+    for (const refused of [{ ...claims, email_verified: false }, { app: { email: 'b@example.org' } }, {}]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      const answer = await call(await tokenOf(refused), 'demo', strict);
+      expect(answer).toEqual({
+        status: 403,
+        body: {
+          error: {
+            message: 'The token is mapped to no key.',
+            type: expect.any(String) as unknown,
+            param: expect.anything() as unknown,
+            code: '403',
+          },
+        },
+      });
+    }
+  });
+});
