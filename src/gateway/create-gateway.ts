@@ -10,11 +10,9 @@ import { withClientCredentials } from '../domain/deployments/client-credentials.
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
-import { END_USER } from '../domain/calls/call-labels.ts';
-import { assertEnforcedParams, type DemandedParams } from '../domain/keys/enforced-params.ts';
+import type { DemandedParams } from '../domain/keys/enforced-params.ts';
 import { usageOfCut, usageOfUncounted } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
-import { idOrNull } from '../domain/optional-id.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -23,6 +21,7 @@ import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
+import { createDemands } from './admission/demands.ts';
 import { type CallTools, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
@@ -170,17 +169,17 @@ export function createGateway(
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
+  const demands = createDemands(budgets, options.demandedParams);
+
   /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
   function routeFor({ key }: Caller, request: ModelRequest): Route {
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
     if (key !== null) assertKeyAllows(key, request);
-    const hasEndUser = idOrNull(request.labels?.[END_USER] ?? null) !== null;
-    assertEnforcedParams(key, { body: request.body, hasEndUser }, options.demandedParams?.());
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
-      throw unknownModel(endpoint.path, model, endpoint.medium);
+      throw demands.lackOf(key, request)?.error ?? unknownModel(endpoint.path, model, endpoint.medium);
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
@@ -272,11 +271,9 @@ export function createGateway(
       const { request, route } = await affordableModel(budgets, caller.key, first, (model) =>
         located(caller, named, model),
       );
-      await budgets.check(caller, {
-        deployment: forRequest(route.deployment, request),
-        request,
-        model: request.model,
-      });
+      const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
+      await demands.met(caller, at);
+      await budgets.check(caller, at);
     },
     async call(caller, asked, signal) {
       const { key } = caller;
@@ -300,6 +297,8 @@ export function createGateway(
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });
       if (guard !== null) call.guarded(guard);
       try {
+        const refusing = demands.met(caller, { deployment, request, model: request.model });
+        if (refusing) await refusing;
         const reserving = retrying.reserve(call, { key, request, route });
         if (reserving instanceof Promise) call.prepareLimit(request);
         const reserved = reserving instanceof Promise ? await reserving : reserving;

@@ -44,26 +44,33 @@ interface Checked {
   readonly hasEndUser: boolean;
 }
 
+/** A member that a call lacks. */
+export interface Lack {
+  readonly error: InvalidInput;
+  /** The end user is demanded before the budget of all calls is checked, other members after all budgets. */
+  readonly isEndUser: boolean;
+}
+
 /**
- * Refuses a call without the members that the configuration demands, or that the key does by `enforced_params` of its
- * metadata. Throws InvalidInput.
+ * What a call lacks of the members that the configuration demands, or that the key does by `enforced_params` of its
+ * metadata; null for nothing.
  */
-export function assertEnforcedParams(
+export function lackOf(
   key: VirtualKey | null,
   { body, hasEndUser }: Checked,
   demanded: DemandedParams = NO_DEMANDS,
-): void {
-  if (demanded.endUser && !hasEndUser) throw missing('user');
-  if (demanded.all.length > 0) assertPresent(body, demanded.all);
-  if (key === null) return;
-  if (key.metadata['service_account_id'] !== undefined) assertPresent(body, demanded.serviceAccounts);
-  assertPresent(body, textsOf(key.metadata['enforced_params']));
+): Lack | null {
+  if (demanded.endUser && !hasEndUser) return { error: missing('user'), isEndUser: true };
+  const isOfService = key !== null && key.metadata['service_account_id'] !== undefined;
+  const absent =
+    absentOf(body, demanded.all) ??
+    (isOfService ? absentOf(body, demanded.serviceAccounts) : undefined) ??
+    (key === null ? undefined : absentOf(body, textsOf(key.metadata['enforced_params'])));
+  return absent === undefined ? null : { error: missing(absent), isEndUser: false };
 }
 
-function assertPresent(body: Body, paths: readonly string[]): void {
-  const absent = paths.find((path) => valueAt(body, path) === undefined);
-  if (absent !== undefined) throw missing(absent);
-}
+const absentOf = (body: Body, paths: readonly string[]): string | undefined =>
+  paths.length === 0 ? undefined : paths.find((path) => valueAt(body, path) === undefined);
 
 const missing = (path: string): InvalidInput =>
   new InvalidInput(`BadRequest please pass param=${path} in request body. This is a required param`);

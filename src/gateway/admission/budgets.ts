@@ -84,6 +84,8 @@ export interface Budgets {
    * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
    */
   check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
+  /** As `check`, of the budgets that come before the budget of all calls, or before those of the provider and the deployment. */
+  checkBefore(stage: Stage, caller: Caller, call: Estimated): void | Promise<void>;
   /**
    * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
    * budget. Synchronous when its spend is in memory.
@@ -105,6 +107,7 @@ export interface Budgets {
 }
 
 type Throttle = (keptPart: number) => void;
+type Stage = 'global' | 'route';
 
 /** Further counters of a cost, besides a key and its owners. */
 interface AlsoCharged {
@@ -197,10 +200,10 @@ export function createBudgets({
     key: VirtualKey | null,
     call: Estimated | undefined,
     labels: readonly LabelBudget[],
-    throttle?: Throttle,
+    { throttle, before }: { readonly throttle?: Throttle | undefined; readonly before?: Stage } = {},
   ): void | Promise<void> {
     assertNoneBlocked(labels);
-    const windows = windowBudgets.of(key, call && routedOf(call), labels);
+    const windows = windowsBefore(before, windowBudgets.of(key, call && routedOf(call), labels));
     if (!isCharged(key, labels, windows)) return;
     const request = call?.request ?? null;
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
@@ -228,8 +231,11 @@ export function createBudgets({
     },
     check({ key }, call, labels = call?.request?.labels, throttle) {
       const found = labelBudgets.of(labels, key);
-      if (!(found instanceof Promise)) return checkAll(key, call, found, throttle);
-      return found.then((read) => checkAll(key, call, read, throttle));
+      if (!(found instanceof Promise)) return checkAll(key, call, found, { throttle });
+      return found.then((read) => checkAll(key, call, read, { throttle }));
+    },
+    async checkBefore(before, { key }, call) {
+      await checkAll(key, call, await labelBudgets.of(call.request?.labels, key), { before });
     },
     isModelSpent(key, { deployment, model }) {
       const early = windowBudgets.ofKey(key, model);
@@ -261,6 +267,11 @@ export function createBudgets({
 const SMALLEST_COST = 1n as Usd;
 
 const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Routed => ({ deployment, model });
+
+const windowsBefore = (stage: Stage | undefined, windows: CallWindows): CallWindows =>
+  stage === undefined || windows === NO_WINDOWS
+    ? windows
+    : { ...windows, route: [], ...(stage === 'global' ? { all: [], team: [] } : {}) };
 
 const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
   windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
