@@ -238,23 +238,23 @@ const trials: readonly { readonly title: string; readonly work: (number: number)
 const EMPTY = { title: 'empty loop', work: () => DONE };
 
 const refreshing = setInterval(() => void ring.refresh(), REFRESH_MS);
-const seen = new Map<string, number[]>();
+const timings = new Map<string, number[]>();
 for (let round = 0; round <= ROUNDS; round += 1)
   for (const { title, work } of [EMPTY, ...trials]) {
     // A key that was idle for some seconds is read from the store first. The figure excludes that read.
     await cpuOf(KEYS, work);
     const cpu = await cpuOf(CALLS, work);
     // The first round compiles the code and reads the keys.
-    if (round > 0) seen.set(title, [...(seen.get(title) ?? []), cpu]);
+    if (round > 0) timings.set(title, [...(timings.get(title) ?? []), cpu]);
   }
 clearInterval(refreshing);
 
-const best = (title: string): number => Math.min(...(seen.get(title) ?? []));
+const best = (title: string): number => Math.min(...(timings.get(title) ?? []));
 const empty = best(EMPTY.title);
 const rows = trials.map(({ title }, position) => {
   const less = title === trials.at(-1)?.title ? empty : best(trials[0]?.title ?? '');
   const own = position === 0 ? '' : (best(title) - less).toFixed(2);
-  return [title, median(seen.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
+  return [title, median(timings.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
 });
 console.log(table(['CPU of a call, µs', 'median', 'best', 'without the provider or the loop'], rows));
 if (options.redis !== undefined) console.log(await measureShares(options.redis, options.dry ? 100 : 2_000));

@@ -17,12 +17,12 @@ const usageOf = (bytes: Buffer): number => {
 };
 
 function relay(response: ServerResponse): Dispatcher.DispatchHandler {
-  let kept: Buffer[] | null = null;
+  let pooled: Buffer[] | null = null;
   return {
     onRequestStart() {},
     onResponseStart(_controller, status, headers) {
       const type = String(headers['content-type']);
-      if (type.includes('json')) kept = [];
+      if (type.includes('json')) pooled = [];
       const length = headers['content-length'];
       response.writeHead(
         status,
@@ -30,11 +30,11 @@ function relay(response: ServerResponse): Dispatcher.DispatchHandler {
       );
     },
     onResponseData(_controller, chunk) {
-      kept?.push(chunk);
+      pooled?.push(chunk);
       response.write(chunk);
     },
     onResponseEnd() {
-      if (kept !== null) tokens += usageOf(Buffer.concat(kept));
+      if (pooled !== null) tokens += usageOf(Buffer.concat(pooled));
       response.end();
     },
     onResponseError() {
@@ -70,13 +70,13 @@ function forwardThroughHttp(
       'content-type': type,
       ...(length === undefined ? {} : { 'content-length': length }),
     });
-    const kept: Buffer[] = [];
+    const pooled: Buffer[] = [];
     answer.on('data', (chunk: Buffer) => {
-      if (type.includes('json')) kept.push(chunk);
+      if (type.includes('json')) pooled.push(chunk);
       response.write(chunk);
     });
     answer.on('end', () => {
-      if (kept.length > 0) tokens += usageOf(Buffer.concat(kept));
+      if (pooled.length > 0) tokens += usageOf(Buffer.concat(pooled));
       response.end();
     });
   });

@@ -104,7 +104,7 @@ async function stage(): Promise<{ readonly origin: string; readonly key: string;
 
 try {
   const { origin, key, program } = await stage();
-  const seen = new Map<string, number[]>(KINDS.map(({ name }) => [name, []]));
+  const timings = new Map<string, number[]>(KINDS.map(({ name }) => [name, []]));
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const { name, path, body } of KINDS) {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -114,11 +114,11 @@ try {
       const cpuUs = (consumption(program.pid).cpuNs - before) / 1e3 / report.requests;
       if (report.bad > 0) throw new Error(`${report.bad} of ${report.requests} calls of ${name} failed.`);
       // The first round warms up.
-      if (round > 0) seen.get(name)?.push(cpuUs);
+      if (round > 0) timings.get(name)?.push(cpuUs);
     }
-  const chatUs = median(seen.get('chat') ?? []);
+  const chatUs = median(timings.get('chat') ?? []);
   const rows = KINDS.map(({ name }) => {
-    const all = seen.get(name) ?? [];
+    const all = timings.get(name) ?? [];
     const ratio = median(all) / chatUs;
     const goal = GOALS[name];
     return [

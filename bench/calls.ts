@@ -130,12 +130,12 @@ async function committed(first: number): Promise<void> {
 
 let [commit, unfold] = [Infinity, Infinity];
 for (let round = 0; round < ROUNDS; round += 1) {
-  const begun = cpuUs();
+  const beganAt = cpuUs();
   await committed(round * CALLS);
   const between = cpuUs();
   while (stores.calls.backlog() > 0) await stores.calls.unfold();
   const end = cpuUs();
-  commit = Math.min(commit, (between - begun) / CALLS);
+  commit = Math.min(commit, (between - beganAt) / CALLS);
   unfold = Math.min(unfold, (end - between) / CALLS);
 }
 console.log(JSON.stringify({ commitUs: commit, unfoldUs: unfold }));

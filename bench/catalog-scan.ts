@@ -20,15 +20,15 @@ const { entries } = loadEmbeddedSnapshot();
 
 /** Milliseconds of one scan, including the compilation of the pattern. */
 function scan(source: string): number {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const compiled = createPatternCompiler().compile(source);
   if ('fault' in compiled) throw new Error(compiled.fault);
   findEntries(entries, NO_FILTERS, (id) => compiled.pattern.occursIn(id));
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }
 
 const scans = PATTERNS.map((pattern) => {
-  const taken = Array.from({ length: rounds }, () => scan(pattern));
-  return { pattern, firstMs: taken[0], medianMs: median(taken), bestMs: Math.min(...taken) };
+  const durations = Array.from({ length: rounds }, () => scan(pattern));
+  return { pattern, firstMs: durations[0], medianMs: median(durations), bestMs: Math.min(...durations) };
 });
 console.log(JSON.stringify({ ids: entries.length, scans }));

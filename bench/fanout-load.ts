@@ -125,9 +125,9 @@ async function round(key: string): Promise<FanoutRound> {
   const updates = order.rate * order.seconds;
   const expected = updates * order.readers;
   const before = consumption(order.pid).cpuNs;
-  const begun = performance.now();
+  const startedAt = performance.now();
   for (let update = 0; update < updates; update += 1) {
-    await after(Math.max(0, begun + (update * 1_000) / order.rate - performance.now()));
+    await after(Math.max(0, startedAt + (update * 1_000) / order.rate - performance.now()));
     await send(key, anExport(1, `@${performance.now()}@`));
   }
   for (let waited = 0; waited < 50 && delaysMs.length < expected; waited += 1) await after(100);

@@ -83,7 +83,7 @@ const bareCommand = (port: number): readonly string[] => [
 ];
 const ourCommand = (port: number): readonly string[] => productCommand(['--port', String(port), '--host', '127.0.0.1']);
 
-async function seenInARun(): Promise<FanoutFigures> {
+async function measureRun(): Promise<FanoutFigures> {
   const bare = await reportOf('bare-feed', bareCommand, { stalls: false });
   const ours = await reportOf('lensgate', ourCommand, { stalls: true });
   const { kibPerReader, all, besideStalled, missed } = ours;
@@ -107,16 +107,16 @@ async function seenInARun(): Promise<FanoutFigures> {
 }
 
 const conditions = machine().join('\n');
-const seen: FanoutFigures[] = [];
+const figures: FanoutFigures[] = [];
 const goalTable = (): string =>
-  table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(seen.map(({ goals }) => goals)));
-while (seen.length < runs) {
-  const one = await seenInARun();
-  seen.push(one);
+  table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(figures.map(({ goals }) => goals)));
+while (figures.length < runs) {
+  const one = await measureRun();
+  figures.push(one);
   console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
 const several = `${runs} runs with processes of their own; times are the last one's, the goals all of them: a goal holds when it held in two of three. `;
-const text = seen
+const text = figures
   .slice(-1)
   .flatMap(({ times, missed }) => [
     `## One trace to ${readers} readers`,

@@ -13,7 +13,7 @@ export interface RunFigures {
 /** A goal and its figure, with the required bound and the desired one. */
 interface Goal {
   readonly what: string;
-  readonly seen: number;
+  readonly figure: number;
   readonly must: number;
   readonly reach: number;
   readonly unit: string;
@@ -41,17 +41,17 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
   // A target faster than nginx adds 0; a ratio to a negative addition is meaningless.
   const delayAdded = (name: string): number => Math.max(pacedOf(many, name).p50Us - pacedOf(many, 'nginx').p50Us, 1);
   const chunkCpu = (name: string): number => pacedOf(many, name).cpuUs;
-  const more = (what: string, seen: number, must: number, reach: number, unit = '×'): Goal => ({
+  const more = (what: string, figure: number, must: number, reach: number, unit = '×'): Goal => ({
     what,
-    seen,
+    figure,
     must,
     reach,
     unit,
     better: 'more',
   });
-  const less = (what: string, seen: number, must: number, reach: number, unit = '×'): Goal => ({
+  const less = (what: string, figure: number, must: number, reach: number, unit = '×'): Goal => ({
     what,
-    seen,
+    figure,
     must,
     reach,
     unit,
@@ -126,19 +126,19 @@ export const GOALS_HEAD = ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'];
 /** The goals with the figures of each run. A bound holds if it held in at least two of three runs. */
 export const goalRows = (runs: readonly (readonly Goal[])[]): string[][] =>
   (runs[0] ?? []).map(({ what, must, reach, unit, better }, at) => {
-    const seen = runs.map((goals) => goals[at]?.seen ?? Number.NaN);
+    const figure = runs.map((goals) => goals[at]?.figure ?? Number.NaN);
     const holds = (bound: number): boolean => {
-      const held = seen.filter((value) => (better === 'more' ? value >= bound : value <= bound)).length;
-      return held * 3 >= seen.length * 2;
+      const held = figure.filter((value) => (better === 'more' ? value >= bound : value <= bound)).length;
+      return held * 3 >= figure.length * 2;
     };
     const sign = better === 'more' ? '≥' : '≤';
-    const measured = !seen.some(Number.isNaN);
+    const measured = !figure.some(Number.isNaN);
     const verdict = !measured ? 'not measured here' : holds(reach) ? 'reached' : holds(must) ? 'met' : 'missed';
     return [
       what,
       `${sign} ${must}${unit}`,
       `${sign} ${reach}${unit}`,
-      measured ? `${seen.map((value) => value.toFixed(2)).join(' / ')}${unit}` : '',
+      measured ? `${figure.map((value) => value.toFixed(2)).join(' / ')}${unit}` : '',
       verdict,
     ];
   });

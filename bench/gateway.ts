@@ -168,7 +168,7 @@ const ABOUT_PACED =
   'Paced streams: one chunk every 10 ms, each saying when it was written; delays from there to the client, which ' +
   'nginx’s are subtracted from.';
 
-async function seenInARun(): Promise<RunFigures> {
+async function measureRun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
   const stage = await setStage(folder, { full: ALL_PEERS });
   const run: Run = { stage, folder };
@@ -198,10 +198,10 @@ const delaysOf = ({ paced }: RunFigures): (string | number)[][] =>
 const conditions = machine().join('\n');
 const runs: RunFigures[] = [];
 while (runs.length < RUNS) {
-  const seen = await seenInARun();
-  runs.push(seen);
-  console.log(table(ROUNDS_HEAD, figuresOf(seen)));
-  console.log(table(GOALS_HEAD, goalRows([goalsOf(seen)])));
+  const figures = await measureRun();
+  runs.push(figures);
+  console.log(table(ROUNDS_HEAD, figuresOf(figures)));
+  console.log(table(GOALS_HEAD, goalRows([goalsOf(figures)])));
 }
 const last = runs.slice(-1);
 const delays = last.flatMap(delaysOf);

@@ -153,10 +153,10 @@ const ratio = (rounds: Rounds, name: string, base: string): number => {
 const goalsOf = (rounds: Rounds): readonly (readonly string[])[] =>
   (['list', 'hello'] as const).map((what) => {
     const { must, reach } = GOALS[what];
-    const seen = ratio(rounds, `lensgate, ${what}`, `Koa, ${what}`);
+    const overhead = ratio(rounds, `lensgate, ${what}`, `Koa, ${what}`);
     const title =
       what === 'list' ? 'list of 50 × 7: CPU over Koa with the same rows' : '`{ __typename }`: CPU over Koa';
-    return goal(title, [`≤ ${must}×`, `≤ ${reach}×`], `${seen.toFixed(2)}×`, [seen <= must, seen <= reach]);
+    return goal(title, [`≤ ${must}×`, `≤ ${reach}×`], `${overhead.toFixed(2)}×`, [overhead <= must, overhead <= reach]);
   });
 
 const rowOf = (rounds: Rounds, { name }: Target): readonly (string | number)[] => [

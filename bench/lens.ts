@@ -210,14 +210,17 @@ async function judgedQuality(reviewer: Reviewer | null) {
 }
 
 const reviewer = ownReviewer();
-const seen = await judgedQuality(reviewer);
+const result = await judgedQuality(reviewer);
 const timed = reviewer === null ? await speed() : null;
 const claimMs = reviewer === null ? await claims() : null;
 
-const validity = percent(seen.evidence.valid, seen.evidence.all);
+const validity = percent(result.evidence.valid, result.evidence.all);
 const goals = [
-  goal('Precision', ['90 %', '100 %'], `${seen.precision.toFixed(1)} %`, [seen.precision >= 90, seen.precision >= 100]),
-  goal('Recall', ['90 %', '100 %'], `${seen.recall.toFixed(1)} %`, [seen.recall >= 90, seen.recall >= 100]),
+  goal('Precision', ['90 %', '100 %'], `${result.precision.toFixed(1)} %`, [
+    result.precision >= 90,
+    result.precision >= 100,
+  ]),
+  goal('Recall', ['90 %', '100 %'], `${result.recall.toFixed(1)} %`, [result.recall >= 90, result.recall >= 100]),
   goal('Quotes that are in their span', ['100 %', '100 %'], `${validity.toFixed(1)} %`, [
     validity >= 100,
     validity >= 100,
@@ -248,13 +251,13 @@ const goals = [
 
 const text = `## Lenses: planted failures found, and speed
 
-Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${reviewer?.title ?? 'scripted (bench/lens/judge.ts)'}. ${seen.runs} runs, ${seen.screened} reviewed, ${seen.findings} findings,
-${seen.evidence.all} quotes, ${seen.costPerRun.toFixed(6)} USD per run. The scripted reviewer knows only what the prompts show it: its figures test the pipeline,
+Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${reviewer?.title ?? 'scripted (bench/lens/judge.ts)'}. ${result.runs} runs, ${result.screened} reviewed, ${result.findings} findings,
+${result.evidence.all} quotes, ${result.costPerRun.toFixed(6)} USD per run. The scripted reviewer knows only what the prompts show it: its figures test the pipeline,
 not a model.
 
 ${table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], goals)}
 
-${table(['Failure', 'Planted', 'Reported', 'Right'], seen.kinds)}
+${table(['Failure', 'Planted', 'Reported', 'Right'], result.kinds)}
 `;
 // The stored figures are those of the scripted reviewer.
 if (options.dry || reviewer !== null) console.log(text);

@@ -74,10 +74,10 @@ export function start(
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
   const killTimer = setTimeout(() => child.kill('SIGKILL'), 12_000);
-  await gone;
+  await exited;
   clearTimeout(killTimer);
 }
 
@@ -157,11 +157,11 @@ export async function freePort(): Promise<number> {
 
 /** Polls until the answer is 200; returns the milliseconds. Throws after `timeoutMs`. */
 export async function untilReady(url: string, timeoutMs = 30_000): Promise<number> {
-  const begun = performance.now();
-  while (performance.now() - begun < timeoutMs) {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < timeoutMs) {
     const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
     await answer?.arrayBuffer();
-    if (answer?.ok === true) return performance.now() - begun;
+    if (answer?.ok === true) return performance.now() - startedAt;
     await after(2);
   }
   throw new Error(`${url} did not answer within ${timeoutMs} ms.`);

@@ -75,9 +75,9 @@ function client(): Promise<void> {
   });
 }
 
-const begun = performance.now();
+const startedAt = performance.now();
 await Promise.all(Array.from({ length: order.connections }, client));
-const elapsedMs = performance.now() - begun;
+const elapsedMs = performance.now() - startedAt;
 latenciesMs.sort((left, right) => left - right);
 const quantile = (part: number): number => latenciesMs[Math.floor((latenciesMs.length - 1) * part)] ?? Number.NaN;
 const report: OtlpReport = {

@@ -33,7 +33,7 @@ export async function pacedInTurn(
   }: Readonly<Record<'connections' | 'seconds' | 'rounds', number>> & { body: string },
 ): Promise<PacedRounds> {
   const script = join(import.meta.dirname, 'paced-load.ts');
-  const taken = new Map<string, PacedRound[]>(targets.map(({ name }) => [name, []]));
+  const results = new Map<string, PacedRound[]>(targets.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const target of targets) {
       const { name, url, headers, program } = target;
@@ -42,19 +42,19 @@ export async function pacedInTurn(
       const said = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
       const report: PacedReport = JSON.parse(said);
       const cpuUs = (consumption(program.pid).cpuNs - before.cpuNs) / 1e3 / report.chunks;
-      taken.get(name)?.push({ ...report, cpuUs });
+      results.get(name)?.push({ ...report, cpuUs });
       await settle(target);
     }
   }
-  return taken;
+  return results;
 }
 
 /** Medians of the rounds of one target, and CPU of the best round. */
 export function pacedOf(rounds: PacedRounds, name: string): PacedRound {
-  const taken = rounds.get(name) ?? [];
-  const middle = (field: keyof PacedRound): number => median(taken.map((round) => round[field]));
+  const results = rounds.get(name) ?? [];
+  const middle = (field: keyof PacedRound): number => median(results.map((round) => round[field]));
   const sum = (field: 'lost' | 'disordered' | 'chunks' | 'streams'): number =>
-    taken.reduce((total, round) => total + round[field], 0);
+    results.reduce((total, round) => total + round[field], 0);
   return {
     streams: sum('streams'),
     chunks: sum('chunks'),
@@ -63,7 +63,7 @@ export function pacedOf(rounds: PacedRounds, name: string): PacedRound {
     p50Us: middle('p50Us'),
     p99Us: middle('p99Us'),
     firstP50Us: middle('firstP50Us'),
-    cpuUs: taken.length === 0 ? Number.NaN : Math.min(...taken.map(({ cpuUs }) => cpuUs)),
+    cpuUs: results.length === 0 ? Number.NaN : Math.min(...results.map(({ cpuUs }) => cpuUs)),
   };
 }
 
@@ -81,18 +81,18 @@ export const PACED_HEAD = [
 
 export function pacedRows(connections: number, rounds: PacedRounds): (string | number)[][] {
   return [...rounds.keys()].map((name) => {
-    const seen = pacedOf(rounds, name);
-    const [p50, p99, first] = [seen.p50Us, seen.p99Us, seen.firstP50Us].map(Math.round);
+    const measured = pacedOf(rounds, name);
+    const [p50, p99, first] = [measured.p50Us, measured.p99Us, measured.firstP50Us].map(Math.round);
     return [
       connections,
       name,
       p50 ?? '',
       p99 ?? '',
       first ?? '',
-      seen.cpuUs.toFixed(1),
-      seen.streams,
-      seen.lost,
-      seen.disordered,
+      measured.cpuUs.toFixed(1),
+      measured.streams,
+      measured.lost,
+      measured.disordered,
     ];
   });
 }

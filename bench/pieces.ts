@@ -63,9 +63,9 @@ let slowestMs = 0;
 const before = process.cpuUsage();
 for (let piece = 0; piece < EXPORTS; piece += 1)
   for (let trace = 0; trace < TRACES; trace += 1) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     await stores.traces.ingest([{ owner, spans: spansOf(trace, piece) }]);
-    slowestMs = Math.max(slowestMs, performance.now() - begun);
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
   }
 const { user, system } = process.cpuUsage(before);
 console.log(JSON.stringify({ cpuUs: (user + system) / (TRACES * EXPORTS * SPANS), slowestMs }));

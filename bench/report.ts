@@ -13,9 +13,9 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
 export const goal = (
   what: string,
   [must, reach]: readonly [string, string],
-  seen: string,
+  measured: string,
   [met, reached]: readonly [boolean, boolean],
-): readonly string[] => [what, must, reach, seen, reached ? 'reached' : met ? 'met' : 'missed'];
+): readonly string[] => [what, must, reach, measured, reached ? 'reached' : met ? 'met' : 'missed'];
 
 /** Verdicts, the worst first. */
 const VERDICTS = ['missed', 'met', 'reached'];
@@ -27,8 +27,8 @@ export const judged = (runs: readonly (readonly (readonly string[])[])[]): strin
     const ranks = rows.map(([, , , , verdict = '']) => VERDICTS.indexOf(verdict));
     const borneOut = (rank: number): boolean => ranks.filter((one) => one >= rank).length * 3 >= ranks.length * 2;
     const verdict = VERDICTS.findLast((_verdict, rank) => borneOut(rank)) ?? 'missed';
-    const seen = rows.map(([, , , one = '']) => one).join(' / ');
-    return [...first.slice(0, 3), seen, verdict];
+    const measured = rows.map(([, , , one = '']) => one).join(' / ');
+    return [...first.slice(0, 3), measured, verdict];
   });
 
 /** Writes a whole run to bench/results, and its goals as one part of bench/RESULTS.md. */
@@ -49,9 +49,9 @@ export function writePart(name: string, text: string): void {
 
 /** Title, conditions of measurement and goals of a run. */
 export function summaryOf(name: string, text: string): string {
-  const kept = text.split('\n\n').flatMap((paragraph) => {
+  const paragraphs = text.split('\n\n').flatMap((paragraph) => {
     if (paragraph.startsWith('Measured ')) return [`${paragraph} [Whole run](results/${name}.md).`];
     return /^(## |\| Goal )/.test(paragraph) ? [paragraph] : [];
   });
-  return kept.join('\n\n');
+  return paragraphs.join('\n\n');
 }

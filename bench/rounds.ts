@@ -113,16 +113,16 @@ export const ROUNDS_HEAD = [
 ];
 
 export function rowsOf(title: string, rounds: Rounds): (string | number)[][] {
-  return [...rounds].map(([name, taken]) => [
+  return [...rounds].map(([name, results]) => [
     title,
     name,
-    Math.round(medianOf(taken, 'rps')),
-    Math.round(medianOf(taken, 'p50Us')),
-    Math.round(medianOf(taken, 'p99Us')),
-    Math.round(least(taken, 'p99Us')),
-    least(taken, 'cpuUs').toFixed(1),
-    least(taken, 'laterUs').toFixed(1),
-    Math.round(medianOf(taken, 'rssMiB')),
-    taken.reduce((sum, { bad }) => sum + bad, 0),
+    Math.round(medianOf(results, 'rps')),
+    Math.round(medianOf(results, 'p50Us')),
+    Math.round(medianOf(results, 'p99Us')),
+    Math.round(least(results, 'p99Us')),
+    least(results, 'cpuUs').toFixed(1),
+    least(results, 'laterUs').toFixed(1),
+    Math.round(medianOf(results, 'rssMiB')),
+    results.reduce((sum, { bad }) => sum + bad, 0),
   ]);
 }

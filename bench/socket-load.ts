@@ -11,8 +11,8 @@ const request = Buffer.concat([head, body]);
 
 const latenciesUs: number[] = [];
 let bad = 0;
-const begun = performance.now();
-const endAt = begun + order.seconds * 1_000;
+const startedAt = performance.now();
+const endAt = startedAt + order.seconds * 1_000;
 
 async function client(): Promise<void> {
   let sentAt = 0;
@@ -29,7 +29,7 @@ async function client(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: order.connections }, client));
-const elapsedUs = (performance.now() - begun) * 1_000;
+const elapsedUs = (performance.now() - startedAt) * 1_000;
 const sorted = latenciesUs.toSorted((a, b) => a - b);
 const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;
 const report: LoadReport = { requests: sorted.length, elapsedUs, p50Us: at(0.5), p99Us: at(0.99), maxUs: at(1), bad };

@@ -49,8 +49,9 @@ try {
   const portkey = await installPortkey(folder);
   // The bundle is built before the measurement, as in an install.
   await run(['npm', 'run', '--silent', 'build']);
-  const taken = new Map<string, Start[]>();
-  const take = (name: string, one: Start): void => void taken.set(name, [...(taken.get(name) ?? []), one]);
+  const startsOfName = new Map<string, Start[]>();
+  const take = (name: string, one: Start): void =>
+    void startsOfName.set(name, [...(startsOfName.get(name) ?? []), one]);
   for (let turn = 0; turn <= RUNS; turn += 1) {
     const env = {
       LENSGATE_DATA_DIR: join(folder, `data-${turn}`),
@@ -67,14 +68,15 @@ try {
         : [[PORTKEY, () => once('portkey', '/', portkey, folder, { NODE_ENV: 'production' })] as const]),
     ] as const;
     for (const [name, begin] of starts) {
-      const begun = await begin();
+      const readyAt = await begin();
       // The first start of each target fills the file cache and the compile cache.
-      if (turn > 0) take(name, begun);
+      if (turn > 0) take(name, readyAt);
     }
   }
-  const of = (name: string, field: keyof Start): readonly number[] => (taken.get(name) ?? []).map((one) => one[field]);
+  const of = (name: string, field: keyof Start): readonly number[] =>
+    (startsOfName.get(name) ?? []).map((one) => one[field]);
   const middle = (name: string, field: keyof Start): number => median(of(name, field));
-  const rows = [...taken.keys()].map((name) => [
+  const rows = [...startsOfName.keys()].map((name) => [
     name,
     Math.round(middle(name, 'readyMs')),
     Math.round(Math.min(...of(name, 'readyMs'))),
@@ -85,7 +87,7 @@ try {
   const ready = middle(FIRST, 'readyMs');
   const beside =
     portkey === null ? 'Portkey was not available' : `${(ready / middle(PORTKEY, 'readyMs')).toFixed(2)} × Portkey`;
-  const seen = `${Math.round(ready)} ms, ${(ready / middle(BARE, 'readyMs')).toFixed(1)} × bare Node, ${beside}`;
+  const measured = `${Math.round(ready)} ms, ${(ready / middle(BARE, 'readyMs')).toFixed(1)} × bare Node, ${beside}`;
   const idle = middle(AGAIN, 'rssMiB');
   const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
   const goals = table(
@@ -95,7 +97,7 @@ try {
         '20 first 200, empty data folder',
         '≤ 300 ms',
         '≤ 2 × bare Node',
-        seen,
+        measured,
         verdict(ready <= 2 * middle(BARE, 'readyMs'), ready <= 300),
       ],
       ['21 idle memory', '≤ 110 MiB', '≤ 90 MiB', `${Math.round(idle)} MiB`, verdict(idle <= 90, idle <= 110)],

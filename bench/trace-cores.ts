@@ -67,14 +67,16 @@ async function visit(place: Place, trials: readonly Trial[]): Promise<void> {
 
 type Trials = readonly Trial[];
 
-async function seenInARun(): Promise<Trials> {
-  const seen = PLACES.flatMap((place) => CONNECTIONS.map((connections): Trial => ({ place, connections, rounds: [] })));
+async function measureRun(): Promise<Trials> {
+  const runTrials = PLACES.flatMap((place) =>
+    CONNECTIONS.map((connections): Trial => ({ place, connections, rounds: [] })),
+  );
   for (let turn = 0; turn < ROUNDS; turn += 1)
     for (const place of turn % 2 === 0 ? PLACES : PLACES.toReversed()) {
-      const own = seen.filter((trial) => trial.place === place);
+      const own = runTrials.filter((trial) => trial.place === place);
       await visit(place, turn % 2 === 0 ? own : own.toReversed());
     }
-  return seen;
+  return runTrials;
 }
 
 const medianOf = (rounds: readonly Round[], figure: (round: Round) => number): number => median(rounds.map(figure));
@@ -92,20 +94,20 @@ const rowOf = ({ place, connections, rounds }: Trial): (string | number)[] => [
 ];
 
 /** The median of the ratios of the rounds. */
-function overOne(seen: Trials, where: Place, connections: number): number {
+function overOne(runTrials: Trials, where: Place, connections: number): number {
   const roundsOf = (place: Place): readonly Round[] =>
-    seen.find((trial) => trial.place === place && trial.connections === connections)?.rounds ?? [];
+    runTrials.find((trial) => trial.place === place && trial.connections === connections)?.rounds ?? [];
   const one = roundsOf(ONE);
   return median(
     roundsOf(where).map(({ spansPerSecond }, at) => spansPerSecond / (one[at]?.spansPerSecond ?? Number.NaN)),
   );
 }
 
-function goalsOf(seen: Trials): readonly (readonly string[])[] {
+function goalsOf(runTrials: Trials): readonly (readonly string[])[] {
   const [most] = CONNECTIONS;
   return [BOTH, BOUND].flatMap((place) =>
     CONNECTIONS.map((connections) => {
-      const ratio = overOne(seen, place, connections);
+      const ratio = overOne(runTrials, place, connections);
       const isJudged = place === BOTH && connections === most;
       const what = isJudged ? '13 spans/s on both cores over one' : `the same ${place.name}`;
       const bounds = [isJudged ? '≥ 1.5×' : 'none', '≥ 1.8×'] as const;
@@ -119,26 +121,26 @@ function goalsOf(seen: Trials): readonly (readonly string[])[] {
 
 const conditions = machine().join('\n');
 const runs: Trials[] = [];
-const tableOf = (seen: Trials): string =>
+const tableOf = (runTrials: Trials): string =>
   table(
     ['The product', 'connections', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'cores at work'],
-    seen.map(rowOf),
+    runTrials.map(rowOf),
   );
 const goalTable = (): string => table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(goalsOf)));
 while (runs.length < RUNS) {
-  const seen = await seenInARun();
-  runs.push(seen);
-  console.log([tableOf(seen), goalTable()].join('\n\n'));
+  const runTrials = await measureRun();
+  runs.push(runTrials);
+  console.log([tableOf(runTrials), goalTable()].join('\n\n'));
 }
 const several = `${RUNS} runs; the table shows the last, the goals all of them: a goal holds when it held in two of three. `;
 const text = runs
   .slice(-1)
-  .flatMap((seen) => [
+  .flatMap((runTrials) => [
     '## Traces: one core and two',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each turn a new process over a new file, nothing else beside it: ${WARMING_EXPORTS} exports that do not count, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
     conditions,
     'On both cores the server shares one of them with the load. With bound threads, the decoding thread and the collector have the other core: the figure without idle cores due to placement by the kernel.',
-    tableOf(seen),
+    tableOf(runTrials),
     goalTable(),
   ]);
 if (!options.dry) writePart('trace-cores', text.join('\n\n'));

@@ -93,7 +93,7 @@ export async function fill(store: TraceStore, folder: string, spans: number): Pr
   const endMs = Date.now();
   const traces = Math.ceil(spans / SPANS_PER_TRACE);
   const stepMs = (DAYS * DAY_MS) / traces;
-  const begun = performance.now();
+  const startedAt = performance.now();
   for (let first = 0; first < traces; first += TRACES_PER_CALL) {
     const numbers = Array.from({ length: Math.min(TRACES_PER_CALL, traces - first) }, (_, at) => first + at);
     // One concurrent call for each owner: they share a commit.
@@ -112,7 +112,7 @@ export async function fill(store: TraceStore, folder: string, spans: number): Pr
     });
     await Promise.all(calls);
   }
-  const buildMs = performance.now() - begun;
+  const buildMs = performance.now() - startedAt;
   const startMs = endMs - (DAYS + 1) * DAY_MS;
   for (let first = 0; first < LARGE.spans; first += LARGE_PART) {
     const part = { traceId: LARGE.traceId, startMs, rootNumber: 1e9, first, count: LARGE_PART };

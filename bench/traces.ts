@@ -97,14 +97,22 @@ const readRow = (report: ReadReport): (string | number)[] => [
 ];
 
 /** A goal with a lower bound; the second bound is the desired one. */
-const atLeast = (what: string, [must, reach]: readonly [number, number], seen: number): readonly string[] =>
-  goal(what, [`≥ ${must}×`, `≥ ${reach}×`], `${seen.toFixed(2)}×`, [seen >= must, seen >= reach]);
-const atMost = (what: string, [must, reach]: readonly [number, number], seen: number, unit = '×'): readonly string[] =>
-  goal(what, [`≤ ${must}${unit}`, `≤ ${reach}${unit}`], `${seen.toFixed(2)}${unit}`, [seen <= must, seen <= reach]);
-const within = (what: string, ms: number, seen: number): readonly string[] => atMost(what, [ms, ms], seen, ' ms');
+const atLeast = (what: string, [must, reach]: readonly [number, number], figures: number): readonly string[] =>
+  goal(what, [`≥ ${must}×`, `≥ ${reach}×`], `${figures.toFixed(2)}×`, [figures >= must, figures >= reach]);
+const atMost = (
+  what: string,
+  [must, reach]: readonly [number, number],
+  figures: number,
+  unit = '×',
+): readonly string[] =>
+  goal(what, [`≤ ${must}${unit}`, `≤ ${reach}${unit}`], `${figures.toFixed(2)}${unit}`, [
+    figures <= must,
+    figures <= reach,
+  ]);
+const within = (what: string, ms: number, figures: number): readonly string[] => atMost(what, [ms, ms], figures, ' ms');
 /** A goal without a required bound and without a number. */
-const wished = (what: string, reach: number, seen: number, unit = ' ms'): readonly string[] =>
-  goal(what, ['none', `≤ ${reach}${unit}`], `${seen.toFixed(2)}${unit}`, [true, seen <= reach]);
+const wished = (what: string, reach: number, figures: number, unit = ' ms'): readonly string[] =>
+  goal(what, ['none', `≤ ${reach}${unit}`], `${figures.toFixed(2)}${unit}`, [true, figures <= reach]);
 
 /** A target, and its figures by round. */
 interface Trial {
@@ -184,7 +192,7 @@ async function seenIn(own: Run): Promise<RunFigures> {
   return { protobufBytes, gzipBytes, tables: { ingest, reads: readTimes, requests }, goals };
 }
 
-async function seenInARun(): Promise<RunFigures> {
+async function measureRun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
   const targets = traceTargets(folder);
   try {
@@ -200,9 +208,9 @@ const runs: RunFigures[] = [];
 const goalTable = (): string =>
   table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(({ goals }) => goals)));
 while (runs.length < RUNS) {
-  const seen = await seenInARun();
-  runs.push(seen);
-  console.log([...Object.values(seen.tables), goalTable()].join('\n\n'));
+  const figures = await measureRun();
+  runs.push(figures);
+  console.log([...Object.values(figures.tables), goalTable()].join('\n\n'));
 }
 const several = `${RUNS} runs with processes of their own; the tables show the last, the goals all of them: a goal holds when it held in two of three. `;
 const text = runs

@@ -112,8 +112,8 @@ export const deleteAccessGroup = operation({
   name: 'deleteAccessGroup',
   access: tenantAdmin,
   async run(scope: Scope<AccessGroupPlatform>, { id }: { readonly id: string }): Promise<void> {
-    const [gone] = await scope.platform.stores.accessGroups.remove([id]);
-    if (gone === undefined) throw unknownGroup(id);
-    await evictKeysOf(scope, gone);
+    const [removed] = await scope.platform.stores.accessGroups.remove([id]);
+    if (removed === undefined) throw unknownGroup(id);
+    await evictKeysOf(scope, removed);
   },
 });

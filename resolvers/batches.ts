@@ -7,7 +7,7 @@ import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upst
 import { objectReader, objectWriter, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import {
-  asSeen,
+  asShown,
   type CallFacts,
   getObject,
   keep,
@@ -62,7 +62,7 @@ export const createBatch = operation({
           { callId: null, parent: null },
         ),
     });
-    return await seen(scope, object, call, read.shown);
+    return await shownCall(scope, object, call, read.shown);
   },
 });
 
@@ -132,13 +132,13 @@ function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: Up
   );
 }
 
-async function seen(
+async function shownCall(
   scope: Scope<ObjectPlatform>,
   object: UpstreamObject,
   call: ShownCall['call'],
   shown: ShownObject,
 ): Promise<ShownCall> {
-  const [own = shown] = await asSeen(scope, [{ object, shown }]);
+  const [own = shown] = await asShown(scope, [{ object, shown }]);
   return { call, shown: own };
 }
 
@@ -157,7 +157,7 @@ async function about(
   const asked = { action, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}${end}` };
   const { call, read } = await passForObject(scope, asked, facts);
   await showNow(scope, object, read.shown);
-  return await seen(scope, object, call, read.shown);
+  return await shownCall(scope, object, call, read.shown);
 }
 
 /** Reads the state of a batch. Throws NotFound and UpstreamFailed. */

@@ -126,9 +126,9 @@ export const deleteCredential = operation({
   async run(scope: CredentialScope, { name }: { readonly name: string }): Promise<KnownCredential> {
     const { platform } = scope;
     assertNotDeclared(scope, name);
-    const [gone] = await platform.stores.credentials.remove([name]);
-    if (gone === undefined) throw unknownName(name);
+    const [removed] = await platform.stores.credentials.remove([name]);
+    if (removed === undefined) throw unknownName(name);
     await platform.deployments.reload();
-    return storedCredential(gone);
+    return storedCredential(removed);
   },
 });

@@ -183,10 +183,10 @@ export const deleteDeployment = operation({
       await assertMayChange(scope, stored, teamOfInfo(stored?.info ?? {}));
     }
     assertStoresModels(scope);
-    const [gone] = await platform.stores.deployments.remove([id]);
-    if (gone === undefined) throw new NotFound('stored model', id, `Model with id=${id} not found in db`);
+    const [removed] = await platform.stores.deployments.remove([id]);
+    if (removed === undefined) throw new NotFound('stored model', id, `Model with id=${id} not found in db`);
     await platform.deployments.reload();
-    return gone;
+    return removed;
   },
 });
 

@@ -114,8 +114,8 @@ export const deleteFallback = operation({
     const { platform } = scope;
     assertStoresModels(scope);
     assertNotConfigured(scope, target);
-    const [gone] = await platform.stores.fallbacks.remove([fallbackId(target.model, target.type)]);
-    if (gone === undefined) throw noneOf(target);
+    const [removed] = await platform.stores.fallbacks.remove([fallbackId(target.model, target.type)]);
+    if (removed === undefined) throw noneOf(target);
     await platform.fallbacks.refresh();
     return target;
   },

@@ -9,7 +9,7 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import {
-  asSeen,
+  asShown,
   type CallFacts,
   getObject,
   keep,
@@ -67,7 +67,7 @@ export const createFile = operation({
       calls: isBatch ? calls : undefined,
       undo: (id) => deleteAtUpstream(scope, asked.place, id),
     });
-    return await seen(scope, object, { call, shown: read.shown });
+    return await shownCall(scope, object, { call, shown: read.shown });
   },
 });
 
@@ -90,12 +90,12 @@ async function deleteAtUpstream(
 
 const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>): string => `/${encodeURIComponent(upstreamId)}`;
 
-async function seen(
+async function shownCall(
   scope: Scope<ObjectPlatform>,
   object: UpstreamObject,
   { call, shown }: ShownCall,
 ): Promise<ShownCall> {
-  const [own = shown] = await asSeen(scope, [{ object, shown }]);
+  const [own = shown] = await asShown(scope, [{ object, shown }]);
   return { call, shown: own };
 }
 
@@ -113,7 +113,7 @@ export const getFile = operation({
     const asked = { action: GET_FILE, place: placeOf(scope, object), tail: tailOf(object) };
     const { call, read } = await passForObject(scope, asked, facts);
     await scope.platform.stores.upstreamObjects.show(id, read.shown);
-    return await seen(scope, object, { call, shown: read.shown });
+    return await shownCall(scope, object, { call, shown: read.shown });
   },
 });
 
@@ -139,7 +139,7 @@ export const deleteFile = operation({
     try {
       const { call, read } = await passForObject(scope, asked, facts);
       await removeRow();
-      return await seen(scope, object, { call, shown: read.shown });
+      return await shownCall(scope, object, { call, shown: read.shown });
     } catch (failure) {
       // Already deleted or expired at the upstream.
       if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await removeRow();

@@ -89,9 +89,9 @@ export const deleteGuardrail = operation({
   access: guardrailAdmin,
   async run(scope: Scope<GuardrailPlatform>, { id }: { readonly id: string }): Promise<GuardrailDefinition> {
     assertStored(scope, id);
-    const gone = await scope.platform.guardrails.remove(id);
-    if (gone === null) throw unknownGuardrail(id);
-    return gone;
+    const removed = await scope.platform.guardrails.remove(id);
+    if (removed === null) throw unknownGuardrail(id);
+    return removed;
   },
 });
 

@@ -60,8 +60,8 @@ export const deleteInvitation = operation({
   name: 'deleteInvitation',
   access: tenantAdmin,
   async run(scope: Scope<UserPlatform>, { id }: NamedInvitation): Promise<Invitation> {
-    const [gone] = await scope.platform.stores.invitations.remove([id]);
-    if (gone === undefined) throw unknownInvitation();
-    return gone;
+    const [removed] = await scope.platform.stores.invitations.remove([id]);
+    if (removed === undefined) throw unknownInvitation();
+    return removed;
   },
 });

@@ -125,7 +125,7 @@ export const buildDatasetCases = operation({
     },
   ): Promise<BuiltCases> {
     const known = datasetId === null ? [] : (await datasetAt(scope, datasetId, null)).cases;
-    const taken = new Set(known.map(({ id }) => id));
+    const usedIds = new Set(known.map(({ id }) => id));
     const cases: DatasetCase[] = [];
     const skipped: BuiltCases['skipped'][number][] = [];
     for (const source of sources)
@@ -135,12 +135,12 @@ export const buildDatasetCases = operation({
           continue;
         }
         const id = scope.platform.keyGenerator.hash(caseSeed(one));
-        const reason = refusalOf(one, taken.has(id), taken.size);
+        const reason = refusalOf(one, usedIds.has(id), usedIds.size);
         if (reason !== null) {
           skipped.push({ source: one.source, reason });
           continue;
         }
-        taken.add(id);
+        usedIds.add(id);
         cases.push({ ...one, id });
       }
     return { cases, skipped };

@@ -113,7 +113,7 @@ async function mayPay(scope: Scope<LensPlatform>, { settings }: LensRun): Promis
 /** The run of a claimed job; null when the run has ended, or the worker cannot pay for it. */
 async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRun | null> {
   const { stores, clock, bus } = scope.platform;
-  const held = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
+  const jobClaim = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
   const current = await stores.lenses.find(job.subject);
   const claim = { id: job.id, attempt: job.attempts };
   if (current === null || current.run.id !== job.id || !isActive(current.run)) {
@@ -131,7 +131,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
     return null;
   }
   const state = await stores.lenses.change(job.subject, (before) =>
-    before.run.id === job.id && isActive(before.run) ? claimed(before, held, clock.now()) : before,
+    before.run.id === job.id && isActive(before.run) ? claimed(before, jobClaim, clock.now()) : before,
   );
   if (state === null || state.run.attempts !== job.attempts) return null;
   bus.publish('lensRun', state.run);
@@ -251,8 +251,8 @@ export const reportLensProgress = operation({
     const criteriaKey = criteriaKeyOf(scope, run);
     const isKept = ({ reused, extraction, contentVersion }: Review): boolean =>
       !reused && extraction !== null && contentVersion !== '';
-    const kept = reviews.filter(isKept).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
-    await stores.lenses.keepReviews(kept);
+    const cached = reviews.filter(isKept).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
+    await stores.lenses.keepReviews(cached);
     const head = await stores.lenses.changeRun(claim.lensId, claim.runId, (before) => {
       assertOwned(scope, before, claim);
       return withProgress(before, progress, clock.now());

@@ -102,11 +102,11 @@ export const updateModelAccessGroup = operation({
     const { name } = draft;
     if (found(scope, name) === null) throw unknownGroup(name);
     const members = chosenBy(scope, draft);
-    const gone = commonOf(scope).filter(
+    const removed = commonOf(scope).filter(
       (known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known),
     );
     const left = await write(scope, [
-      ...gone.map((known) => ({ known, change: leaves(name) })),
+      ...removed.map((known) => ({ known, change: leaves(name) })),
       ...members.map((known) => ({ known, change: joins(name) })),
     ]);
     return { ...draft, changed: left };

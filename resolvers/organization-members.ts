@@ -132,8 +132,8 @@ export const removeOrganizationMember = operation({
     await managedOrganization(scope, named.id);
     const member = await memberOf(scope, named.id, named.userId);
     if (member === null) throw notAMember(named);
-    const gone = await scope.platform.stores.organizationMembers.remove([member.id]);
-    const [view] = await viewsOf(scope, gone);
+    const removed = await scope.platform.stores.organizationMembers.remove([member.id]);
+    const [view] = await viewsOf(scope, removed);
     if (view === undefined) throw notAMember(named);
     return view;
   },

@@ -91,9 +91,9 @@ export const deleteEndpoint = operation({
   access: endpointAdmin,
   async run(scope: Scope<PassThroughPlatform>, { id }: { readonly id: string }): Promise<PassThroughEndpoint> {
     assertStored(scope, id);
-    const gone = await scope.platform.passThrough.remove(id);
-    if (gone === null) throw unknownEndpoint(id);
-    return gone;
+    const removed = await scope.platform.passThrough.remove(id);
+    if (removed === null) throw unknownEndpoint(id);
+    return removed;
   },
 });
 

@@ -41,8 +41,8 @@ export async function resolveReferences(
 
 /** A response that is stored here; null when the caller may see none with this id. */
 export async function findKept(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
-  const kept = await scope.platform.responses.queue.find(id);
-  return kept !== null && maySee(scope, kept) ? kept : null;
+  const stored = await scope.platform.responses.queue.find(id);
+  return stored !== null && maySee(scope, stored) ? stored : null;
 }
 
 const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): boolean =>
@@ -50,9 +50,9 @@ const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): bool
 
 /** Null for an id that may belong to an upstream, when id security is off. */
 async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
-  const kept = await findKept(scope, id);
-  if (kept === null && scope.platform.responses.idSecurity) throw noPrevious(id);
-  return kept;
+  const stored = await findKept(scope, id);
+  if (stored === null && scope.platform.responses.idSecurity) throw noPrevious(id);
+  return stored;
 }
 
 async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: StoredResponse): Promise<readonly Item[]> {

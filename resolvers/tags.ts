@@ -83,8 +83,8 @@ export const deleteTag = operation({
   name: 'deleteTag',
   access: tenantAdmin,
   async run(scope: Scope<TagPlatform>, { name }: { readonly name: string }): Promise<Tag> {
-    const [gone] = await scope.platform.stores.tags.remove([name]);
-    if (gone === undefined) throw unknownTag(name);
-    return gone;
+    const [removed] = await scope.platform.stores.tags.remove([name]);
+    if (removed === undefined) throw unknownTag(name);
+    return removed;
   },
 });

@@ -157,7 +157,7 @@ const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose =
  * Objects as their callers see them: with ids of the gateway, also for the files they name. An output file of a batch
  * belongs to the owner of the batch and gets its row when it is first named.
  */
-export async function asSeen(
+export async function asShown(
   scope: Scope<ObjectPlatform>,
   objects: readonly { readonly object: UpstreamObject; readonly shown: ShownObject }[],
 ): Promise<readonly ShownObject[]> {
@@ -220,7 +220,7 @@ export async function listObjects(
           .map(async (object) => ({ object, shown: await latest(scope, object, get) })),
       )),
     );
-  return { data: await asSeen(scope, shown), hasMore: found.length > page.limit };
+  return { data: await asShown(scope, shown), hasMore: found.length > page.limit };
 }
 
 /**

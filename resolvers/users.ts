@@ -48,8 +48,8 @@ async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise
     throw new Conflict(`User with id ${user.id} already exists`);
   const { emailKey } = user;
   if (emailKey === null) return;
-  const [taken] = await platform.stores.users.all({ ...ALL_USERS, emails: [emailKey] });
-  if (taken !== undefined) throw new Conflict(`User with email ${user.email} already exists`);
+  const [sameEmail] = await platform.stores.users.all({ ...ALL_USERS, emails: [emailKey] });
+  if (sameEmail !== undefined) throw new Conflict(`User with email ${user.email} already exists`);
 }
 
 /**

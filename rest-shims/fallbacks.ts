@@ -88,7 +88,11 @@ export const fallbackRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: parseChosen,
     run: deleteFallback,
-    render: (gone) =>
-      json({ model: gone.model, fallback_type: gone.type, message: 'Fallback configuration deleted successfully' }),
+    render: (removed) =>
+      json({
+        model: removed.model,
+        fallback_type: removed.type,
+        message: 'Fallback configuration deleted successfully',
+      }),
   }),
 ];

@@ -37,7 +37,7 @@ function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
     {
       read: () => read(asked.body),
       async call(within, { model }) {
-        const call = await askForIde(within, { name: model, requestFor: (meant) => read(withModel(asked, meant)) });
+        const call = await askForIde(within, { name: model, requestFor: (modelId) => read(withModel(asked, modelId)) });
         return asked.kind === 'chat' ? call : await inChatWords(call, includesUsage(sent));
       },
       failureEvent: CHAT.failureEvent,

@@ -217,7 +217,7 @@ export const organizationRoutes: readonly RouteRow[] = namingIgnored([
     answers: NAMED,
     parse: ({ body }) => readIds(body).organization_ids,
     run: deleteOrganizations,
-    render: (gone) => json(gone.map(columnsOf)),
+    render: (removed) => json(removed.map(columnsOf)),
   }),
   route({
     ...CHANGING,

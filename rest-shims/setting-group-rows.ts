@@ -152,7 +152,7 @@ const ownersOf = ({ group, values, source, owned }: GroupView): Values =>
   );
 
 const stored = ({ values }: GroupView, message: string): Values => ({ message, status: 'success', settings: values });
-const told = (_view: GroupView, message: string): Values => ({ message, status: 'success' });
+const statusMessage = (_view: GroupView, message: string): Values => ({ message, status: 'success' });
 
 export const GROUP_FORMS = {
   schema: { rendered: schemaView, changed: stored },
@@ -168,10 +168,10 @@ export const GROUP_FORMS = {
   },
   flat: { rendered: whole, changed: (view, message) => ({ message, status: 'success', ...whole(view) }) },
   events: { rendered: eventsView, changed: (view, message) => ({ message, ...eventsView(view) }) },
-  export: { rendered: exportView, changed: told },
+  export: { rendered: exportView, changed: statusMessage },
   vault: {
     rendered: (view) => ({ config_type: 'hashicorp_vault', ...schemaView(view) }),
-    changed: told,
+    changed: statusMessage,
   },
   cache: { rendered: cacheView, changed: stored },
   connection: { rendered: connectionView, changed: stored },

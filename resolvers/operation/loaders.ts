@@ -130,16 +130,16 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       return spanKeys.map((key) => rows.get(key) ?? null);
     }),
     spendRowsElsewhere: new DataLoader(
-      async (sought) => {
-        const rows = (await stores.spend.findElsewhere(sought)).filter(mine);
-        return sought.map(({ responseId, callId }) =>
+      async (call) => {
+        const rows = (await stores.spend.findElsewhere(call)).filter(mine);
+        return call.map(({ responseId, callId }) =>
           rows.filter(
             (row) =>
               (responseId !== null && row.responseId === responseId) || (callId !== null && row.callId === callId),
           ),
         );
       },
-      { cacheKeyFn: (sought) => JSON.stringify(Object.values(sought)) },
+      { cacheKeyFn: (call) => JSON.stringify(Object.values(call)) },
     ),
     contentBySpan: new DataLoader(
       (spans) => Promise.all(spans.map(({ spanId, ...trace }) => stores.traces.findSpan([trace], spanId))),

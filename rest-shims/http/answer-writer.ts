@@ -112,7 +112,7 @@ function writeStream(
     body.stream.pipe({
       chunk(bytes) {
         if (!open) return false;
-        heartbeat?.heard();
+        heartbeat?.recordActivity();
         return send(bytes);
       },
       done() {

@@ -1,7 +1,7 @@
 /** Watches a stream for idle time. */
 export interface Heartbeat {
   /** Called for every chunk of the stream. */
-  heard(): void;
+  recordActivity(): void;
   stop(): void;
 }
 
@@ -21,7 +21,7 @@ export function startHeartbeat(ms: number, beat: () => void): Heartbeat {
     beat();
   }, ms / 2).unref();
   return {
-    heard() {
+    recordActivity() {
       silentHalves = 0;
     },
     stop: () => clearInterval(timer),

@@ -13,10 +13,10 @@ export function createSlots(count: number, what: string): Slots {
     take() {
       if (free === 0) throw new Unavailable(`Too many ${what} at once. Try again shortly.`);
       free -= 1;
-      let taken = true;
+      let isHeld = true;
       return () => {
-        if (taken) free += 1;
-        taken = false;
+        if (isHeld) free += 1;
+        isHeld = false;
       };
     },
   };

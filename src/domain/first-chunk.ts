@@ -7,7 +7,7 @@ import type { ByteSink, ByteStream } from './bytes.ts';
 export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
   return new Promise((resolve, reject) => {
     let sink: ByteSink | null = null;
-    const held: Uint8Array[] = [];
+    const buffered: Uint8Array[] = [];
     let ended: { readonly error: Error | null } | null = null;
     const finish = (reader: ByteSink, error: Error | null): void => {
       if (error === null) reader.done();
@@ -16,7 +16,7 @@ export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
     const stream: ByteStream = {
       pipe(reader) {
         sink = reader;
-        const wants = held.map((bytes) => reader.chunk(bytes));
+        const wants = buffered.map((bytes) => reader.chunk(bytes));
         if (ended !== null) finish(reader, ended.error);
         else if (!wants.includes(false)) source.resume();
       },
@@ -25,14 +25,14 @@ export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
     };
     const end = (error: Error | null): void => {
       if (sink !== null) return finish(sink, error);
-      if (error !== null && held.length === 0) return reject(error);
+      if (error !== null && buffered.length === 0) return reject(error);
       ended = { error };
       resolve(stream);
     };
     source.pipe({
       chunk(bytes) {
         if (sink !== null) return sink.chunk(bytes);
-        held.push(bytes);
+        buffered.push(bytes);
         resolve(stream);
         return false;
       },

@@ -237,8 +237,8 @@ export function createGateway(
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
   /** Usage of a model call whose caller left. */
-  const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, seen) =>
-    usageOfCut(request as ModelRequest, seen);
+  const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, counted) =>
+    usageOfCut(request as ModelRequest, counted);
   const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
     usageOfUncounted(request as ModelRequest, pieces);
 

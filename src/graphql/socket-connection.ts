@@ -114,7 +114,7 @@ export class SocketConnection {
   }
 
   /** The client sent a message or a pong. */
-  heard(): void {
+  recordActivity(): void {
     this.#heardMs = this.#nowMs();
   }
 

@@ -125,7 +125,7 @@ export function createGraphSockets(
     onMessage: (text: string) => Promise<void>,
   ): Promise<void> {
     if (binary) return connection.close(CLOSE.unsupportedData, 'Send text messages.');
-    connection.heard();
+    connection.recordActivity();
     connection.running += 1;
     try {
       assertJsonSize(JSON_MEDIA, bytes, 1);
@@ -174,7 +174,7 @@ export function createGraphSockets(
           if (handleMessage !== null) void handle(connection, message, handleMessage);
         },
         drained: () => connection.drained(),
-        alive: () => connection.heard(),
+        alive: () => connection.recordActivity(),
         ended: (end) => connection.ended(codeOfEnd(end), ''),
       });
       closeIdle(connection);

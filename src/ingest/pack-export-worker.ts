@@ -15,7 +15,7 @@ const limits = workerData as OtlpLimits;
 /** A result and the memory that is transferred with it. */
 interface Done {
   readonly result: unknown;
-  readonly given: ArrayBuffer[];
+  readonly transferred: ArrayBuffer[];
 }
 
 function perform(task: PackingTask): Done {
@@ -23,13 +23,13 @@ function perform(task: PackingTask): Done {
     case 'pack': {
       const { body, ...read } = packExport(task.sent, limits);
       const result: PackedMessage = { ...packedText(read), body };
-      return { result, given: [...ownMemory(body.bytes), ...ownMemory(result.rows)] };
+      return { result, transferred: [...ownMemory(body.bytes), ...ownMemory(result.rows)] };
     }
     case 'payloads':
-      return { result: payloadsAt(task.body, task.places, task.owner, limits.valueBytes), given: [] };
+      return { result: payloadsAt(task.body, task.places, task.owner, limits.valueBytes), transferred: [] };
     case 'without': {
       const result = withoutSpans(task.body, task.traceIds);
-      return { result, given: ownMemory(result.bytes) };
+      return { result, transferred: ownMemory(result.bytes) };
     }
   }
 }
@@ -43,8 +43,8 @@ function failureOf(error: unknown): PackingFailure {
 
 port.on('message', (task: PackingTask) => {
   try {
-    const { result, given } = perform(task);
-    port.postMessage({ result }, given);
+    const { result, transferred } = perform(task);
+    port.postMessage({ result }, transferred);
   } catch (error) {
     port.postMessage({ failure: failureOf(error) });
   }

@@ -115,7 +115,7 @@ export function createCallRecords({
       try {
         queue.push(storeQueue.store.keep(call, withSummary));
       } catch (error) {
-        if (storeQueue === first) unqueued.push(queue.gone() + queue.waiting());
+        if (storeQueue === first) unqueued.push(queue.settledCount() + queue.waiting());
         setAside(call.spend.callId, call.spend.traceId, error);
       }
     }
@@ -143,12 +143,12 @@ export function createCallRecords({
     waiting: () => queues.reduce((total, { queue }) => total + queue.waiting(), fresh.length * queues.length),
     position: () => taken,
     storedThrough() {
-      const gone = first.queue.gone();
-      for (let [before] = unqueued; before !== undefined && before <= gone; [before] = unqueued) {
+      const settledCount = first.queue.settledCount();
+      for (let [before] = unqueued; before !== undefined && before <= settledCount; [before] = unqueued) {
         unqueued.shift();
         unqueuedGone += 1;
       }
-      return gone + unqueuedGone;
+      return settledCount + unqueuedGone;
     },
     betweenCommits: (read, withinMs) => first.queue.betweenCommits(read, withinMs),
     start() {

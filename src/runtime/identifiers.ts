@@ -11,16 +11,16 @@ let pool = Buffer.alloc(0);
 let turned = 0;
 /** Hex digits that were not given out yet. */
 let digits = '';
-let given = 0;
+let used = 0;
 
 function randomHex(bytes: number): string {
-  const end = given + bytes * 2;
+  const end = used + bytes * 2;
   if (end > digits.length) {
     refill();
     return randomHex(bytes);
   }
-  const hex = digits.slice(given, end);
-  given = end;
+  const hex = digits.slice(used, end);
+  used = end;
   return hex;
 }
 
@@ -31,7 +31,7 @@ function refill(): void {
   }
   digits = pool.toString('hex', turned, turned + TEXT_BYTES);
   turned += TEXT_BYTES;
-  given = 0;
+  used = 0;
 }
 
 let lastMs = Number.NaN;

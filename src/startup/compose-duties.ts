@@ -188,14 +188,14 @@ function retentionsOf(
       days: LENS_WORK_DAYS,
       remove: (beforeMs: number, limit: number) => removeExpiredLensWork(scope, { beforeMs, limit }),
     },
-  ].map(({ name, ...kept }) => ({
+  ].map(({ name, ...task }) => ({
     name,
-    seconds: kept.days === 0 ? 0 : RETENTION_SECONDS,
+    seconds: task.days === 0 ? 0 : RETENTION_SECONDS,
     longestSeconds: LONGEST_SECONDS.retention,
     firstLookMs: FIRST_ROUND_MS,
     work: async (signal) => {
-      const days = typeof kept.days === 'number' ? kept.days : kept.days();
-      if (days > 0) await removeOld({ ...kept, days, clock: systemClock, log, signal });
+      const days = typeof task.days === 'number' ? task.days : task.days();
+      if (days > 0) await removeOld({ ...task, days, clock: systemClock, log, signal });
     },
   }));
 }

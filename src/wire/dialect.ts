@@ -132,7 +132,7 @@ export interface StreamInspector {
    */
   inspect(event: Buffer): Buffer | null | Error;
   /** Whether the answer has begun. Before that, a failure can still become an HTTP error. */
-  readonly begun: boolean;
+  readonly hasBegun: boolean;
   /** Whether the stream may end now. An earlier end is a truncated answer. */
   readonly complete: boolean;
   outcome(): Outcome;

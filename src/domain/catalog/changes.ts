@@ -147,16 +147,16 @@ export function* compareStates(
       const after = watchedFieldsOf(entry);
       return before !== null && isEquivalent(before, after) ? [] : { entryId: entry.id, before, after };
     });
-  let gone: EntryDifference[] = [];
+  let removed: EntryDifference[] = [];
   let seen = 0;
   for (const entryId of earlier.ids()) {
-    if (later.find(entryId) === null) gone.push({ entryId, before: earlier.fieldsOf(entryId), after: null });
+    if (later.find(entryId) === null) removed.push({ entryId, before: earlier.fieldsOf(entryId), after: null });
     seen += 1;
     if (seen % SLICE > 0) continue;
-    yield gone;
-    gone = [];
+    yield removed;
+    removed = [];
   }
-  yield gone;
+  yield removed;
 }
 
 const providerOf = (fields: WatchedFields | null): string | null =>

@@ -20,9 +20,9 @@ export function withClientCredentials(
   { credentials, endpoint }: Pick<ModelRequest, 'credentials' | 'endpoint'>,
   allowedToAll: boolean,
 ): Deployment {
-  const brought = credentials ?? null;
-  if (brought === null) return deployment;
-  const { apiKey, apiBase } = brought;
+  const sent = credentials ?? null;
+  if (sent === null) return deployment;
+  const { apiKey, apiBase } = sent;
   const members = CLIENT_CREDENTIALS.filter((member) => (member === 'api_key' ? apiKey : apiBase) !== null);
   const allowed = allowedToAll ? CLIENT_CREDENTIALS : (deployment.clientCredentials ?? []);
   const refused = members.find((member) => !allowed.includes(member));

@@ -16,9 +16,9 @@ const DOCUMENT_TOKENS = 3_000;
 export function estimateTokens({ system, messages, tools }: RequestBody): number {
   const turns = listOf(messages);
   const declared = listOf(tools);
-  const spoken = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + turnTokens(fieldsOf(turn)), 0);
+  const promptTokens = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + turnTokens(fieldsOf(turn)), 0);
   const known = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
-  return Math.ceil(contentTokens(system) + spoken + known);
+  return Math.ceil(contentTokens(system) + promptTokens + known);
 }
 
 /** The same for a request of the Responses API. */
@@ -38,9 +38,9 @@ export function estimateContentTokens(body: RequestBody): number {
   const turns = listOf(body['contents']);
   const declared = listOf(body['tools']);
   const system = body['systemInstruction'] ?? body['system_instruction'];
-  const spoken = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + partsTokens(turn), 0);
+  const promptTokens = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + partsTokens(turn), 0);
   const known = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
-  return Math.ceil(partsTokens(system) + spoken + known);
+  return Math.ceil(partsTokens(system) + promptTokens + known);
 }
 
 /** Content of a message, and the calls of functions that chat completions have beside it. */

@@ -33,8 +33,8 @@ export function reserved(lens: Lens, wanted: Pick<Reservation, 'id' | 'jobId' | 
       `This model request needs up to ${dollars(wanted.amount)}, but ${dollars(left)} remains in the investigation budget. Increase the monthly budget or choose a cheaper model.`,
       'budget',
     );
-  const held = sumOf(current.reservations.map(({ amount }) => amount));
-  if (wanted.amount > left - held) return 'wait';
+  const reservedTotal = sumOf(current.reservations.map(({ amount }) => amount));
+  if (wanted.amount > left - reservedTotal) return 'wait';
   const expiresAt = new Date(now.getTime() + RESERVED_MS).toISOString();
   return { ...current, reservations: [...current.reservations, { ...wanted, month: current.budgetMonth, expiresAt }] };
 }

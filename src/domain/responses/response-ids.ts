@@ -15,7 +15,7 @@ export interface KeptUpstream {
  */
 export interface ResponseIds {
   /** Deterministic. */
-  seal(kept: KeptUpstream): string;
+  seal(upstreamIds: KeptUpstream): string;
   /** Null for an id that was not sealed here, or not with this installation's key. */
   open(id: string): KeptUpstream | null;
 }

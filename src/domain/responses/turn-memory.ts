@@ -47,8 +47,8 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
     entry.lanes.delete(entry.lane);
   }
 
-  function makeRoom(entries: Iterable<Entry>, held: number, most: number): void {
-    let rest = held;
+  function makeRoom(entries: Iterable<Entry>, usedBytes: number, most: number): void {
+    let rest = usedBytes;
     for (const entry of entries) {
       if (rest <= most) return;
       rest -= entry.size;

@@ -85,7 +85,7 @@ export interface SpendStore {
    * The rows of calls whose traces the gateway began in one of these times, and which have one of these answers or
    * call ids; each once, in no particular order.
    */
-  findElsewhere(sought: readonly SoughtCall[]): Promise<readonly SpendRow[]>;
+  findElsewhere(searched: readonly SoughtCall[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
   forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /**

@@ -89,9 +89,9 @@ export function payloadsOfCalls(body: Uint8Array): readonly SpanPayload[] {
 
 /** The body with the lines of these traces emptied. The places of the other calls stay. */
 export function blankCalls(body: Uint8Array, traceIds: readonly string[]): Uint8Array {
-  const gone = new Set(traceIds);
+  const removedIds = new Set(traceIds);
   const [patterns, calls] = linesOf(body);
-  const left = calls.map((line) => (gone.has(line.slice(0, line.search(PAYLOAD))) ? '' : line));
+  const left = calls.map((line) => (removedIds.has(line.slice(0, line.search(PAYLOAD))) ? '' : line));
   return new TextEncoder().encode([...patterns, ...left].join('\n'));
 }
 

@@ -60,7 +60,7 @@ export interface CallNotes {
   naming(answers: readonly Named[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
   /** The estimate of the first span noted under each of these answers that has one. */
   firstEstimates(answers: readonly Named[]): Promise<readonly (Named & { readonly estimate: Usd })[]>;
-  change(gone: readonly Note[], come: readonly Note[]): Promise<void>;
+  change(removed: readonly Note[], notesAdded: readonly Note[]): Promise<void>;
 }
 
 /** A trace with added spans. */
@@ -90,9 +90,9 @@ export async function countAdded(
   const asked = answered.map(({ trace, span }) => ({ trace, name: span.spanId }));
   const replaced = keysOf(asked.length === 0 ? [] : await notes.among(asked, []));
   const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
-  const [gone, come] = [[...answered, ...growths.flatMap(goneOf)], growths.flatMap(comeOf)];
+  const [removed, notesAdded] = [[...answered, ...growths.flatMap(goneOf)], growths.flatMap(comeOf)];
   const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
-  await notes.change(gone, come);
+  await notes.change(removed, notesAdded);
   const after = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
   const naming = Map.groupBy(answered, ({ trace }) => trace);
   return new Map(
@@ -242,8 +242,8 @@ const isOwnCall = (growth: Growth, span: CallCount): boolean =>
 /** The stored calls among these that counted before and do not now, each once. */
 function lost({ answeredBefore }: Growth, replaced: readonly CallCount[], answered: readonly CallCount[]) {
   const before = replaced.filter((span) => !answeredBefore.has(answerOf(span) ?? ''));
-  const gone = [...before, ...answered].filter((span) => isCall(span) && !span.gateway);
-  return [...new Map(gone.map((span) => [span.spanId, span])).values()];
+  const removed = [...before, ...answered].filter((span) => isCall(span) && !span.gateway);
+  return [...new Map(removed.map((span) => [span.spanId, span])).values()];
 }
 
 /** Spans whose answer a call of the gateway has now: those that counted as a call before, and those whose tokens did. */

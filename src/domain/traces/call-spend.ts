@@ -136,11 +136,11 @@ export function spendWithElsewhere(
     return { spend, pricedCalls, estimate, estimatedCalls };
   };
   if (elsewhere.length === 0) return spendIn(summary);
-  const theirs = new Set(elsewhere.map(({ id }) => id));
+  const externalIds = new Set(elsewhere.map(({ id }) => id));
   const found = new Map<string, Usd | null>();
   const without = spans.map((span) => {
     const row = calls.get(span.spanId)?.row;
-    if (!row || !theirs.has(row.id)) return span;
+    if (!row || !externalIds.has(row.id)) return span;
     found.set(row.id, row.cost);
     return { ...span, estimate: null };
   });

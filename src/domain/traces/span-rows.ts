@@ -207,10 +207,10 @@ export function spansOfRows(traceId: string, rows: SpanRows): readonly StoredSpa
 
 function keptSpanOf(traceId: string, row: Row): StoredSpan {
   const [spanId, parentSpanId, name, kind, type, agent, service, startNs, endNs, status, error, model] = row;
-  const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text, ...told] = row.slice(
+  const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text, ...attribution] = row.slice(
     12,
   ) as unknown as Tail;
-  const [provider, framework, callId, gateway, source, estimate] = told;
+  const [provider, framework, callId, gateway, source, estimate] = attribution;
   return {
     head: {
       traceId,

@@ -184,14 +184,14 @@ export function createBudgets({
     function reserveFor(payer: VirtualKey | null): CostReservation | null | Promise<CostReservation | null> {
       const charges = chargesOf(payer, expected.cost, { now: now(), labels: found, windows });
       const decided = admission.reserve(charges);
-      const taken = (decision: Reservation | Refusal): ReturnType<typeof reserveFor> => {
+      const reserveOrDowngrade = (decision: Reservation | Refusal): ReturnType<typeof reserveFor> => {
         if (decision.kind === 'reserved') return costReservation(decision, expected, { ...counted, ...route, charges });
         const keptPart = keptPartAfter(decision, call, payer);
         if (payer === null || keptPart === null) return refuse(decision, call, key);
         throttle?.(keptPart);
         return reserveFor(withoutBudget(payer));
       };
-      return decided instanceof Promise ? decided.then(taken) : taken(decided);
+      return decided instanceof Promise ? decided.then(reserveOrDowngrade) : reserveOrDowngrade(decided);
     }
     return reserveFor(key);
   }

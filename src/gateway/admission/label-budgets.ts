@@ -144,14 +144,14 @@ export function createLabelBudgets(
 
   async function readKinds(): Promise<Kinds> {
     const readMs = clock.monotonicMs();
-    const begun = generation;
+    const startGeneration = generation;
     try {
       const [tags, customers] = await Promise.all([
         stores.tags.count({ ids: null }),
         stores.customers.count({ ids: null }),
       ]);
       const read = { readMs, tags: tags > 0, customers: customers > 0 };
-      if (begun === generation) kinds = read;
+      if (startGeneration === generation) kinds = read;
       return read;
     } catch (error) {
       if (kinds === null) throw error;
@@ -206,7 +206,7 @@ export function createLabelBudgets(
   }
 
   async function readLabels(names: readonly Named[]): Promise<ReadonlyMap<string, Entry>> {
-    const begun = generation;
+    const startGeneration = generation;
     const readMs = clock.monotonicMs();
     const rows = await rowsOf(names);
     const wanted = [...new Set([...rows.values()].flatMap(({ budgetId }) => budgetId ?? []))];
@@ -221,7 +221,7 @@ export function createLabelBudgets(
         }),
       ),
     );
-    if (begun !== generation) return read;
+    if (startGeneration !== generation) return read;
     for (const [name, entry] of read) {
       entries.delete(name);
       entries.set(name, entry);

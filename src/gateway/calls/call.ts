@@ -80,7 +80,7 @@ export function openCall(
     readonly caller: Caller;
     readonly signal: AbortSignal;
     /** Usage of a call whose caller left before its end; null where it is not known. */
-    readonly cutUsage?: (request: Accounted, seen: { pieces: number; reported: Usage | null }) => Usage | null;
+    readonly cutUsage?: (request: Accounted, cutAnswer: { pieces: number; reported: Usage | null }) => Usage | null;
     /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
     readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
     /** Cost of an answered call, where it is not the price of its usage. */
@@ -138,8 +138,8 @@ export function openCall(
     const known = exchange === null ? NO_OUTCOME : outcomeOf(exchange, false);
     if (known.charged !== undefined || known.measured !== undefined) return null;
     if (known.finishReason !== null && known.usage !== null) return null;
-    const seen = { pieces: exchange?.pieces?.() ?? 0, reported: known.usage };
-    const usage = cutUsage?.(target.request, seen) ?? null;
+    const cutAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: known.usage };
+    const usage = cutUsage?.(target.request, cutAnswer) ?? null;
     return usage === null ? null : { ...known, usage };
   }
 
@@ -184,8 +184,8 @@ export function openCall(
         reserved = reserving;
         return;
       }
-      return reserving.then((taken) => {
-        reserved = taken;
+      return reserving.then((reservedCost) => {
+        reserved = reservedCost;
         if (account.closed()) release();
       });
     },

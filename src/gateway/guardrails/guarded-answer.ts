@@ -37,12 +37,12 @@ export function guardAnswer(
   },
 ): GuardedAnswer {
   const { endpoint } = request;
-  let taken: Exchange | null = null;
+  let readExchange: Exchange | null = null;
   let waits: () => Promise<void> = async () => undefined;
   let cancelled: { readonly failure: Error | undefined } | null = null;
 
   async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
-    const checked = await guard.check('post_call', spoken(texts), call, isLast ? 'all' : 'failures');
+    const checked = await guard.check('post_call', asAnswer(texts), call, isLast ? 'all' : 'failures');
     if (isLast) passed(checked.isEdited ? checked.texts : null);
     return checked.isEdited ? checked.texts : null;
   }
@@ -56,10 +56,10 @@ export function guardAnswer(
       refusal: (where: string) => unmaskable(guard, where),
     };
     if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
-    const { bytes, begun } = guardedBytes(exchange.bytes, streamGuard);
+    const { bytes, firstReleased } = guardedBytes(exchange.bytes, streamGuard);
     // A failure is thrown by `checked`, or has ended the stream.
-    begun.catch(() => undefined);
-    waits = () => begun;
+    firstReleased.catch(() => undefined);
+    waits = () => firstReleased;
     return { ...exchange, bytes };
   }
 
@@ -122,7 +122,7 @@ export function guardAnswer(
         exchange.bytes.cancel(cancelled.failure);
         return exchange;
       }
-      taken = exchange;
+      readExchange = exchange;
       const isChecked = guard.has('post_call');
       if (exchange.streaming) return isChecked ? guardStream(exchange) : exchange;
       if (endpoint.answers.member === null || (!isChecked && request.reportsGuardrails !== true)) return exchange;
@@ -131,12 +131,13 @@ export function guardAnswer(
     checked: () => waits(),
     cancel(failure) {
       cancelled = { failure: failure instanceof Error ? failure : undefined };
-      taken?.bytes.cancel(cancelled.failure);
+      readExchange?.bytes.cancel(cancelled.failure);
     },
   };
 }
 
-const spoken = (texts: readonly string[]): readonly GuardedText[] => texts.map((text) => ({ text, role: 'assistant' }));
+const asAnswer = (texts: readonly string[]): readonly GuardedText[] =>
+  texts.map((text) => ({ text, role: 'assistant' }));
 
 /** The closest settings of the guardrails that check the answer. */
 export function streamSettings(guard: CallGuard): StreamSettings {
@@ -197,11 +198,11 @@ async function* withEdits(
     const place = places[index];
     return place !== undefined && kindOf(place) === 'arguments';
   });
-  const told = new Set<string>();
+  const replacedKinds = new Set<string>();
   for await (const delta of deltas) {
     if (delta.kind === 'toolCall') yield { ...delta, arguments: calls[delta.index] ?? delta.arguments };
     else if (delta.kind !== 'text' && delta.kind !== 'reasoning') yield delta;
-    else if (!told.has(delta.kind)) yield { ...delta, text: textOf(places, texts, delta.kind) };
-    told.add(delta.kind);
+    else if (!replacedKinds.has(delta.kind)) yield { ...delta, text: textOf(places, texts, delta.kind) };
+    replacedKinds.add(delta.kind);
   }
 }

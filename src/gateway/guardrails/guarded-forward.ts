@@ -66,17 +66,17 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   if (OTHER_CHARSET.test(type)) throw unmaskable(guard, 'in an answer in this character set');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
-    const { bytes, begun } = guardedBytes(exchange.bytes, {
+    const { bytes, firstReleased } = guardedBytes(exchange.bytes, {
       settings: streamSettings(guard),
       isEditable: false,
       async check(texts, isLast) {
-        const spoken = texts.map((text) => ({ text, role: null }));
-        const checked = await guard.check('post_call', spoken, call, isLast ? 'all' : 'failures');
+        const answerTexts = texts.map((text) => ({ text, role: null }));
+        const checked = await guard.check('post_call', answerTexts, call, isLast ? 'all' : 'failures');
         return checked.isEdited ? checked.texts : null;
       },
       refusal: (where) => unmaskable(guard, where),
     });
-    await begun;
+    await firstReleased;
     return { ...exchange, headers, bytes };
   }
   const bytes = await collect(exchange.bytes, ANSWER_LIMIT);

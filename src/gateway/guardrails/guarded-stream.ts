@@ -43,13 +43,13 @@ function createWindow({ isEditable, check, refusal }: StreamGuard) {
 interface GuardedBytes {
   readonly bytes: ByteStream;
   /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when it fails before. */
-  readonly begun: Promise<void>;
+  readonly firstReleased: Promise<void>;
 }
 
 /** A stream of server-sent events whose bytes are held until their texts are checked. */
 export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedBytes {
   const { samplingRate, atEndOnly } = guard.settings;
-  const begun = Promise.withResolvers<void>();
+  const firstReleased = Promise.withResolvers<void>();
   const window = createWindow(guard);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const ready: Uint8Array[] = [];
@@ -77,11 +77,11 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
 
   async function release(events: StreamEvent[], isLast: boolean): Promise<void> {
     const texts = await window.checked(isLast);
-    const held = events.splice(0);
-    const text = (texts === null ? held.map(({ raw }) => raw) : withStreamTexts(held, texts)).join('');
+    const buffered = events.splice(0);
+    const text = (texts === null ? buffered.map(({ raw }) => raw) : withStreamTexts(buffered, texts)).join('');
     if (text !== '') ready.push(Buffer.from(text));
     if (isLast) ended = { error: null };
-    begun.resolve();
+    firstReleased.resolve();
     drained = Promise.withResolvers();
     flush();
     if (!cancelled) await drained.promise;
@@ -89,7 +89,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
 
   async function run(): Promise<void> {
     const reader = createEventReader();
-    const held: StreamEvent[] = [];
+    const buffered: StreamEvent[] = [];
     let heldLength = 0;
     let chunks = 0;
     let before: Texts = [];
@@ -97,15 +97,15 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
       for (const event of events) {
         for (const { channel, text, kind } of event.texts) window.hear(channel, text, kind);
         heldLength += event.raw.length;
-        held.push(event);
+        buffered.push(event);
       }
     };
     for await (const chunk of iterate(source)) {
       const events = reader.read(decoder.decode(chunk, { stream: true }));
       const texts = events.flatMap((event) => event.texts);
-      const isDue = !atEndOnly && chunks >= samplingRate && held.length > 0;
+      const isDue = !atEndOnly && chunks >= samplingRate && buffered.length > 0;
       if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * LONGEST_WINDOW)) {
-        await release(held, false);
+        await release(buffered, false);
         chunks = 0;
         heldLength = 0;
       }
@@ -115,16 +115,16 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
       if (heldLength + reader.open > MOST_HELD) throw new Unavailable('The answer is too large to be checked.', null);
     }
     hold([...reader.read(decoder.decode()), ...reader.end()]);
-    await release(held, true);
+    await release(buffered, true);
   }
 
   run().catch((failure: unknown) => {
     ended = { error: failure instanceof Error ? failure : new Error('The stream failed.') };
-    begun.reject(ended.error);
+    firstReleased.reject(ended.error);
     flush();
   });
   return {
-    begun: begun.promise,
+    firstReleased: firstReleased.promise,
     bytes: {
       pipe(reader) {
         sink = reader;
@@ -158,12 +158,12 @@ export function guardedDeltas(
   const { samplingRate, atEndOnly } = guard.settings;
   const window = createWindow(guard);
   const ready: ChatDelta[] = [];
-  const held: ChatDelta[] = [];
+  const buffered: ChatDelta[] = [];
   let over = false;
 
   async function release(isLast: boolean): Promise<void> {
     const texts = await window.checked(isLast);
-    const deltas = held.splice(0);
+    const deltas = buffered.splice(0);
     ready.push(...(texts === null ? deltas : withDeltaTexts(deltas, texts)));
   }
 
@@ -176,12 +176,13 @@ export function guardedDeltas(
         return await release(true);
       }
       const { channel, text } = textOf(step.value);
-      const isDue = !atEndOnly && held.length >= samplingRate;
+      const isDue = !atEndOnly && buffered.length >= samplingRate;
       const isReleased =
-        isDue && (beginsWord(held.slice(-1).map(textOf), [{ text }]) || held.length >= samplingRate * LONGEST_WINDOW);
+        isDue &&
+        (beginsWord(buffered.slice(-1).map(textOf), [{ text }]) || buffered.length >= samplingRate * LONGEST_WINDOW);
       if (isReleased) await release(false);
       window.hear(channel, text);
-      held.push(step.value);
+      buffered.push(step.value);
       if (isReleased) return;
     }
   }

@@ -23,7 +23,7 @@ export function createCatalogKeyRing(options: {
   readonly clock: Clock;
 }): CatalogKeyRing {
   const { store, generator, clock } = options;
-  const held = new Map<string, number>();
+  const valid = new Map<string, number>();
   const refused = new Map<string, number>();
   const reading = new Map<string, Promise<boolean>>();
 
@@ -50,9 +50,9 @@ export function createCatalogKeyRing(options: {
   }
 
   function remember(hash: string, holds: boolean, askedMs: number): void {
-    held.delete(hash);
+    valid.delete(hash);
     refused.delete(hash);
-    if (holds) keep(held, hash, askedMs, HELD_LIMIT);
+    if (holds) keep(valid, hash, askedMs, HELD_LIMIT);
     else keep(refused, hash, askedMs, REFUSED_LIMIT);
   }
 
@@ -61,7 +61,7 @@ export function createCatalogKeyRing(options: {
       if (!credential.startsWith(CATALOG_KEY_PREFIX) || credential.length > KEY_LENGTH_LIMIT) return false;
       const hash = generator.hash(credential);
       const nowMs = clock.monotonicMs();
-      const ageMs = nowMs - (held.get(hash) ?? -Infinity);
+      const ageMs = nowMs - (valid.get(hash) ?? -Infinity);
       if (ageMs < HELD_MS) {
         if (ageMs > STALE_MS) read(hash).catch(() => {});
         return true;
@@ -70,12 +70,12 @@ export function createCatalogKeyRing(options: {
       return read(hash);
     },
     evict(hash) {
-      held.delete(hash);
+      valid.delete(hash);
       refused.delete(hash);
       reading.delete(hash);
     },
     evictAll() {
-      held.clear();
+      valid.clear();
       refused.clear();
       reading.clear();
     },

@@ -118,9 +118,9 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       // A configured one stays in place: its calls fail with 503.
       if (typeof whole === 'string') add(whole, deployment, null);
     }
-    const taken = new Set(configured.map(({ id }) => id));
+    const usedIds = new Set(configured.map(({ id }) => id));
     for (const row of rows)
-      add(taken.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
+      add(usedIds.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
     const open = all.filter(({ stored }) => stored?.blocked !== true);
     const callable = new Set(open.map(({ deployment }) => placeOf(deployment)));
     const places = all.map(({ deployment }) => placeOf(deployment));

@@ -206,10 +206,10 @@ function connect(
 ): void {
   side.socket.listen({
     message(received) {
-      side.heard();
+      side.recordActivity();
       message(received);
     },
-    alive: () => side.heard(),
+    alive: () => side.recordActivity(),
     drained() {
       side.drained();
       other.release();

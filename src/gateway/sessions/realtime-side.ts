@@ -5,7 +5,7 @@ import type { SideLimits } from './realtime.ts';
 export interface Side {
   readonly socket: OpenSocket;
   /** Records activity of the peer. */
-  heard(): void;
+  recordActivity(): void;
   /** Sends a message. Returns false when the send buffer is full: pause its source. */
   send(message: SocketMessage): boolean;
   /** The send buffer is empty. */
@@ -20,7 +20,7 @@ export interface Side {
 export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
   let heardMs = nowMs();
   let pingedMs = heardMs;
-  let held = false;
+  let isPaused = false;
   /** While the send buffer is full: time of the last progress, and the buffered bytes then. */
   let full: { readonly sinceMs: number; readonly waiting: number } | null = null;
 
@@ -33,7 +33,7 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
 
   return {
     socket,
-    heard() {
+    recordActivity() {
       heardMs = nowMs();
     },
     send(message) {
@@ -45,20 +45,20 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
       full = null;
     },
     hold() {
-      if (held) return;
-      held = true;
+      if (isPaused) return;
+      isPaused = true;
       socket.pause();
     },
     release() {
-      if (!held) return;
-      held = false;
+      if (!isPaused) return;
+      isPaused = false;
       // Pongs received during the pause are read only now.
       heardMs = nowMs();
       socket.resume();
     },
     tend() {
       if (stalled()) return false;
-      if (held) return true;
+      if (isPaused) return true;
       const silentMs = nowMs() - heardMs;
       if (silentMs > goneMs) return false;
       if (silentMs > pingMs && nowMs() - pingedMs > pingMs) {

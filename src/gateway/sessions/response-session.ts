@@ -210,10 +210,10 @@ export function createResponseSession(
     listen() {
       socket.listen({
         message(message) {
-          side.heard();
+          side.recordActivity();
           received(message);
         },
-        alive: () => side.heard(),
+        alive: () => side.recordActivity(),
         drained,
         ended: (how) => finish(NORMAL, '', faultOf(how)),
       });

@@ -10,5 +10,5 @@ export const createAccessGroupStore = (database: Database): AccessGroupStore =>
     audited: 'access_group',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
-    taken: ({ name }) => `Access group '${name}' already exists`,
+    conflictText: ({ name }) => `Access group '${name}' already exists`,
   });

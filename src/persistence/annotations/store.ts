@@ -38,5 +38,5 @@ export const createAnnotationStore = (database: Database): AnnotationStore =>
     noun: 'annotation',
     where: conditions,
     ranks: { created_at: 'created_at' },
-    taken: ({ name }) => `The author has an annotation ${name} there already`,
+    conflictText: ({ name }) => `The author has an annotation ${name} there already`,
   });

@@ -25,5 +25,5 @@ export const createAuditLog = (database: Database): AuditLog =>
       noun: 'noun',
       object_id: 'object_id',
     },
-    taken: ({ id }) => `The audit entry ${id} exists.`,
+    conflictText: ({ id }) => `The audit entry ${id} exists.`,
   });

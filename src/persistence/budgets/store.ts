@@ -14,5 +14,5 @@ export const createBudgetStore = (database: Database): BudgetStore =>
       ...until('budgetResetAt', resetDueBy),
     ],
     ranks: { created_at: 'created_at', budget_id: 'id' },
-    taken: ({ id }) => `Budget with id '${id}' already exists.`,
+    conflictText: ({ id }) => `Budget with id '${id}' already exists.`,
   });

@@ -125,9 +125,9 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
           conflict.column('entry_id').doUpdateSet(({ ref }) => ({ fields: ref('excluded.fields') })),
         )
         .execute();
-    const gone = entries.flatMap(({ entryId, fields }) => (fields === null ? [entryId] : []));
-    if (gone.length > 0)
-      await db.deleteFrom('catalog_recorded').where('entry_id', 'in', textsIn(flavour, gone)).execute();
+    const removed = entries.flatMap(({ entryId, fields }) => (fields === null ? [entryId] : []));
+    if (removed.length > 0)
+      await db.deleteFrom('catalog_recorded').where('entry_id', 'in', textsIn(flavour, removed)).execute();
   }
 
   async function record(db: Kysely<Tables>, { from, head, changes, entries }: RecordStep) {

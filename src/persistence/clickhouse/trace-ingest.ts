@@ -215,8 +215,8 @@ export function createClickHouseIngest(
       listed.push(rowWith([arrived, summary.spanCount, 0], row));
       summaries.push(rowWith([arrived, summary.spanCount], row));
       for (const startMs of leaves) {
-        const gone = encodeRow(tables.summary, { ...emptySummaryRow(summary), start_ms: startMs });
-        listed.push(rowWith([arrived, summary.spanCount, 1], gone));
+        const emptied = encodeRow(tables.summary, { ...emptySummaryRow(summary), start_ms: startMs });
+        listed.push(rowWith([arrived, summary.spanCount, 1], emptied));
       }
     }
     // The list first: a stored summary means that the commit is complete.

@@ -13,5 +13,5 @@ export const createCodingAgentStore = (database: Database): CodingAgentStore =>
       ...equal('teamId', teamId),
     ],
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `The coding agent ${id} has an owner already.`,
+    conflictText: ({ id }) => `The coding agent ${id} has an owner already.`,
   });

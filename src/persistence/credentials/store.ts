@@ -11,7 +11,7 @@ export const createCredentialStore = (database: Database): SealedStore<SealedCre
     audited: 'credential',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) =>
+    conflictText: ({ id }) =>
       `Credential '${id}' already exists. Update it with PATCH /credentials/${id}, or delete it first.`,
   }),
   fingerprint: fingerprintOf(database, 'credential'),

@@ -16,5 +16,5 @@ export const createCustomerStore = (database: Database): CustomerStore =>
       ...flagged('blocked', blocked),
     ],
     ranks: { created_at: 'created_at', user_id: 'id', user_alias: "coalesce(alias, '')" },
-    taken: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,
+    conflictText: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,
   });

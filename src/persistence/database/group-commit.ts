@@ -51,13 +51,13 @@ export function createGroupCommit<Job extends Weight, Result>({
   readonly cores?: number;
 }): GroupCommit<Job, Result> {
   let queue: Entry<Job, Result>[] = [];
-  let held: Weight = { rows: 0, bytes: 0 };
+  let queuedWeight: Weight = { rows: 0, bytes: 0 };
   let running: Promise<void> | null = null;
   let beingMade = 0;
   let look = (): void => {};
 
-  /** Between commits, `held` counts the queue only. */
-  const mayGather = (): boolean => cores === 1 && beingMade > 0 && held.rows < groupRows;
+  /** Between commits, `queuedWeight` counts the queue only. */
+  const mayGather = (): boolean => cores === 1 && beingMade > 0 && queuedWeight.rows < groupRows;
 
   async function gather(): Promise<void> {
     if (!mayGather()) return;
@@ -107,7 +107,7 @@ export function createGroupCommit<Job extends Weight, Result>({
       await settle(group);
       const rows = group.reduce((total, { job }) => total + job.rows, 0);
       const bytes = group.reduce((total, { job }) => total + job.bytes, 0);
-      held = { rows: held.rows - rows, bytes: held.bytes - bytes };
+      queuedWeight = { rows: queuedWeight.rows - rows, bytes: queuedWeight.bytes - bytes };
     }
   }
 
@@ -126,11 +126,11 @@ export function createGroupCommit<Job extends Weight, Result>({
 
   return {
     submit(job) {
-      const rows = held.rows + job.rows;
-      const bytes = held.bytes + job.bytes;
-      if (held.rows > 0 && (rows > limit.rows || bytes > limit.bytes))
+      const rows = queuedWeight.rows + job.rows;
+      const bytes = queuedWeight.bytes + job.bytes;
+      if (queuedWeight.rows > 0 && (rows > limit.rows || bytes > limit.bytes))
         return Promise.reject(new Unavailable('Too much is waiting to be stored. Try again shortly.'));
-      held = { rows, bytes };
+      queuedWeight = { rows, bytes };
       return new Promise((resolve, reject) => {
         queue.push({ job, resolve, reject });
         look();

@@ -45,13 +45,13 @@ export async function lockDatabase({
     log.warn({ err: error }, 'The database could not be locked: make sure that no second process uses its file.');
     return NO_LOCK;
   }
-  const held = lock;
+  const acquired = lock;
   noteHolder(holderFile, log);
   return {
     release() {
-      if (!held.isOpen) return;
+      if (!acquired.isOpen) return;
       rmSync(holderFile, { force: true });
-      held.close();
+      acquired.close();
     },
   };
 }

@@ -40,7 +40,7 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   /** Sorts whose ranks are numbers; the text of a place is one, too. Absent for none. */
   readonly numbers?: readonly NoInfer<Sort>[];
   /** Text of the conflict that a row caused. */
-  readonly taken: (row: Row) => string;
+  readonly conflictText: (row: Row) => string;
 }
 
 /** `%`, `_` and `\` match themselves in a pattern. */
@@ -66,7 +66,7 @@ function beyondPlace(
 /** Rows of a noun as managed entities: one fork of the entity manager per call. */
 export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
   { orm, inFlight, audit }: Database,
-  { entity, noun, audited, where, ranks, numbers, taken }: RowStoreOptions<Row, Filter, Sort>,
+  { entity, noun, audited, where, ranks, numbers, conflictText }: RowStoreOptions<Row, Filter, Sort>,
 ): RowStore<Row, Filter, Sort> {
   const names = orm.getMetadata(entity).props.flatMap(({ name }) => (name === 'revision' ? [] : [name as string]));
 
@@ -76,7 +76,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   }
 
   const query = (conditions: readonly Where[]): object => ({ $and: [...conditions] });
-  const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(taken(row), { cause });
+  const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(conflictText(row), { cause });
 
   async function found(conditions: readonly Where[]): Promise<readonly Row[]> {
     const orderBy = { createdAt: 'asc', id: 'asc' };

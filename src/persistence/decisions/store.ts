@@ -18,7 +18,7 @@ export const createDecisionStore = (database: Database): DecisionStore =>
       ...(since ? [{ createdAt: { $gte: since } }] : []),
     ],
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `The decision ${id} is stored already.`,
+    conflictText: ({ id }) => `The decision ${id} is stored already.`,
   });
 
 /** Rows of one statement. */
@@ -31,7 +31,7 @@ export function createOutcomeStore(database: Database): OutcomeStore {
     noun: 'outcome of a decision',
     where: () => [],
     ranks: { created_at: 'created_at', updated_at: 'updated_at' },
-    taken: ({ id }) => `The outcome ${id} is recorded already.`,
+    conflictText: ({ id }) => `The outcome ${id} is recorded already.`,
   });
 
   async function latestIds({ perScope, limit }: Parameters<OutcomeStore['latest']>[0]): Promise<readonly string[]> {

@@ -14,7 +14,7 @@ export function createHealthCheckStore(database: Database): HealthCheckStore {
       ...(before === null ? [] : [{ createdAt: { $lt: before } }]),
     ],
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `The health check ${id} is stored already.`,
+    conflictText: ({ id }) => `The health check ${id} is stored already.`,
   });
   return {
     ...rows,

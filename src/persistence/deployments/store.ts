@@ -11,7 +11,7 @@ export const createDeploymentStore = (database: Database): SealedStore<SealedDep
     audited: 'deployment',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `A model with the id ${id} already exists.`,
+    conflictText: ({ id }) => `A model with the id ${id} already exists.`,
   }),
   fingerprint: fingerprintOf(database, 'deployment'),
 });

@@ -11,7 +11,7 @@ export const createFallbackStore = (database: Database): FallbackStore => ({
     audited: 'model_fallback',
     where: ({ model }) => equal('model', model),
     ranks: { created_at: 'created_at' },
-    taken: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,
+    conflictText: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,
   }),
   fingerprint: fingerprintOf(database, 'model_fallback'),
 });

@@ -10,5 +10,5 @@ export const createGuardrailStore = (database: Database): GuardrailStore =>
     audited: 'guardrail',
     where: () => [],
     ranks: { created_at: 'created_at' },
-    taken: ({ id, name }) => `The name '${name}' or the id ${id} is that of another guardrail`,
+    conflictText: ({ id, name }) => `The name '${name}' or the id ${id} is that of another guardrail`,
   });

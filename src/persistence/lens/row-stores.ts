@@ -6,7 +6,7 @@ import { SignalConfigEntity, TraceSignalEntity } from './entities/signal.ts';
 import { TracingKeyEntity } from './entities/tracing-key.ts';
 
 const ranks = { created_at: 'created_at' } as const;
-const taken = (): string => 'The id is taken.';
+const conflictText = (): string => 'The id is taken.';
 const none = () => [];
 
 export const createLensRowStores = (database: Database): LensRowStores => ({
@@ -15,22 +15,22 @@ export const createLensRowStores = (database: Database): LensRowStores => ({
     noun: 'tracing key',
     where: ({ tokenHash }) => equal('tokenHash', tokenHash),
     ranks,
-    taken,
+    conflictText,
   }),
-  datasets: createRowStore(database, { entity: DatasetEntity, noun: 'dataset', where: none, ranks, taken }),
+  datasets: createRowStore(database, { entity: DatasetEntity, noun: 'dataset', where: none, ranks, conflictText }),
   datasetRevisions: createRowStore(database, {
     entity: DatasetRevisionEntity,
     noun: 'revision',
     where: none,
     ranks,
-    taken: () => 'Dataset changed, reload',
+    conflictText: () => 'Dataset changed, reload',
   }),
   signalConfigs: createRowStore(database, {
     entity: SignalConfigEntity,
     noun: 'signal configuration',
     where: none,
     ranks,
-    taken,
+    conflictText,
   }),
   traceSignals: createRowStore(database, {
     entity: TraceSignalEntity,
@@ -40,6 +40,6 @@ export const createLensRowStores = (database: Database): LensRowStores => ({
       ...(traceBeforeMs === null ? [] : [{ traceStartMs: { $lt: traceBeforeMs } }]),
     ],
     ranks,
-    taken,
+    conflictText,
   }),
 });

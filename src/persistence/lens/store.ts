@@ -256,5 +256,5 @@ export const createLensWorkerStore = (database: Database): LensWorkerStore =>
     noun: 'worker',
     where: ({ tokenHash }) => equal('tokenHash', tokenHash),
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `A worker with the id ${id} exists already.`,
+    conflictText: ({ id }) => `A worker with the id ${id} exists already.`,
   });

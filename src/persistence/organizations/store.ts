@@ -11,7 +11,7 @@ export const createOrganizationStore = (database: Database): OrganizationStore =
     audited: 'organization',
     where: ({ ids, aliasPart }) => [...among('id', ids), ...containing('alias', aliasPart)],
     ranks: { created_at: 'created_at', organization_alias: 'alias' },
-    taken: ({ id }) => `Organization with id '${id}' already exists.`,
+    conflictText: ({ id }) => `Organization with id '${id}' already exists.`,
   });
 
 export const createOrganizationMemberStore = (database: Database): OrganizationMemberStore =>
@@ -21,5 +21,5 @@ export const createOrganizationMemberStore = (database: Database): OrganizationM
     audited: 'organization_member',
     where: ({ organizationIds, userIds }) => [...among('organizationId', organizationIds), ...among('userId', userIds)],
     ranks: { created_at: 'created_at' },
-    taken: ({ userId }) => `User already in organization. Member: user_id=${userId}.`,
+    conflictText: ({ userId }) => `User already in organization. Member: user_id=${userId}.`,
   });

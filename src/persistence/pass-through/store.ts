@@ -10,5 +10,5 @@ export const createEndpointStore = (database: Database): EndpointStore =>
     audited: 'pass_through_endpoint',
     where: () => [],
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `Pass-through endpoint ${id} already exists`,
+    conflictText: ({ id }) => `Pass-through endpoint ${id} already exists`,
   });

@@ -15,5 +15,5 @@ export const createProjectStore = (database: Database): ProjectStore =>
       ...flagged('blocked', blocked),
     ],
     ranks: { created_at: 'created_at', project_alias: "coalesce(alias, '')" },
-    taken: ({ id }) => `Project id = ${id} already exists.`,
+    conflictText: ({ id }) => `Project id = ${id} already exists.`,
   });

@@ -16,7 +16,7 @@ export function createSettingsStore(database: Database): SettingsStore {
     audited: 'settings',
     where: () => [],
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `The section ${id} exists.`,
+    conflictText: ({ id }) => `The section ${id} exists.`,
   });
 
   async function added(id: string, content: Content, about: Authored): Promise<StoredSection | null> {

@@ -53,9 +53,9 @@ interface Interval {
 }
 
 /** The intervals to search; overlapping ones are merged. */
-function mergedIntervals(sought: readonly SoughtCall[]): readonly Interval[] {
+function mergedIntervals(searched: readonly SoughtCall[]): readonly Interval[] {
   const merged: Interval[] = [];
-  for (const { fromMs: from, toMs: to } of sought.toSorted((left, right) => left.fromMs - right.fromMs)) {
+  for (const { fromMs: from, toMs: to } of searched.toSorted((left, right) => left.fromMs - right.fromMs)) {
     const last = merged.at(-1);
     if (last === undefined || from > last.to) merged.push({ from, to });
     else if (to > last.to) merged[merged.length - 1] = { from: last.from, to };
@@ -173,15 +173,17 @@ export function createSpendStore(database: Database): SpendStore {
           .execute();
         return rows.map(spendRowOf);
       }),
-    findElsewhere: (sought) =>
+    findElsewhere: (searched) =>
       inFlight.run(async () => {
-        if (sought.length === 0) return [];
+        if (searched.length === 0) return [];
         const idsOf = (name: 'responseId' | 'callId') =>
           textsIn(
             flavour,
-            sought.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
+            searched.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
           );
-        const windows = JSON.stringify(mergedIntervals(sought).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]));
+        const windows = JSON.stringify(
+          mergedIntervals(searched).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]),
+        );
         const [each, low, high] =
           flavour === 'postgresql'
             ? [sql`jsonb_array_elements(${windows}::jsonb) w(value)`, sql`w.value ->> 0`, sql`w.value ->> 1`]

@@ -14,15 +14,15 @@ interface Waiting {
 /** A FIFO mutex. `waitMs` is the longest that one caller waits for its turn. */
 export function createTurns(waitMs: number): Turns {
   const waiting = new Set<Waiting>();
-  let taken = false;
+  let conflictText = false;
 
   function begin(): () => void {
-    taken = true;
+    conflictText = true;
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
-      taken = false;
+      conflictText = false;
       const [next] = waiting;
       if (next === undefined) return;
       waiting.delete(next);
@@ -33,7 +33,7 @@ export function createTurns(waitMs: number): Turns {
 
   return {
     next() {
-      if (!taken) return Promise.resolve(begin());
+      if (!conflictText) return Promise.resolve(begin());
       return new Promise((resolve, reject) => {
         const entry: Waiting = {
           start: resolve,

@@ -10,5 +10,5 @@ export const createTagStore = (database: Database): TagStore =>
     audited: 'tag',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `Tag ${id} already exists`,
+    conflictText: ({ id }) => `Tag ${id} already exists`,
   });

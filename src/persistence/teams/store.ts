@@ -18,7 +18,7 @@ export const createTeamStore = (database: Database): TeamStore =>
       ...until('budgetResetAt', resetDueBy),
     ],
     ranks: { team_id: 'id', team_alias: "coalesce(alias, '')", created_at: 'created_at' },
-    taken: ({ id }) => `Team id = ${id} already exists. Please use a different team id.`,
+    conflictText: ({ id }) => `Team id = ${id} already exists. Please use a different team id.`,
   });
 
 export const createTeamMemberStore = (database: Database): TeamMemberStore =>
@@ -28,5 +28,5 @@ export const createTeamMemberStore = (database: Database): TeamMemberStore =>
     audited: 'team_member',
     where: ({ teamIds, userIds }) => [...among('teamId', teamIds), ...among('userId', userIds)],
     ranks: { created_at: 'created_at' },
-    taken: ({ userId }) => `User already in team. Member: user_id=${userId}.`,
+    conflictText: ({ userId }) => `User already in team. Member: user_id=${userId}.`,
   });

@@ -120,7 +120,7 @@ export interface StoredCallNotes extends CallNotes {
   /** Every span of these traces, by their numbers. */
   all(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
   /** Those of these traces whose calls are noted. */
-  begun(traces: readonly string[]): Promise<ReadonlySet<string>>;
+  notedAmong(traces: readonly string[]): Promise<ReadonlySet<string>>;
   /** Marks the calls of these traces as noted. */
   begin(traces: readonly string[]): Promise<void>;
 }
@@ -163,9 +163,9 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         const found = await rows<NoteRow & { readonly estimate: string }>(texts.first, under(answers, 'estimated'));
         return found.map((row) => ({ ...nameOf(row), estimate: BigInt(row.estimate) as Usd }));
       },
-      async change(gone, come) {
-        await rows(texts.remove, gone.map(givenNote));
-        await rows(texts.insert, come.map(givenNote));
+      async change(removed, added) {
+        await rows(texts.remove, removed.map(givenNote));
+        await rows(texts.insert, added.map(givenNote));
       },
       async all(traces) {
         const spans = new Map<string, CallCount[]>(traces.map((trace) => [trace, []]));
@@ -173,7 +173,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         for (const row of await rows<NoteRow & CountRow>(texts.all, asked)) spans.get(row.trace)?.push(countOf(row));
         return spans;
       },
-      async begun(traces) {
+      async notedAmong(traces) {
         const asked = traces.map((trace) => given(trace, COUNTED, ''));
         return new Set((await rows<NoteRow>(texts.among, asked)).map(({ trace }) => trace));
       },

@@ -136,7 +136,9 @@ export function createTraceIngest(
     const there = rows.filter((row) => row.span_count > 0);
     // After a lock wait PostgreSQL rereads the locked row, but not subqueries beside it: hence a second statement.
     const noted =
-      flavour === 'postgresql' && there.length > 0 ? await notesOf(db).begun(there.map((row) => row.trace_no)) : null;
+      flavour === 'postgresql' && there.length > 0
+        ? await notesOf(db).notedAmong(there.map((row) => row.trace_no))
+        : null;
     return new Map(
       there.map((row) => {
         const isNoted = noted === null ? Boolean(row.noted) : noted.has(row.trace_no);
@@ -194,11 +196,11 @@ export function createTraceIngest(
     fresh: readonly (readonly IngestPart[])[],
     known: ReadonlyMap<string, KnownTrace>,
   ): ReadonlyMap<number, SpanBlock> {
-    const begun = new Set(known.keys());
+    const knownRefs = new Set(known.keys());
     const blocks = new Map<number, SpanBlock>();
     for (const [place, parts] of fresh.entries()) {
-      const first = parts.filter(({ identity }) => !begun.has(identity.traceRef));
-      for (const { identity } of first) begun.add(identity.traceRef);
+      const first = parts.filter(({ identity }) => !knownRefs.has(identity.traceRef));
+      for (const { identity } of first) knownRefs.add(identity.traceRef);
       const block = jobs[place]?.body ? blockOf(first) : null;
       if (block !== null) blocks.set(place, block);
     }

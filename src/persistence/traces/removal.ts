@@ -77,9 +77,9 @@ export function createTraceRemoval(
   /** The bodies of these traces, with their spans in them. */
   async function heldBy(
     db: Kysely<Tables>,
-    taken: readonly TakenTrace[],
+    conflictText: readonly TakenTrace[],
   ): Promise<readonly (readonly [bodyNo: string, held: BodySpans])[]> {
-    const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
+    const idOf = new Map(conflictText.map(({ number, trace_id: traceId }) => [number, traceId]));
     const numbers = numbersIn(flavour, [...idOf.keys()]);
     const names = [sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')];
     const inRows = await db
@@ -148,17 +148,17 @@ export function createTraceRemoval(
     await sql`pragma incremental_vacuum(${sql.lit(STEP_BYTES / page.bytes)})`.execute(db);
   }
 
-  async function removeTaken(db: Kysely<Tables>, taken: readonly TakenTrace[]): Promise<number> {
-    if (taken.length === 0) return 0;
-    const traceNos = taken.map(({ number }) => number);
+  async function removeTaken(db: Kysely<Tables>, conflictText: readonly TakenTrace[]): Promise<number> {
+    if (conflictText.length === 0) return 0;
+    const traceNos = conflictText.map(({ number }) => number);
     const numbers = numbersIn(flavour, traceNos);
-    const held = await heldBy(db, taken);
+    const held = await heldBy(db, conflictText);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
     await blocks.removeRows(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
-    return taken.length;
+    return conflictText.length;
   }
 
   return {
@@ -174,11 +174,11 @@ export function createTraceRemoval(
     },
     redact: (traces, atMs) =>
       transaction(orm, async (db) => {
-        const taken = await takeThese(db, traces);
-        if (taken.length === 0) return;
-        const traceNos = taken.map(({ number }) => number);
+        const conflictText = await takeThese(db, traces);
+        if (conflictText.length === 0) return;
+        const traceNos = conflictText.map(({ number }) => number);
         const numbers = numbersIn(flavour, traceNos);
-        const held = await heldBy(db, taken);
+        const held = await heldBy(db, conflictText);
         await blocks.layOut(db, traceNos);
         await db
           .updateTable('span')

@@ -33,7 +33,7 @@ export const createUserStore = (database: Database): UserStore =>
       spend: SPEND,
     },
     numbers: ['spend'],
-    taken: ({ id, email }) => `User with id ${id} or email ${email ?? 'none'} already exists`,
+    conflictText: ({ id, email }) => `User with id ${id} or email ${email ?? 'none'} already exists`,
   });
 
 export const createInvitationStore = (database: Database): InvitationStore =>
@@ -43,5 +43,5 @@ export const createInvitationStore = (database: Database): InvitationStore =>
     audited: 'invitation',
     where: ({ userIds }) => among('userId', userIds),
     ranks: { created_at: 'created_at' },
-    taken: ({ id }) => `Invitation with id '${id}' already exists.`,
+    conflictText: ({ id }) => `Invitation with id '${id}' already exists.`,
   });

@@ -15,7 +15,7 @@ export interface PatternReader {
   readonly closed: Set<number>;
   readonly names: Map<string, number>;
   /** Whether a matching part was parsed: global flags must come before. */
-  begun: boolean;
+  hasBegun: boolean;
   /** Global flags that the engine supports. */
   globalFlags: string;
   /** The first construct that Python supports and a linear-time engine does not. */

@@ -17,7 +17,7 @@ export function translatePattern(source: string): { readonly code: string } | { 
     groups: 0,
     closed: new Set(),
     names: new Map(),
-    begun: false,
+    hasBegun: false,
     globalFlags: '',
     unsupported: null,
   };
@@ -39,7 +39,7 @@ function readAlternatives(reader: PatternReader): string {
   for (;;) {
     const char = reader.chars[reader.at];
     if (char === undefined || char === ')') return code;
-    if (char !== '(') reader.begun = true;
+    if (char !== '(') reader.hasBegun = true;
     const repetition = '*+?{'.includes(char) ? readRepetition(reader, before) : null;
     if (repetition !== null) {
       code += repetition;
@@ -102,7 +102,7 @@ function readGroup(reader: PatternReader): string | null {
   const start = reader.at - 1;
   const opening = reader.chars[reader.at] === '?' ? readExtension(reader, start) : capture(reader, null, start);
   if (opening === null) return null;
-  reader.begun = true;
+  reader.hasBegun = true;
   const content = readAlternatives(reader);
   if (reader.chars[reader.at] !== ')') throw new PythonFault('missing ), unterminated subpattern', start);
   reader.at += 1;
@@ -218,7 +218,7 @@ function readFlags(reader: PatternReader, first: string, start: number): Opening
   const turnedOff = known(off);
   const flags = known(on) + (turnedOff === '' ? '' : `-${turnedOff}`);
   if (end === ':') return { number: null, flags };
-  if (reader.begun) throw new PythonFault('global flags not at the start of the expression', start);
+  if (reader.hasBegun) throw new PythonFault('global flags not at the start of the expression', start);
   reader.globalFlags += known(on);
   return null;
 }

@@ -73,19 +73,19 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let failures = 0;
   let askedMs = 0;
   /** Validator of the last complete download, and why it was refused: a refused map is not downloaded again. */
-  let seen: { readonly mark: string | null; readonly fault: string | null } = { mark: null, fault: null };
+  let lastDownload: { readonly mark: string | null; readonly fault: string | null } = { mark: null, fault: null };
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | null = null;
 
-  function taken(outcome: 'taken' | 'unchanged'): void {
+  function recordSuccess(outcome: 'taken' | 'unchanged'): void {
     looks[outcome] += 1;
     if (failures > 0) log.info({ after: failures }, 'the catalog source is available again');
     lastError = null;
     failures = 0;
   }
 
-  function notTaken(outcome: 'refused' | 'failed', reason: string, error: unknown = null): void {
+  function recordFailure(outcome: 'refused' | 'failed', reason: string, error: unknown = null): void {
     looks[outcome] += 1;
     const isNews = reason !== lastError;
     lastError = reason;
@@ -103,16 +103,16 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       log.debug({ err: error }, 'releases of held prices could not be read; the known ones stay in use');
     });
     try {
-      const read = await download(url, seen.mark, { fetch, signal, timeoutMs });
-      if (read !== null) seen = { mark: read.mark, fault: await holder.take(read) };
-      if (seen.fault === null) taken(read === null ? 'unchanged' : 'taken');
-      else notTaken('refused', seen.fault);
+      const read = await download(url, lastDownload.mark, { fetch, signal, timeoutMs });
+      if (read !== null) lastDownload = { mark: read.mark, fault: await holder.take(read) };
+      if (lastDownload.fault === null) recordSuccess(read === null ? 'unchanged' : 'taken');
+      else recordFailure('refused', lastDownload.fault);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof DownloadFailed) {
         askedMs = error.askedMs;
-        notTaken('failed', error.message);
-      } else notTaken('failed', 'the price map could not be read', error);
+        recordFailure('failed', error.message);
+      } else recordFailure('failed', 'the price map could not be read', error);
     }
     lastCheckedAt = clock.now();
   }
@@ -151,7 +151,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       await holder.learnReleases().catch((error: unknown) => {
         log.warn({ err: error }, 'releases of held prices could not be read');
       });
-      if (refreshSeconds > 0) seen = { mark: await holder.restore(), fault: null };
+      if (refreshSeconds > 0) lastDownload = { mark: await holder.restore(), fault: null };
     },
     start() {
       if (refreshSeconds === 0 || timer !== undefined) return;

@@ -48,7 +48,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
 
   const running = (): readonly GuardrailDefinition[] => [...ofFile, ...stored].map(({ run }) => run);
 
-  function held(row: StoredGuardrail): LoadedGuardrail {
+  function load(row: StoredGuardrail): LoadedGuardrail {
     const opened = params.open(row.id, row.sealed);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
@@ -64,7 +64,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   /** Guardrails that have not changed stay the same objects. */
   function use(rows: readonly StoredGuardrail[]): void {
     const before = new Map(stored.map((one) => [one.version, one]));
-    const next = rows.map((row) => before.get(versionOf(row)) ?? held(row));
+    const next = rows.map((row) => before.get(versionOf(row)) ?? load(row));
     if (next.length === stored.length && next.every((one, at) => one === stored[at])) return;
     stored = next;
     definitions = running();
@@ -119,7 +119,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
       assertFree(row.name);
       await store.add(row);
       await refresh();
-      return held(row).shown;
+      return load(row).shown;
     },
     async change(id, patch, by) {
       const changed = await store.change(id, (row) => {
@@ -130,12 +130,12 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
         return closed(after);
       });
       await refresh();
-      return changed === null ? null : held(changed.after).shown;
+      return changed === null ? null : load(changed.after).shown;
     },
     async remove(id) {
-      const [gone] = await store.remove([id]);
+      const [removed] = await store.remove([id]);
       await refresh();
-      return gone === undefined ? null : held(gone).shown;
+      return removed === undefined ? null : load(removed).shown;
     },
     checkWith(check) {
       faultOf = check;

@@ -83,7 +83,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   let closing: Promise<void> | null = null;
   let drained: (() => void) | null = null;
 
-  const gone = (): void => {
+  const settled = (): void => {
     live -= 1;
     if (live === 0) drained?.();
   };
@@ -91,9 +91,9 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   function destinationOf(address: Address, name = address.origin): Destination {
     const known = destinations.get(name);
     if (known !== undefined) return known;
-    if (destinations.size >= ORIGINS_LIMIT) forgetUnused();
+    if (destinations.size >= ORIGINS_LIMIT) dropUnused();
     const slots = new FairSlots({ limit: connections, fraction: ownerFraction });
-    const made = { pool: transport.pool(address), slots, gone };
+    const made = { pool: transport.pool(address), slots, settled };
     destinations.set(name, made);
     return made;
   }
@@ -109,7 +109,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   }
 
   /** Drops destinations without a call or a connection, because callers can send any number of addresses. */
-  function forgetUnused(): void {
+  function dropUnused(): void {
     targets.clear();
     for (const [origin, { pool, slots }] of destinations) {
       const { active, idle } = pool.counts();

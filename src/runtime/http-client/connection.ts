@@ -15,7 +15,7 @@ interface Pool {
   /** The answer is complete and another call may be sent. */
   free(connection: Connection): void;
   /** The connection is closed. Called once. */
-  gone(connection: Connection): void;
+  closed(connection: Connection): void;
   /** Sends an order on another connection; no byte of it was written. */
   again(order: Order): void;
 }
@@ -36,7 +36,7 @@ export class Connection implements Carrier, Watched {
   #order: Order | null = null;
   /** The request waits for the end of the turn. */
   #unsent = false;
-  #state: 'connecting' | 'busy' | 'idle' | 'gone' = 'connecting';
+  #state: 'connecting' | 'busy' | 'idle' | 'closed' = 'connecting';
   /** It has carried an answer before. */
   #used = false;
   /** Body bytes of the current read: upstreams send many small chunks at once, which are passed on together. */
@@ -73,7 +73,7 @@ export class Connection implements Carrier, Watched {
 
   /** Sends a call on a connection that is idle or was just opened. */
   send(order: Order): void {
-    if (this.#state === 'gone' || this.#order !== null) return this.#pool.again(order);
+    if (this.#state === 'closed' || this.#order !== null) return this.#pool.again(order);
     this.#order = order;
     if (this.#state === 'idle') {
       this.#state = 'busy';
@@ -85,11 +85,11 @@ export class Connection implements Carrier, Watched {
   }
 
   pause(): void {
-    if (this.#state !== 'gone') this.#wire.pause();
+    if (this.#state !== 'closed') this.#wire.pause();
   }
 
   resume(): void {
-    if (this.#state !== 'gone' && this.#wire.paused) this.#wire.resume();
+    if (this.#state !== 'closed' && this.#wire.paused) this.#wire.resume();
   }
 
   /** Closes the connection without a report to its call. */
@@ -105,7 +105,7 @@ export class Connection implements Carrier, Watched {
   }
 
   #write(order: Order): void {
-    if (this.#state === 'gone' || this.#order !== order) return;
+    if (this.#state === 'closed' || this.#order !== order) return;
     this.#unsent = false;
     // Not earlier: bytes received before belong to no call.
     this.#parser.expect();
@@ -120,11 +120,11 @@ export class Connection implements Carrier, Watched {
   }
 
   #read(bytes: Buffer): void {
-    if (this.#state !== 'gone') this.#take(() => this.#parser.execute(bytes));
+    if (this.#state !== 'closed') this.#take(() => this.#parser.execute(bytes));
   }
 
   #closed(): void {
-    if (this.#state === 'gone') return;
+    if (this.#state === 'closed') return;
     this.#take(() => this.#parser.finish());
     this.#end(null);
   }
@@ -139,7 +139,7 @@ export class Connection implements Carrier, Watched {
     }
     if (this.#pieces.length > 0) this.#handOn();
     // The reader may have cancelled inside its chunk: a closed connection never becomes idle.
-    if (this.#state === 'gone') return;
+    if (this.#state === 'closed') return;
     const keepAliveMs = this.#keepAliveMs;
     if (keepAliveMs === null) {
       if (fault !== null) this.#end(fault);
@@ -175,13 +175,13 @@ export class Connection implements Carrier, Watched {
   }
 
   #end(error: Error | null): void {
-    if (this.#state === 'gone') return;
-    this.#state = 'gone';
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
     this.#watch.remove(this);
     const order = this.#order;
     this.#order = null;
     this.#wire.destroy();
-    this.#pool.gone(this);
+    this.#pool.closed(this);
     if (order === null) return;
     // Closed before a byte of the request was written: the upstream cannot have seen it (ADR 0054).
     if (this.#used && this.#unsent) return this.#pool.again(order);

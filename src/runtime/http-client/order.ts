@@ -32,7 +32,7 @@ export interface Destination {
   readonly pool: OriginPool;
   readonly slots: FairSlots;
   /** Called once for each order, when it no longer needs a connection. */
-  readonly gone: () => void;
+  readonly settled: () => void;
 }
 
 /** One call, from the queue of its origin to the release of its connection. */
@@ -77,7 +77,7 @@ export class Order implements Waiter, Carrier {
     if (this.#state !== 'carried') return;
     this.#state = 'free';
     if (this.#share !== null) this.#to.slots.leave(this.#share);
-    this.#to.gone();
+    this.#to.settled();
   }
 
   /** A call in the queue has no upstream to pause. */
@@ -90,6 +90,6 @@ export class Order implements Waiter, Carrier {
     if (this.#state !== 'queued') return;
     this.#state = 'free';
     if (this.#share !== null) this.#to.slots.withdraw(this.#share, this);
-    this.#to.gone();
+    this.#to.settled();
   }
 }

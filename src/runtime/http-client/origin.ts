@@ -40,7 +40,7 @@ export class Origin implements OriginPool {
     if (this.#open.has(connection) && connection.idle) this.#idle.push(connection);
   }
 
-  gone(connection: Connection): void {
+  closed(connection: Connection): void {
     this.#open.delete(connection);
     const place = this.#idle.indexOf(connection);
     if (place !== -1) this.#idle.splice(place, 1);

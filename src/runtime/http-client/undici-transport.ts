@@ -68,14 +68,14 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
 
   return {
     pool({ origin, peer, direct = false }): OriginPool {
-      let held = 0;
+      let openCalls = 0;
       const pool = direct ? directPool(origin, peer) : null;
       return {
         send(order) {
-          held += 1;
+          openCalls += 1;
           active += 1;
           const exchange = new Exchange(order, () => {
-            held -= 1;
+            openCalls -= 1;
             active -= 1;
             order.free();
           });
@@ -83,7 +83,7 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
           // Not inside the callbacks of another answer, whose connection is not free until they have returned.
           setImmediate(() => exchange.begin(pool ?? proxied, origin));
         },
-        counts: () => ({ active: held, idle: 0 }),
+        counts: () => ({ active: openCalls, idle: 0 }),
         close() {
           if (pool === null) return;
           pools.delete(pool);

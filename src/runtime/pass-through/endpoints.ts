@@ -108,9 +108,9 @@ export function createPassThroughEndpoints({
       return changed === null ? null : shown(changed.after);
     },
     async remove(id) {
-      const [gone] = await store.remove([id]);
+      const [removed] = await store.remove([id]);
       await refresh();
-      return gone === undefined ? null : shown(gone);
+      return removed === undefined ? null : shown(removed);
     },
     configure(endpoints) {
       configured = endpoints;

@@ -98,33 +98,33 @@ export function createResponseQueue({
     return { ...about, ...(JSON.parse(plain.toString('utf8')) as Pick<StoredResponse, 'input' | 'response'>) };
   }
 
-  const heldRow = (id: string): SealedResponse | null => {
-    const held = waiting.get(id);
-    return held === undefined || held.removed ? null : held.row;
+  const queuedRow = (id: string): SealedResponse | null => {
+    const queued = waiting.get(id);
+    return queued === undefined || queued.removed ? null : queued.row;
   };
   const present = (rows: readonly SealedResponse[]): readonly StoredResponse[] =>
     rows.flatMap((row) => (waiting.get(row.id)?.removed === true ? [] : (opened(row) ?? [])));
 
   async function findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null> {
-    const held = ids.flatMap((id) => heldRow(id) ?? []);
+    const queued = ids.flatMap((id) => queuedRow(id) ?? []);
     const elsewhere = ids.filter((id) => !waiting.has(id));
-    const room = limits.conversation - held.reduce((sum, { sealed }) => sum + sealed.length, 0);
+    const room = limits.conversation - queued.reduce((sum, { sealed }) => sum + sealed.length, 0);
     if (room < 0) return null;
     const stored = elsewhere.length === 0 ? [] : await store.find(elsewhere, room);
-    return stored === null ? null : present([...held, ...stored]);
+    return stored === null ? null : present([...queued, ...stored]);
   }
 
   /** The rows of a conversation, newest first. The newest may not be stored yet. */
   async function rowsOf(newest: string): Promise<readonly SealedResponse[]> {
-    const held: SealedResponse[] = [];
+    const queued: SealedResponse[] = [];
     let next: string | null = newest;
-    for (let row = heldRow(newest); row !== null && held.length < limits.turns;) {
-      held.push(row);
+    for (let row = queuedRow(newest); row !== null && queued.length < limits.turns;) {
+      queued.push(row);
       next = row.previousId;
-      row = next === null ? null : heldRow(next);
+      row = next === null ? null : queuedRow(next);
     }
-    if (next === null || waiting.has(next)) return held;
-    return [...held, ...(await store.chain(next, limits.turns, limits.conversation))];
+    if (next === null || waiting.has(next)) return queued;
+    return [...queued, ...(await store.chain(next, limits.turns, limits.conversation))];
   }
 
   return {
@@ -156,9 +156,9 @@ export function createResponseQueue({
       return { kind: 'whole', turns };
     },
     async remove(id) {
-      const held = waiting.get(id);
-      if (held === undefined) return await store.remove(id);
-      held.removed = true;
+      const queued = waiting.get(id);
+      if (queued === undefined) return await store.remove(id);
+      queued.removed = true;
     },
     flush: () => writes.flush(),
   };

@@ -45,7 +45,7 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
   const unnamed = drafts.filter(({ id }) => id === null);
   const accounts = new Map<string, Set<string>>();
   for (const [place, members] of Map.groupBy(unnamed, placeIdOf)) accounts.set(place, new Set(members.map(accountOf)));
-  const taken = new Map<string, number>();
+  const usedCounts = new Map<string, number>();
   const first = new Set<string>();
   return drafts.map((draft, index): Deployment => {
     const { id, ...deployment } = draft;
@@ -53,8 +53,8 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
     const place = placeIdOf(draft);
     const isAmbiguous = (accounts.get(place)?.size ?? 0) > 1;
     const account = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
-    const count = (taken.get(account) ?? 0) + 1;
-    taken.set(account, count);
+    const count = (usedCounts.get(account) ?? 0) + 1;
+    usedCounts.set(account, count);
     // Former ids: from before a second account was added, and from before ids were hashes.
     const alone = isAmbiguous && !first.has(place) ? [place] : [];
     first.add(place);

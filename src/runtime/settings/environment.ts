@@ -19,12 +19,12 @@ export function createEnvironment(own: NodeJS.ProcessEnv): Environment {
       const next: Record<string, string> = {};
       for (const [name, value] of Object.entries(values))
         if (typeof value === 'string' && value !== '' && (own[name] ?? '') === '') next[name] = value;
-      const gone = Object.keys(stored).filter((name) => next[name] === undefined);
+      const removed = Object.keys(stored).filter((name) => next[name] === undefined);
       const fresh = Object.keys(next).filter((name) => next[name] !== stored[name]);
-      for (const name of gone) variables[name] = own[name];
+      for (const name of removed) variables[name] = own[name];
       for (const name of fresh) variables[name] = next[name];
       stored = next;
-      return gone.length + fresh.length > 0;
+      return removed.length + fresh.length > 0;
     },
   };
 }

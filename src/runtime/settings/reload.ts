@@ -71,11 +71,11 @@ export function createConfigReader(argv: readonly string[], env: () => NodeJS.Pr
   let idle: { readonly worker: Worker; readonly end: NodeJS.Timeout } | null = null;
 
   function takeWorker(): Worker {
-    const kept = idle;
+    const idleUpstreams = idle;
     idle = null;
-    if (kept === null) return startWorker();
-    clearTimeout(kept.end);
-    return kept.worker;
+    if (idleUpstreams === null) return startWorker();
+    clearTimeout(idleUpstreams.end);
+    return idleUpstreams.worker;
   }
 
   function stop(): void {

@@ -6,9 +6,9 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 export interface ThreadPool<Task> {
   /**
    * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full,
-   * or when the thread died of the task. Buffers in `given` are transferred to an idle thread without a copy.
+   * or when the thread died of the task. Buffers in `transferred` are transferred to an idle thread without a copy.
    */
-  run<Result>(task: Task, bytes: number, given?: ArrayBuffer[]): Promise<Result>;
+  run<Result>(task: Task, bytes: number, transferred?: ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface ThreadPool<Task> {
 interface Job<Task> {
   readonly task: Task;
   readonly bytes: number;
-  readonly given: ArrayBuffer[];
+  readonly transferred: ArrayBuffer[];
   readonly leave: () => void;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
@@ -119,7 +119,7 @@ export function createThreadPool<Task>({
     thread.jobs.push(job);
     thread.worker.ref();
     // Behind another task its memory is copied, so that the task can be repeated when the thread dies of the other one.
-    thread.worker.postMessage(job.task, thread.jobs.length === 1 ? job.given : []);
+    thread.worker.postMessage(job.task, thread.jobs.length === 1 ? job.transferred : []);
     next();
   }
 
@@ -131,11 +131,11 @@ export function createThreadPool<Task>({
   }
 
   return {
-    async run(task, bytes, given = []) {
+    async run(task, bytes, transferred = []) {
       if (closed) throw new Unavailable('The process is ending.');
       const leave = room.enter(bytes);
       return new Promise((resolve, reject) => {
-        queue.push({ task, bytes, given, leave, resolve, reject });
+        queue.push({ task, bytes, transferred, leave, resolve, reject });
         next();
       });
     },

@@ -16,14 +16,14 @@ export interface WorkQueueLimit {
 }
 
 export function createWorkQueueLimit(room: Room): WorkQueueLimit {
-  let held = { jobs: 0, bytes: 0 };
+  let runningWeight = { jobs: 0, bytes: 0 };
   return {
     enter(bytes) {
-      const full = held.jobs >= room.waiting || held.bytes + bytes > room.bytes;
-      if (held.jobs > 0 && full) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
-      held = { jobs: held.jobs + 1, bytes: held.bytes + bytes };
+      const full = runningWeight.jobs >= room.waiting || runningWeight.bytes + bytes > room.bytes;
+      if (runningWeight.jobs > 0 && full) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
+      runningWeight = { jobs: runningWeight.jobs + 1, bytes: runningWeight.bytes + bytes };
       return () => {
-        held = { jobs: held.jobs - 1, bytes: held.bytes - bytes };
+        runningWeight = { jobs: runningWeight.jobs - 1, bytes: runningWeight.bytes - bytes };
       };
     },
   };

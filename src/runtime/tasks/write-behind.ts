@@ -15,7 +15,7 @@ export interface WriteBehind<Item> {
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
   /** Number of records that were committed, refused or dropped. */
-  gone(): number;
+  settledCount(): number;
   /**
    * Runs a read while no commit runs; commits wait for it, so it must have a deadline. The read waits for a running
    * commit for at most `withinMs`.
@@ -181,7 +181,7 @@ export function createWriteBehind<Item>({
       return committedInTime;
     },
     waiting: () => waiting.length,
-    gone: () => committed + droppedCount,
+    settledCount: () => committed + droppedCount,
     betweenCommits: (read, withinMs) =>
       new Promise((resolve, reject) => {
         let pendingRead: ReturnType<typeof read> | null = null;

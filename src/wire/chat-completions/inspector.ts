@@ -25,7 +25,7 @@ export class ChunkInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #form: AnswerForm;
   readonly #rewriter: ModelRewriter | null;
-  #begun = false;
+  #hasBegun = false;
   #sawDone = false;
   #responseId: string | null = null;
   #responseModel: string | null = null;
@@ -42,8 +42,8 @@ export class ChunkInspector implements StreamInspector {
     this.#rewriter = form.keepsModel === true ? null : createModelRewriter(options.model);
   }
 
-  get begun(): boolean {
-    return this.#begun;
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   get complete(): boolean {
@@ -67,12 +67,12 @@ export class ChunkInspector implements StreamInspector {
     if (data === null) return event;
     if (data.equals(DONE)) {
       this.#sawDone = true;
-      this.#begun = true;
+      this.#hasBegun = true;
       return event;
     }
     // The first event has the role of the answer only.
-    if (this.#begun) this.pieces += 1;
-    if (this.#begun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
+    if (this.#hasBegun) this.pieces += 1;
+    if (this.#hasBegun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);
     if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is not a chunk of an answer');
     const error = errorOf(chunk);
@@ -87,7 +87,7 @@ export class ChunkInspector implements StreamInspector {
     this.#usage = facts.usage ?? this.#usage;
     if (this.#form.namesPrice === true) this.#charged = chargedOf(chunk) ?? this.#charged;
     if (this.#options.textLimit > 0) this.#keepText(chunk);
-    this.#begun = true;
+    this.#hasBegun = true;
     if (this.#options.dropUsage && isUsageChunk(chunk)) return null;
     return this.#rewritten(event, data);
   }

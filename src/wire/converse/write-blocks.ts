@@ -115,8 +115,8 @@ function locationOf(source: Source): Fields | null {
   return source.form === 'url' && source.url.startsWith('s3://') ? { s3Location: { uri: source.url } } : null;
 }
 
-/** Unique document name with the allowed characters only. Adds it to `taken`. */
-function documentName(requested: string | null, taken: Set<string>): string {
+/** Unique document name with the allowed characters only. Adds it to `usedNames`. */
+function documentName(requested: string | null, usedNames: Set<string>): string {
   const plain = (requested ?? 'document')
     .replace(/\.[A-Za-z0-9]+$/, '')
     .replace(/[^A-Za-z0-9\s\-()[\]]+/g, '-')
@@ -125,7 +125,7 @@ function documentName(requested: string | null, taken: Set<string>): string {
     .slice(0, 180);
   const base = plain === '' ? 'document' : plain;
   let name = base;
-  for (let number = 2; taken.has(name); number += 1) name = `${base} (${number})`;
-  taken.add(name);
+  for (let number = 2; usedNames.has(name); number += 1) name = `${base} (${number})`;
+  usedNames.add(name);
   return name;
 }

@@ -16,7 +16,7 @@ const TYPE_SEARCH_BYTES = 200;
 /** Inspects a stream of images or of a transcript. Forwards every event unchanged. */
 export class MediaInspector implements StreamInspector {
   readonly #options: InspectorOptions;
-  #begun = false;
+  #hasBegun = false;
   #complete = false;
   #images = 0;
   #usage: Usage | null = null;
@@ -28,8 +28,8 @@ export class MediaInspector implements StreamInspector {
     this.#options = options;
   }
 
-  get begun(): boolean {
-    return this.#begun;
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   get complete(): boolean {
@@ -52,12 +52,12 @@ export class MediaInspector implements StreamInspector {
     const data = dataOf(event);
     if (data === null) return event;
     if (data.equals(DONE)) {
-      this.#begun = true;
+      this.#hasBegun = true;
       this.#complete = true;
       return event;
     }
     if (isPartial(event, data)) {
-      this.#begun = true;
+      this.#hasBegun = true;
       return event;
     }
     const value = parseJson(data);
@@ -67,7 +67,7 @@ export class MediaInspector implements StreamInspector {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
       return this.#options.refused(error);
     }
-    this.#begun = true;
+    this.#hasBegun = true;
     this.#read(value);
     return event;
   }

@@ -50,13 +50,13 @@ function tokensIn(fields: Fields): Usage | null {
   const details = object(fields['prompt_tokens_details'] ?? fields['input_tokens_details']);
   const cached = count(details['cached_tokens']) ?? count(fields['cachedContentTokenCount']) ?? 0;
   const thoughts = count(fields['thoughtsTokenCount']) ?? 0;
-  const spoken = object(fields['completion_tokens_details'] ?? fields['output_tokens_details']);
+  const outputDetails = object(fields['completion_tokens_details'] ?? fields['output_tokens_details']);
   return {
     inputTokens: (input ?? 0) + (isBeside ? read + written : 0),
     outputTokens: (output ?? 0) + thoughts,
     cacheReadTokens: cached + read,
     cacheWriteTokens: written,
-    reasoningTokens: (count(spoken['reasoning_tokens']) ?? 0) + thoughts,
+    reasoningTokens: (count(outputDetails['reasoning_tokens']) ?? 0) + thoughts,
   };
 }
 

@@ -23,7 +23,7 @@ export class ResponseInspector implements StreamInspector {
   #typed: AnswerReader | null = null;
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
-  #begun = false;
+  #hasBegun = false;
   pieces = 0;
   #ended = false;
 
@@ -34,8 +34,8 @@ export class ResponseInspector implements StreamInspector {
     this.#names = { model, idOf, previousId };
   }
 
-  get begun(): boolean {
-    return this.#begun;
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   get complete(): boolean {
@@ -55,7 +55,7 @@ export class ResponseInspector implements StreamInspector {
       this.#ended = true;
       return event;
     }
-    if (this.#begun && this.#options.textLimit === 0 && isPiece(data)) {
+    if (this.#hasBegun && this.#options.textLimit === 0 && isPiece(data)) {
       this.pieces += 1;
       return event;
     }
@@ -67,7 +67,7 @@ export class ResponseInspector implements StreamInspector {
       return this.#options.refused(error);
     }
     const response = object(value['response']);
-    this.#begun = true;
+    this.#hasBegun = true;
     this.#ended ||= isLast(value['type']);
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {

@@ -25,7 +25,7 @@ export class ResponseWriter implements AnswerWriter {
   #id: string;
   #text = '';
   #sequence = 0;
-  #begun = false;
+  #hasBegun = false;
   /** Final items by output index. Null while an item is open. */
   readonly #output: (object | null)[] = [];
   #openMessage: { readonly item: OpenMessage; readonly index: number } | null = null;
@@ -107,8 +107,8 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   #begin(): void {
-    if (this.#begun) return;
-    this.#begun = true;
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
     const response = this.#response('in_progress');
     this.#event('response.created', { response });
     this.#event('response.in_progress', { response });

@@ -102,7 +102,7 @@ export class EventRelay implements ByteSink, ByteStream {
         this.#source.cancel();
         return true;
       }
-      if (!this.#isOpen && this.#inspector.begun) this.#markOpen();
+      if (!this.#isOpen && this.#inspector.hasBegun) this.#markOpen();
       if (replacement !== event) {
         if (start > unchangedFrom) pieces.push(run.subarray(unchangedFrom, start));
         if (replacement !== null) pieces.push(replacement);

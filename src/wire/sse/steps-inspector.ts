@@ -26,7 +26,7 @@ export class StepsInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   /** Separate reader for `deltas`, because a reader keeps its position in the answer. Null until first use. */
   #typed: AnswerReader | null = null;
-  #begun = false;
+  #hasBegun = false;
   pieces = 0;
 
   constructor(dialect: InspectedDialect, options: InspectorOptions) {
@@ -36,8 +36,8 @@ export class StepsInspector implements StreamInspector {
     this.#seen = new OutcomeOfSteps(options.textLimit);
   }
 
-  get begun(): boolean {
-    return this.#begun;
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   get complete(): boolean {
@@ -51,7 +51,7 @@ export class StepsInspector implements StreamInspector {
   inspect(event: Buffer): Buffer | null | Error {
     const data = dataOf(event);
     if (data === null || data.equals(DONE)) return event;
-    if (this.#begun && this.#options.textLimit === 0 && this.#dialect.isPiece?.(data) === true) {
+    if (this.#hasBegun && this.#options.textLimit === 0 && this.#dialect.isPiece?.(data) === true) {
       this.pieces += 1;
       return event;
     }
@@ -63,7 +63,7 @@ export class StepsInspector implements StreamInspector {
       return this.#options.refused(error);
     }
     for (const step of this.#reader.read(value, nameOf(event))) {
-      this.#begun = true;
+      this.#hasBegun = true;
       this.#seen.add(step);
       if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
     }

@@ -30,11 +30,11 @@ describe('a stream with its steps', () => {
   it('is read while it is forwarded, and keeps the names of its events', () => {
     const inspector = follow(4);
     expect(inspector.inspect(Buffer.from(': ping\n\n'))?.toString()).toBe(': ping\n\n');
-    expect(inspector.begun).toBe(false);
+    expect(inspector.hasBegun).toBe(false);
     expect(inspector.inspect(event(text('Hello')))?.toString()).toBe(
       `event: message\ndata: ${JSON.stringify({ ...text('Hello'), model: 'public' })}\n\n`,
     );
-    expect(inspector).toMatchObject({ begun: true, complete: false });
+    expect(inspector).toMatchObject({ hasBegun: true, complete: false });
     const last = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
     expect(inspector.inspect(last)).toBe(last);
     expect(inspector.complete).toBe(true);

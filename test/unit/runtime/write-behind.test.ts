@@ -214,15 +214,15 @@ describe('a read beside write-behind', () => {
     queue.push(1);
     const first = queue.flush();
     await begun();
-    const read = queue.betweenCommits(async () => queue.gone(), 60_000);
+    const read = queue.betweenCommits(async () => queue.settledCount(), 60_000);
     queue.push(2);
-    expect([queue.gone(), commits.length]).toEqual([0, 1]);
+    expect([queue.settledCount(), commits.length]).toEqual([0, 1]);
     commits[0]?.end();
     expect(await read).toBe(1);
     await begun();
     commits[1]?.end();
     await first;
-    expect([queue.gone(), queue.waiting()]).toEqual([2, 0]);
+    expect([queue.settledCount(), queue.waiting()]).toEqual([2, 0]);
   });
 
   it('delays the next commit until it has ended, also when it fails', async () => {
@@ -248,19 +248,19 @@ describe('a read beside write-behind', () => {
     let reads = 0;
     const read = queue.betweenCommits(async () => {
       reads += 1;
-      return queue.gone();
+      return queue.settledCount();
     }, 1);
     expect(await read).toBe(0);
     commits[0]?.end();
     await flushed;
     await begun();
-    expect([queue.gone(), reads]).toEqual([1, 1]);
+    expect([queue.settledCount(), reads]).toEqual([1, 1]);
   });
 
   it('does not wait for records that were refused or dropped', async () => {
     const { queue, refused } = pickyStore([2]);
     for (const item of [1, 2, 3]) queue.push(item);
     await queue.flush();
-    expect([queue.gone(), refused]).toEqual([3, [[2, POISON]]]);
+    expect([queue.settledCount(), refused]).toEqual([3, [[2, POISON]]]);
   });
 });

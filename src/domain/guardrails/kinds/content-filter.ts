@@ -36,14 +36,14 @@ export interface FilterRules {
 
 /** Places of a keyword, without regard to case. */
 export function keywordFinder(keyword: string): Finder {
-  const sought = keyword.toLowerCase();
+  const keywordText = keyword.toLowerCase();
   return (text) => {
     const spans: Span[] = [];
     const lower = text.toLowerCase();
     // A change of case changes the length of a few characters; places in the text are unknown then.
-    if (lower.length !== text.length) return lower.includes(sought) ? [{ from: 0, to: text.length }] : spans;
-    for (let at = lower.indexOf(sought); at !== -1; at = lower.indexOf(sought, at + sought.length))
-      spans.push({ from: at, to: at + sought.length });
+    if (lower.length !== text.length) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : spans;
+    for (let at = lower.indexOf(keywordText); at !== -1; at = lower.indexOf(keywordText, at + keywordText.length))
+      spans.push({ from: at, to: at + keywordText.length });
     return spans;
   };
 }

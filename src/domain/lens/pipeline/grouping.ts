@@ -172,11 +172,11 @@ export interface Grouping {
   readonly final: boolean;
 }
 
-/** Groups sightings of one check and kind by their cause. After each batch `told` is called with the number of batches. */
+/** Groups sightings of one check and kind by their cause. After each batch `reportProgress` is called with the number of batches. */
 export async function groupSightings(
   sightings: readonly Sighting[],
   analyst: Analyst,
-  told: (batches: number, groupedBatches: number) => void,
+  reportProgress: (batches: number, groupedBatches: number) => void,
 ): Promise<Grouping> {
   const batches = batchesOf(sightings);
   const sections = [...Map.groupBy(batches, ({ checkId, kind }) => JSON.stringify([checkId, kind])).values()];
@@ -184,7 +184,7 @@ export async function groupSightings(
   const failures: string[] = [];
   let groupedBatches = 0;
   let isFinal = false;
-  told(batches.length, 0);
+  reportProgress(batches.length, 0);
   for (const section of sections) {
     let registry: readonly Registry[] = [];
     for (const batch of section) {
@@ -195,7 +195,7 @@ export async function groupSightings(
         failures.push(done.failure.failure);
         isFinal ||= done.failure.final;
       }
-      told(batches.length, groupedBatches);
+      reportProgress(batches.length, groupedBatches);
     }
     const found =
       section.length > 1 && !isFinal ? await reconciled(registry, analyst) : registry.map(({ candidate }) => candidate);
