@@ -41,7 +41,7 @@ export function workerOf(scope: Pick<Scope, 'caller'>): LensWorkerCaller['worker
   return caller.worker;
 }
 
-const jobClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attempt });
+const runClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attempt });
 
 /** Hash of the criteria of a run, and of the version of the prompts. */
 const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun): string =>
@@ -65,7 +65,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
 /** The same with the lease of the claim extended. */
 async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
   const run = await claimedRun(scope, claim);
-  const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
+  const job = await scope.platform.stores.jobs.extend(runClaim(claim), scope.platform.clock.now(), LEASE_MS);
   if (job === null) throw new OwnershipLost();
   return run;
 }
@@ -113,7 +113,7 @@ async function mayPay(scope: Scope<LensPlatform>, { settings }: LensRun): Promis
 /** The run of a claimed job; null when the run has ended, or the worker cannot pay for it. */
 async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRun | null> {
   const { stores, clock, bus } = scope.platform;
-  const jobClaim = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
+  const runClaim = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
   const current = await stores.lenses.find(job.subject);
   const claim = { id: job.id, attempt: job.attempts };
   if (current === null || current.run.id !== job.id || !isActive(current.run)) {
@@ -131,7 +131,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
     return null;
   }
   const state = await stores.lenses.change(job.subject, (before) =>
-    before.run.id === job.id && isActive(before.run) ? claimed(before, jobClaim, clock.now()) : before,
+    before.run.id === job.id && isActive(before.run) ? claimed(before, runClaim, clock.now()) : before,
   );
   if (state === null || state.run.attempts !== job.attempts) return null;
   bus.publish('lensRun', state.run);
@@ -290,7 +290,7 @@ export const completeLensRun = operation({
       return { ...ended(before, endingOf(before.run, result, merged.changed), now), findings: merged.findings };
     });
     await stores.jobs.end(
-      jobClaim(claim),
+      runClaim(claim),
       { status: state.run.status === 'failed' ? 'failed' : 'completed', error: result.error },
       now,
     );
@@ -336,7 +336,7 @@ export const releaseLensRun = operation({
     if (job === undefined || !isHeld(job, now) || job.attempts !== claim.attempt) return;
     const dueAt = new Date(now.getTime() + (failure === null ? 0 : backoffMs(job.attempts)));
     const delayed = await stores.jobs.retry(
-      jobClaim(claim),
+      runClaim(claim),
       { dueAt, error: failure ?? '', counts: failure !== null },
       now,
     );

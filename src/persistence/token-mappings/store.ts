@@ -16,5 +16,6 @@ export const createTokenMappingStore = (database: Database): TokenMappingStore =
       ...flagged('active', active),
     ],
     ranks: { created_at: 'created_at', claim_value: 'claim_value' },
-    taken: ({ claimName, claimValue }) => `A mapping of the claim '${claimName}' with '${claimValue}' already exists.`,
+    conflictText: ({ claimName, claimValue }) =>
+      `A mapping of the claim '${claimName}' with '${claimValue}' already exists.`,
   });
