@@ -41,7 +41,7 @@ export function workerOf(scope: Pick<Scope, 'caller'>): LensWorkerCaller['worker
   return caller.worker;
 }
 
-const runClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attempt });
+const jobClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attempt });
 
 /** Hash of the criteria of a run, and of the version of the prompts. */
 const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun): string =>
@@ -65,7 +65,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
 /** The same with the lease of the claim extended. */
 async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
   const run = await claimedRun(scope, claim);
-  const job = await scope.platform.stores.jobs.extend(runClaim(claim), scope.platform.clock.now(), LEASE_MS);
+  const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
   if (job === null) throw new OwnershipLost();
   return run;
 }
@@ -290,7 +290,7 @@ export const completeLensRun = operation({
       return { ...ended(before, endingOf(before.run, result, merged.changed), now), findings: merged.findings };
     });
     await stores.jobs.end(
-      runClaim(claim),
+      jobClaim(claim),
       { status: state.run.status === 'failed' ? 'failed' : 'completed', error: result.error },
       now,
     );
@@ -336,7 +336,7 @@ export const releaseLensRun = operation({
     if (job === undefined || !isHeld(job, now) || job.attempts !== claim.attempt) return;
     const dueAt = new Date(now.getTime() + (failure === null ? 0 : backoffMs(job.attempts)));
     const delayed = await stores.jobs.retry(
-      runClaim(claim),
+      jobClaim(claim),
       { dueAt, error: failure ?? '', counts: failure !== null },
       now,
     );
