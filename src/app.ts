@@ -1,3 +1,4 @@
+import type { Platform } from '../resolvers/operation/scope.ts';
 import { createScopes } from './http/request-scopes.ts';
 import { createBackgroundTasks } from './background-tasks.ts';
 import { createBus } from './runtime/bus.ts';
@@ -9,10 +10,11 @@ import { composeAdmission } from './startup/compose-admission.ts';
 import { composeCatalog } from './startup/compose-catalog.ts';
 import { composeChanges, evictionFrom } from './startup/compose-changes.ts';
 import { composeDeployments } from './startup/compose-deployments.ts';
-import { composeGateway, composeRecords, composeUpstreams, flushRecords } from './startup/compose-gateway.ts';
+import { composeGateway, composeUpstreams } from './startup/compose-gateway.ts';
 import { composeGuardrails } from './startup/compose-guardrails.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
+import { composeRecords, flushRecords } from './startup/compose-records.ts';
 import { composeReload, type Reloads } from './startup/compose-reload.ts';
 import { composeSettings } from './startup/compose-settings.ts';
 import { composeStores } from './startup/compose-stores.ts';
@@ -64,99 +66,89 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
 }
 
 async function composeApp(opening: StartContext): Promise<Reloads> {
-  const opened = await composeStores(opening);
-  const { exports } = opened;
-  const shared = composeChanges(opening, { stores: opened.stores, bus: createBus() });
-  const { stores: announcing, changes, feeds } = shared;
-  const { bus } = feeds;
-  const { settings, stores, configuration, readVariables, addressOf, admit } = await composeSettings(opening, {
-    stores: announcing,
-    bus,
-  });
-  const context: StartContext = { ...opening, settings };
-  const http = await composeUpstreams(context);
-  const { catalog, recorder } = await composeCatalog(context, { stores, bus });
-  const models = await composeDeployments(context, stores);
-  const { deployments, fallbacks } = models;
-  const guardrails = await composeGuardrails(context, stores);
-  const recording = composeRecords(context, { stores, bus, http });
-  const keys = await composeKeys(context, { stores, deployments, countedBudgets: recording.countedBudgets });
-  const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
-  const admitting = await composeAdmission(context, { stores, records: recording.records });
-  const engine = composeGateway(context, {
-    ...recording,
-    ...admitting,
-    stores,
-    http,
-    bus,
-    catalog,
-    deployments,
-    configuration,
-    fallbacks,
-    guardrails,
-  });
-  const connections = composeConnections(context);
-  const parts = {
-    ...keys,
-    ...recording,
-    ...models,
-    ...admitting,
-    ...engine,
-    ...sales,
-    guardrails,
-    stores,
-    configuration,
-    exports,
-    bus,
-    http,
-    catalog,
-    connections,
-    changes,
-  };
+  const base = await composeBase(opening);
+  const parts = await composeParts(base);
+  const { context } = base;
   const platform = composePlatform(context, parts);
   await platform.passThrough.refresh();
-  const reloads = composeReload(context, {
-    configuration,
-    readVariables,
-    deployments,
-    passThrough: platform.passThrough,
-    guardrails,
-  });
+  const { readVariables } = base;
+  const reloads = composeReload(context, { ...parts, readVariables, passThrough: platform.passThrough });
   await reloads.prepare();
   const tasks = createBackgroundTasks(context, platform, {
-    alone: stores.processMessages === null,
-    authorship: opened.stores.authorship,
+    alone: parts.stores.processMessages === null,
+    authorship: base.authorship,
   });
   context.shutdown.add('background tasks', () => tasks.stop());
   // Flushed before the background tasks end, because they may outlast the process.
-  flushRecords(context, recording);
-  const { networkOf } = keys;
-  await composeTransports(context, {
-    bus,
-    scopes: createScopes(platform, { paidKeys, networkOf, addressOf, admit, authenticated: connections.authenticated }),
-    admit,
-    keyRing: keys.keyRing,
-    realtime: engine.gateway.realtime,
-    passThrough: platform.passThrough,
-    connections,
-    activity: recording.activity,
-    authorship: opened.stores.authorship,
-  });
-  changes.start(evictionFrom({ ...parts, passThrough: platform.passThrough }));
-  feeds.start(platform.records.readable);
-  startCatalog(context, { catalog, recorder });
-  sales.freeTier.start();
+  flushRecords(context, parts);
+  await serve(base, parts, platform);
+  startTasks(base, parts, platform);
   tasks.start();
   reloads.start();
-  recording.records.start();
-  recording.activity.start();
-  recording.guardrailUse.start();
   context.shutdown.add('start of new work', () => {
     context.state.draining = true;
     // Running tasks end together with the requests in flight; the step `background tasks` waits for them.
     void tasks.stop();
   });
   return reloads;
+}
+
+type Base = Awaited<ReturnType<typeof composeBase>>;
+type Parts = Awaited<ReturnType<typeof composeParts>>;
+
+/** Stores, messages between processes, and the settings with those that are stored. */
+async function composeBase(opening: StartContext) {
+  const { stores: own, exports } = await composeStores(opening);
+  const { stores: announcing, changes, feeds } = composeChanges(opening, { stores: own, bus: createBus() });
+  const { bus } = feeds;
+  const { settings, ...configured } = await composeSettings(opening, { stores: announcing, bus });
+  const context: StartContext = { ...opening, settings };
+  return { context, ...configured, exports, changes, feeds, bus, authorship: own.authorship };
+}
+
+/** What operations use: models, keys, records, limits and the gateway over them. */
+async function composeParts({ context, stores, configuration, exports, changes, bus }: Base) {
+  const http = await composeUpstreams(context);
+  const { catalog, recorder } = await composeCatalog(context, { stores, bus });
+  const models = await composeDeployments(context, stores);
+  const guardrails = await composeGuardrails(context, stores);
+  const recording = composeRecords(context, { stores, bus, http });
+  const { countedBudgets, records } = recording;
+  const keys = await composeKeys(context, { stores, deployments: models.deployments, countedBudgets });
+  const sales = composeSales(context, { stores, keyRing: keys.keyRing });
+  const limits = await composeAdmission(context, { stores, records });
+  const shared = { stores, configuration, http, bus, catalog, guardrails, ...models, ...recording, ...limits };
+  const engine = composeGateway(context, shared);
+  const connections = composeConnections(context);
+  return { ...shared, ...keys, ...sales, ...engine, recorder, exports, changes, connections };
+}
+
+/** Opens the port. */
+function serve({ context, addressOf, admit, authorship }: Base, parts: Parts, platform: Platform): Promise<void> {
+  const { bus, keyRing, paidKeys, networkOf, gateway, connections, activity } = parts;
+  const { authenticated } = connections;
+  return composeTransports(context, {
+    bus,
+    scopes: createScopes(platform, { paidKeys, networkOf, addressOf, admit, authenticated }),
+    admit,
+    keyRing,
+    realtime: gateway.realtime,
+    passThrough: platform.passThrough,
+    connections,
+    activity,
+    authorship,
+  });
+}
+
+/** Starts the work that runs beside requests. */
+function startTasks({ context, changes, feeds }: Base, parts: Parts, { passThrough, records }: Platform): void {
+  changes.start(evictionFrom({ ...parts, passThrough }));
+  feeds.start(records.readable);
+  startCatalog(context, parts);
+  parts.freeTier.start();
+  parts.records.start();
+  parts.activity.start();
+  parts.guardrailUse.start();
 }
 
 function startCatalog(

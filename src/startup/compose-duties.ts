@@ -136,10 +136,28 @@ function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platfo
   ];
 }
 
-function retentionsOf(
-  { settings, log }: Pick<StartContext, 'settings' | 'log'>,
-  platform: Platform,
-): readonly Planned[] {
+/** Rows that are removed when they are older than `days`; 0 keeps them. */
+interface Retention {
+  readonly name: string;
+  readonly what: string;
+  readonly days: number | (() => number);
+  readonly remove: (beforeMs: number, limit: number) => Promise<number>;
+  readonly stepSize?: number;
+}
+
+const retentionsOf = (context: Pick<StartContext, 'settings' | 'log'>, platform: Platform): readonly Planned[] =>
+  expiringRows(context, platform).map(({ name, ...task }) => ({
+    name,
+    seconds: task.days === 0 ? 0 : RETENTION_SECONDS,
+    longestSeconds: LONGEST_SECONDS.retention,
+    firstLookMs: FIRST_ROUND_MS,
+    work: async (signal) => {
+      const days = typeof task.days === 'number' ? task.days : task.days();
+      if (days > 0) await removeOld({ ...task, days, clock: systemClock, log: context.log, signal });
+    },
+  }));
+
+function expiringRows({ settings }: Pick<StartContext, 'settings'>, platform: Platform): readonly Retention[] {
   // A step is never cancelled: it is small, and the shutdown waits for it.
   const scope = systemScope(platform, 'retention', new AbortController().signal);
   const traceSteps = settings.clickHouse === null ? {} : { stepSize: CLICKHOUSE_STEP };
@@ -188,14 +206,5 @@ function retentionsOf(
       days: LENS_WORK_DAYS,
       remove: (beforeMs: number, limit: number) => removeExpiredLensWork(scope, { beforeMs, limit }),
     },
-  ].map(({ name, ...task }) => ({
-    name,
-    seconds: task.days === 0 ? 0 : RETENTION_SECONDS,
-    longestSeconds: LONGEST_SECONDS.retention,
-    firstLookMs: FIRST_ROUND_MS,
-    work: async (signal) => {
-      const days = typeof task.days === 'number' ? task.days : task.days();
-      if (days > 0) await removeOld({ ...task, days, clock: systemClock, log, signal });
-    },
-  }));
+  ];
 }

@@ -62,69 +62,62 @@ async function composeTokens({ settings: { tokens }, log }: StartContext): Promi
   return { verifier: own.length === 0 ? common : verifierByIssuer(new Map(own), common), rules };
 }
 
-export async function composeKeys(
-  context: StartContext,
-  {
-    stores,
-    deployments,
-    countedBudgets,
-  }: {
-    readonly stores: Stores;
-    readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'>;
-    readonly countedBudgets: CountedBudgets;
-  },
-): Promise<Keys> {
+interface KeyParts {
+  readonly stores: Stores;
+  readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'>;
+  readonly countedBudgets: CountedBudgets;
+}
+
+/** Virtual keys, signed tokens and tracing keys, behind one key ring. */
+export async function composeKeys(context: StartContext, parts: KeyParts): Promise<Keys> {
   const { settings } = context;
+  const { stores } = parts;
   const networkOf = createClientNetworks(settings.trustedProxies);
   const failures = createFailedKeys({
     perMinute: settings.wrongKeysPerMinute,
     networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
     clock: systemClock,
   });
+  const common = { generator: keyGenerator, clock: systemClock, failures };
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
-  const owned = createOwnedKeys(stores.keys, stores, {
+  const held = storedKeys(parts, acceptance, tokens);
+  const virtualKeys = createKeyRing({
+    ...common,
+    masterKey: settings.masterKey,
+    store: createSessionKeys(held, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
+    mapped: acceptance !== null && acceptance.rules.keyField !== null,
+    pause,
+  });
+  const signedTokens = withTokens(virtualKeys, { ...common, acceptance, tokens });
+  const keyRing = withTracingKeys(signedTokens, { ...common, store: stores.tracingKeys });
+  const callerWatch = createCallerWatch(keyRing);
+  keyRing.onChange(callerWatch.check);
+  return { keyRing, callerWatch, networkOf };
+}
+
+/** Keys with their owners, from the store and, where tokens are accepted, from tokens. */
+function storedKeys(
+  { stores, deployments, countedBudgets }: KeyParts,
+  acceptance: TokenAcceptance | null,
+  tokens: ReturnType<typeof createVerifiedTokens>,
+) {
+  const keys = createOwnedKeys(stores.keys, stores, {
     accessGroupsOf: (model) => deployments.accessGroupsOf(model),
     isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
     counted: countedBudgets,
   });
-  const held =
-    acceptance === null
-      ? owned
-      : createTokenKeys({
-          keys: owned,
-          tokens,
-          stores,
-          stored: stores.keys,
-          rules: acceptance.rules,
-          generator: keyGenerator,
-          clock: systemClock,
-        });
-  const virtualKeys = createKeyRing({
-    masterKey: settings.masterKey,
-    store: createSessionKeys(held, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
-    generator: keyGenerator,
-    clock: systemClock,
-    failures,
-    mapped: acceptance !== null && acceptance.rules.keyField !== null,
-    pause,
-  });
-  const signedTokens = withTokens(virtualKeys, {
-    acceptance,
+  if (acceptance === null) return keys;
+  const { rules } = acceptance;
+  return createTokenKeys({
+    keys,
     tokens,
+    stores,
+    stored: stores.keys,
+    rules,
     generator: keyGenerator,
     clock: systemClock,
-    failures,
   });
-  const keyRing = withTracingKeys(signedTokens, {
-    store: stores.tracingKeys,
-    generator: keyGenerator,
-    clock: systemClock,
-    failures,
-  });
-  const callerWatch = createCallerWatch(keyRing);
-  keyRing.onChange(callerWatch.check);
-  return { keyRing, callerWatch, networkOf };
 }
 
 /** The checkout, the keys that it sells, and the free tier. */

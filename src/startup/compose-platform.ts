@@ -28,8 +28,9 @@ import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import { createTraceOutlines } from '../runtime/traces/outlines.ts';
 import { announcingCatalogKeys, announcingKeys } from './compose-changes.ts';
 import type { Deployments } from './compose-deployments.ts';
-import type { composeGateway, composeRecords } from './compose-gateway.ts';
+import type { composeGateway } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
+import type { composeRecords } from './compose-records.ts';
 import type { ComposedSettings } from './compose-settings.ts';
 import { lensServiceCheck } from './compose-lens.ts';
 import { composeServiceTests } from './compose-service-tests.ts';
@@ -63,9 +64,12 @@ interface PlatformParts
 /** The platform: every object that operations use. */
 export function composePlatform(context: StartContext, parts: PlatformParts): Platform {
   const { settings, state } = context;
-  const { stores, catalog, gateway, records } = parts;
-  const keyRing = announcingKeys(parts.keyRing, parts.changes);
+  const { stores, configuration } = parts;
   return {
+    ...catalogPlatform(parts),
+    ...modelPlatform(context, parts),
+    ...callPlatform(context, parts),
+    ...keyPlatform(context, parts),
     stores: {
       ...stores,
       deployments: parts.deploymentStore,
@@ -73,65 +77,16 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
       ...labelStores(stores, parts),
       jobs: withJobUpdates(stores.jobs, (job) => parts.bus.publish('job', job)),
     },
-    deployments: parts.deployments,
-    credentials: parts.deployments,
-    deploymentReader: settings.deploymentReader,
-    storesModels: settings.storesModels,
-    fallbacks: parts.fallbacks,
-    catalog,
-    catalogKeys: announcingCatalogKeys(parts.catalogKeys, parts.changes),
-    catalogResults: createCatalogResultCache(catalog),
-    patterns: createPatternCompiler(),
-    freeTier: parts.freeTier,
     payments: parts.payments,
     checkoutRateLimiter: createRateLimiter({ ...CHECKOUT_RATE_LIMIT, clock: systemClock }),
-    gateway,
-    accounts: createProviderAccounts(settings.providerAccounts, {
-      stored: parts.deployments,
-      deployments: () => parts.deployments.current(),
-      served: settings.providerPassThrough,
-      costPerRequest: settings.providerCostPerRequest,
-    }),
     agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000 }),
     agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
-    passThrough: composePassThrough(context, stores),
-    guardrails: parts.guardrails,
-    activeGuardrails: parts.activeGuardrails,
-    healthChecks: {
-      background: settings.healthChecks.everySeconds > 0,
-      details: settings.healthChecks.details,
-      queue: parts.healthCheckQueue,
-    },
-    fileLimits: settings.fileLimits,
-    decisions: {
-      mostQuestions: settings.mostDecisionQuestions,
-      fallbackBelow: settings.decisionFallbackBelow,
-      storage: settings.storeDecisions,
-      queue: parts.decisionQueue,
-      calibrations: parts.calibrations,
-    },
-    exposesApiBase: settings.callers.exposeApiBase,
-    estimates: createCallEstimates(catalog),
     exports: parts.exports,
     outlines: createTraceOutlines(),
-    keyRing,
-    ownedKeys: keyRing,
-    tracingKeyRing: keyRing,
-    availableTeams: settings.availableTeams,
-    keyRules: settings.keyRules,
-    callerWatch: parts.callerWatch,
-    responses: {
-      ids: createResponseIds(settings.masterKey),
-      idSecurity: settings.responseIdSecurity,
-      queue: parts.responseQueue,
-    },
-    configuration: parts.configuration,
-    costAdjustments: () => parts.configuration.costAdjustments(),
-    providerBudgets: () => parts.configuration.providerBudgets(),
-    globalBudget: () => parts.configuration.globalBudget(),
-    allowedAddresses: parts.configuration.allowedAddresses,
-    signIns: composeSignIns(context, stores),
-    keyGenerator,
+    configuration,
+    costAdjustments: () => configuration.costAdjustments(),
+    providerBudgets: () => configuration.providerBudgets(),
+    globalBudget: () => configuration.globalBudget(),
     metrics: composeMetrics(parts),
     bus: parts.bus,
     clock: systemClock,
@@ -143,11 +98,83 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     draining: () => state.draining,
     load: () => loadOf(context, parts),
     spanExport: parts.spanExport,
+    serviceTests: composeServiceTests(parts),
+    records: { waiting: parts.records.waiting, readable: parts.readable },
+  };
+}
+
+/** The catalog, and who reads it. */
+const catalogPlatform = ({ catalog, catalogKeys, changes, freeTier }: PlatformParts) => ({
+  catalog,
+  catalogKeys: announcingCatalogKeys(catalogKeys, changes),
+  catalogResults: createCatalogResultCache(catalog),
+  patterns: createPatternCompiler(),
+  freeTier,
+  estimates: createCallEstimates(catalog),
+});
+
+/** Deployments, fallbacks and guardrails. */
+const modelPlatform = ({ settings }: StartContext, { deployments, ...parts }: PlatformParts) => ({
+  deployments,
+  credentials: deployments,
+  deploymentReader: settings.deploymentReader,
+  storesModels: settings.storesModels,
+  publicModels: settings.publicModels,
+  exposesApiBase: settings.callers.exposeApiBase,
+  fallbacks: parts.fallbacks,
+  guardrails: parts.guardrails,
+  activeGuardrails: parts.activeGuardrails,
+  healthChecks: {
+    background: settings.healthChecks.everySeconds > 0,
+    details: settings.healthChecks.details,
+    queue: parts.healthCheckQueue,
+  },
+});
+
+/** The gateway, and what calls beside chats need. */
+const callPlatform = (context: StartContext, { deployments, ...parts }: PlatformParts) => {
+  const { settings } = context;
+  return {
+    gateway: parts.gateway,
+    accounts: createProviderAccounts(settings.providerAccounts, {
+      stored: deployments,
+      deployments: () => deployments.current(),
+      served: settings.providerPassThrough,
+      costPerRequest: settings.providerCostPerRequest,
+    }),
+    passThrough: composePassThrough(context, parts.stores),
+    fileLimits: settings.fileLimits,
+    decisions: {
+      mostQuestions: settings.mostDecisionQuestions,
+      fallbackBelow: settings.decisionFallbackBelow,
+      storage: settings.storeDecisions,
+      queue: parts.decisionQueue,
+      calibrations: parts.calibrations,
+    },
+    responses: {
+      ids: createResponseIds(settings.masterKey),
+      idSecurity: settings.responseIdSecurity,
+      queue: parts.responseQueue,
+    },
+  };
+};
+
+/** Keys, their owners, and sign-in. */
+function keyPlatform(context: StartContext, { stores, changes, configuration, ...parts }: PlatformParts) {
+  const { settings } = context;
+  const keyRing = announcingKeys(parts.keyRing, changes);
+  return {
+    keyRing,
+    ownedKeys: keyRing,
+    tracingKeyRing: keyRing,
+    availableTeams: settings.availableTeams,
+    keyRules: settings.keyRules,
+    callerWatch: parts.callerWatch,
+    keyGenerator,
+    signIns: composeSignIns(context, stores),
+    allowedAddresses: configuration.allowedAddresses,
     teamLogging: parts.teamLogging,
     callbackSecrets: callbackSecrets(settings.saltSecrets),
-    serviceTests: composeServiceTests(parts),
-    publicModels: settings.publicModels,
-    records: { waiting: records.waiting, readable: parts.readable },
   };
 }
 

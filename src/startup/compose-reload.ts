@@ -32,7 +32,7 @@ export interface Reloads {
 }
 
 export function composeReload(context: StartContext, parts: ReloadParts): Reloads {
-  const { settings, log, shutdown, state } = context;
+  const { settings, log, shutdown } = context;
   const { configuration } = parts;
   let running: Promise<void> = Promise.resolve();
   const watch = watchFiles(
@@ -41,28 +41,11 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     () => void reload(),
   );
 
-  function apply({ config, deployments, credentials, routing, endpoints, guardrails, warnings }: Reloaded): void {
-    const fixed = fixedChanges(configuration.current(), config);
-    parts.deployments.configure(configuredDeployments(settings, deployments), credentials);
-    parts.passThrough.configure(endpoints);
-    parts.guardrails.configure(guardrails);
-    state.routing = routing;
-    configuration.declare(config);
-    configuration.reloaded({ at: systemClock.now(), failure: null });
-    for (const warning of warnings) log.warn({}, warning);
-    if (fixed.length > 0)
-      log.warn(
-        { settings: fixed },
-        'changed settings take effect at the next start: restart the process to apply them',
-      );
-    log.info({ models: deployments.length }, 'the configuration was read again');
-  }
-
   async function once(): Promise<void> {
     try {
       await watch.settle();
       await assertRegular(configuration.current().files);
-      apply(await settings.configReader.read());
+      apply(context, parts, await settings.configReader.read());
     } catch (error) {
       const failure = error instanceof ConfigError ? error.message : 'The configuration could not be read.';
       configuration.reloaded({ at: systemClock.now(), failure });
@@ -96,6 +79,22 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
       if (settings.config.file !== null && settings.configWatchSeconds > 0) watch.start();
     },
   };
+}
+
+/** Takes over a new configuration. */
+function apply({ settings, log, state }: StartContext, parts: ReloadParts, read: Reloaded): void {
+  const { configuration } = parts;
+  const fixed = fixedChanges(configuration.current(), read.config);
+  parts.deployments.configure(configuredDeployments(settings, read.deployments), read.credentials);
+  parts.passThrough.configure(read.endpoints);
+  parts.guardrails.configure(read.guardrails);
+  state.routing = read.routing;
+  configuration.declare(read.config);
+  configuration.reloaded({ at: systemClock.now(), failure: null });
+  for (const warning of read.warnings) log.warn({}, warning);
+  if (fixed.length > 0)
+    log.warn({ settings: fixed }, 'changed settings take effect at the next start: restart the process to apply them');
+  log.info({ models: read.deployments.length }, 'the configuration was read again');
 }
 
 /** Changed settings that a running process does not take over. */

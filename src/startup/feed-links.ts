@@ -14,79 +14,89 @@ type FindingRef = readonly [lensId: string, findingId: string];
  * each process refreshes its own catalog and counts for itself. Changes of settings are published where they are read
  * again.
  */
-export function feedLinks({ codingAgents, jobs, lenses, spend, traces }: Stores): EventLinks {
-  async function lensesOf(ids: readonly string[]): Promise<ReadonlyMap<string, LensState>> {
-    const found = await Promise.all([...new Set(ids)].map((id) => lenses.find(id)));
-    return new Map(found.flatMap((state) => (state === null ? [] : [[state.lens.id, state] as const])));
-  }
+export const feedLinks = ({ codingAgents, jobs, lenses, spend, traces }: Stores): EventLinks => ({
+  trace: traceLink(traces),
+  spend: {
+    refOf: ({ traceId, spanId }) => `${traceId}:${spanId}`,
+    read: (refs) => spend.findBySpans(refs),
+  },
+  codingAgent: {
+    refOf: ({ id }) => id,
+    async read(refs) {
+      const agents = new Map((await codingAgents.findMany(refs)).map((agent) => [agent.id, agent]));
+      return refs.map((id) => ({ id, agent: agents.get(id) ?? null }));
+    },
+  },
+  // The state at the time of the read; earlier states may be missed.
+  job: {
+    refOf: ({ id }) => id,
+    read: (refs) => jobs.findMany([...new Set(refs)]),
+  },
+  lensRun: lensRunLink(lenses),
+  finding: findingLink(lenses),
+  budgetAlert: BUDGET_ALERT_LINK,
+});
 
-  return {
-    trace: {
-      refOf: ({ summary }) => traceLinkRef(summary),
-      async read(refs) {
-        const found = await Promise.all(
-          refs.map((ref) => {
-            const [traceId = '', traceRef = ''] = ref.split(' ');
-            return traces.findSummaries({ kind: 'all' }, traceId, traceRef);
-          }),
-        );
-        return found.flat().map((summary) => ({ summary }));
-      },
-    },
-    spend: {
-      refOf: ({ traceId, spanId }) => `${traceId}:${spanId}`,
-      read: (refs) => spend.findBySpans(refs),
-    },
-    codingAgent: {
-      refOf: ({ id }) => id,
-      async read(refs) {
-        const agents = new Map((await codingAgents.findMany(refs)).map((agent) => [agent.id, agent]));
-        return refs.map((id) => ({ id, agent: agents.get(id) ?? null }));
-      },
-    },
-    // The state at the time of the read; earlier states may be missed.
-    job: {
-      refOf: ({ id }) => id,
-      read: (refs) => jobs.findMany([...new Set(refs)]),
-    },
-    lensRun: {
-      refOf({ lensId, id, reviews }) {
-        const named = reviews.length > MOST_NAMED_REVIEWS ? null : reviews.map(({ executionId }) => executionId);
-        return JSON.stringify([lensId, id, named] satisfies RunRef);
-      },
-      async read(refs) {
-        const named = refs.map((ref) => JSON.parse(ref) as RunRef);
-        const states = await lensesOf(named.map(([lensId]) => lensId));
-        return named.flatMap(([lensId, runId, reviewed]) => {
-          const run = states.get(lensId)?.run;
-          if (run?.id !== runId) return [];
-          return [
-            { ...run, reviews: run.reviews.filter(({ executionId }) => reviewed?.includes(executionId) ?? true) },
-          ];
-        });
-      },
-    },
-    finding: {
-      refOf: ({ lensId, finding }) => JSON.stringify([lensId, finding.id] satisfies FindingRef),
-      async read(refs) {
-        const named = refs.map((ref) => JSON.parse(ref) as FindingRef);
-        const states = await lensesOf(named.map(([lensId]) => lensId));
-        return named.flatMap(([lensId, findingId]) => {
-          const finding = states.get(lensId)?.findings.find(({ id }) => id === findingId);
-          return finding === undefined ? [] : [{ lensId, finding }];
-        });
-      },
-    },
-    // Not stored: the alert itself, a sentence with amounts.
-    budgetAlert: {
-      refOf: (alert) => JSON.stringify(alert),
-      read: (refs) =>
-        Promise.resolve(
-          refs.map((ref) => {
-            const alert = JSON.parse(ref) as Omit<BudgetAlert, 'at'> & { readonly at: string };
-            return { ...alert, at: new Date(alert.at) };
-          }),
-        ),
-    },
-  };
+const traceLink = (traces: Stores['traces']): Required<EventLinks>['trace'] => ({
+  refOf: ({ summary }) => traceLinkRef(summary),
+  async read(refs) {
+    const found = await Promise.all(
+      refs.map((ref) => {
+        const [traceId = '', traceRef = ''] = ref.split(' ');
+        return traces.findSummaries({ kind: 'all' }, traceId, traceRef);
+      }),
+    );
+    return found.flat().map((summary) => ({ summary }));
+  },
+});
+
+const lensRunLink = (lenses: Stores['lenses']): Required<EventLinks>['lensRun'] => ({
+  refOf({ lensId, id, reviews }) {
+    const named = reviews.length > MOST_NAMED_REVIEWS ? null : reviews.map(({ executionId }) => executionId);
+    return JSON.stringify([lensId, id, named] satisfies RunRef);
+  },
+  async read(refs) {
+    const named = refs.map((ref) => JSON.parse(ref) as RunRef);
+    const states = await lensesOf(
+      lenses,
+      named.map(([lensId]) => lensId),
+    );
+    return named.flatMap(([lensId, runId, reviewed]) => {
+      const run = states.get(lensId)?.run;
+      if (run?.id !== runId) return [];
+      return [{ ...run, reviews: run.reviews.filter(({ executionId }) => reviewed?.includes(executionId) ?? true) }];
+    });
+  },
+});
+
+const findingLink = (lenses: Stores['lenses']): Required<EventLinks>['finding'] => ({
+  refOf: ({ lensId, finding }) => JSON.stringify([lensId, finding.id] satisfies FindingRef),
+  async read(refs) {
+    const named = refs.map((ref) => JSON.parse(ref) as FindingRef);
+    const states = await lensesOf(
+      lenses,
+      named.map(([lensId]) => lensId),
+    );
+    return named.flatMap(([lensId, findingId]) => {
+      const finding = states.get(lensId)?.findings.find(({ id }) => id === findingId);
+      return finding === undefined ? [] : [{ lensId, finding }];
+    });
+  },
+});
+
+async function lensesOf(lenses: Stores['lenses'], ids: readonly string[]): Promise<ReadonlyMap<string, LensState>> {
+  const found = await Promise.all([...new Set(ids)].map((id) => lenses.find(id)));
+  return new Map(found.flatMap((state) => (state === null ? [] : [[state.lens.id, state] as const])));
 }
+
+/** Alerts are not stored: the ref is the alert itself, a sentence with amounts. */
+const BUDGET_ALERT_LINK: Required<EventLinks>['budgetAlert'] = {
+  refOf: (alert) => JSON.stringify(alert),
+  read: (refs) =>
+    Promise.resolve(
+      refs.map((ref) => {
+        const alert = JSON.parse(ref) as Omit<BudgetAlert, 'at'> & { readonly at: string };
+        return { ...alert, at: new Date(alert.at) };
+      }),
+    ),
+};

@@ -1,4 +1,5 @@
 import { stripTypeScriptTypes } from 'node:module';
+import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { occurrences, readFiles, type SourceFile, withoutComments } from './repository.ts';
 
@@ -10,6 +11,9 @@ const STATUS = /\b(status|statusCode)\s*[:=]\s*[45]\d\d\b|\bwriteHead\(\s*[45]\d
 /** Absolute paths of a workshop, and of its tools. */
 const WORKSHOP = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
 const LONGEST = 350;
+/** Most lines of a step of the composition root, and most files directly in `src/`. */
+const LONGEST_STEP = 59;
+const MOST_ROOT_FILES = 5;
 
 const aFile = (text: string, path = 'rest-shims/canary.ts'): SourceFile => ({ path, text });
 
@@ -22,6 +26,23 @@ function statusesIn(files: readonly SourceFile[]): readonly string[] {
 
 const tooLong = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) => (text.split('\n').length - 1 > LONGEST ? [path] : []));
+
+/** Functions of more lines, as `path: lines`, with those that they contain. */
+function longFunctions(files: readonly SourceFile[], most: number): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    const found: string[] = [];
+    const judge = ({ start, end }: { readonly start: number; readonly end: number }): void => {
+      const lines = text.slice(start, end).split('\n').length;
+      if (lines > most) found.push(`${path}: ${lines}`);
+    };
+    new Visitor({
+      FunctionDeclaration: judge,
+      FunctionExpression: judge,
+      ArrowFunctionExpression: judge,
+    }).visit(parseSync(path, text).program);
+    return found;
+  });
+}
 
 /** Files that Node cannot start without the bundle, with the reason. Its parser is stricter than that of the bundler. */
 function refusedByNode(files: readonly SourceFile[]): readonly string[] {
@@ -84,6 +105,25 @@ describe('sources', () => {
       'rest-shims/canary.ts',
     ]);
   });
+
+  it(`the composition root has steps of at most ${LONGEST_STEP} lines, and at most ${MOST_ROOT_FILES} files in src/`, () => {
+    const root = readFiles('src/*.ts');
+    expect(root.length).toBeLessThanOrEqual(MOST_ROOT_FILES);
+    const steps = readFiles('src/startup/*.ts');
+    expect(steps.length).toBeGreaterThan(10);
+    expect(longFunctions([...root, ...steps], LONGEST_STEP)).toEqual([]);
+  });
+
+  it.each(['function step() {LINES}', 'const step = () => {LINES};', 'export const steps = { async step() {LINES} };'])(
+    'a planted long step is reported: %s',
+    (form) => {
+      const withLines = (lines: number) => aFile(form.replace('LINES', '\n'.repeat(lines)));
+      expect(longFunctions([withLines(LONGEST_STEP - 1)], LONGEST_STEP)).toEqual([]);
+      expect(longFunctions([withLines(LONGEST_STEP)], LONGEST_STEP)).toEqual([
+        `rest-shims/canary.ts: ${LONGEST_STEP + 1}`,
+      ]);
+    },
+  );
 
   it.each(FORBIDDEN_FORMS)('no file contains $name', ({ name, form, canary }) => {
     expect(occurrences([aFile(canary)], form)).toHaveLength(1);

@@ -1,0 +1,146 @@
+import type { Bus } from '../domain/bus.ts';
+import { publishChanges } from '../domain/traces/publish-changes.ts';
+import { createCountedBudgets } from '../gateway/admission/counted-limits.ts';
+import type { Stores } from '../persistence/stores.ts';
+import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
+import { createActivityCounter } from '../recording/gateway-activity.ts';
+import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
+import { openSpanExport } from '../recording/span-export.ts';
+import { createTeamLogging } from '../recording/team-logging.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
+import { createCalibrations } from '../runtime/decisions/calibrations.ts';
+import { createDecisionQueue } from '../runtime/decisions/decision-queue.ts';
+import { createHealthCheckQueue } from '../runtime/deployments/health-check-queue.ts';
+import type { UpstreamClient } from '../runtime/http-client/client.ts';
+import { randomIds } from '../runtime/identifiers.ts';
+import { createResponseQueue } from '../runtime/responses/response-queue.ts';
+import type { StartContext } from './context.ts';
+
+/** How long the last spans may take to their collector, in ms. */
+const EXPORT_DRAIN_MS = 1_500;
+/** Maximum wait of a read for records that are not stored yet, in ms. */
+const READABLE_MS = 1_000;
+
+interface RecordParts {
+  readonly stores: Stores;
+  readonly bus: Bus;
+}
+
+/** Where calls and answers are recorded: the stores, and an external collector where one is configured. */
+export function composeRecords(context: StartContext, parts: RecordParts & { readonly http: UpstreamClient }) {
+  const { stores } = parts;
+  const spans = composeSpanExport(context, parts);
+  const records = composeCallRecords(context, parts);
+  const readable = (): Promise<boolean> => records.caughtUp(READABLE_MS);
+  return {
+    ...spans,
+    records,
+    readable,
+    countedBudgets: createCountedBudgets(stores.spendReports, systemClock, readable),
+    ...composeQueues(context, stores),
+    ...composeCounters(context, parts),
+    calibrations: createCalibrations(stores.decisionOutcomes),
+  };
+}
+
+/** Export of the spans of calls, to the collectors of the process and of teams. */
+function composeSpanExport(
+  { settings, log, shutdown }: StartContext,
+  { stores, http }: RecordParts & { readonly http: UpstreamClient },
+) {
+  const spanExport = openSpanExport(settings, http, log);
+  const teamLogging = createTeamLogging({
+    teams: stores.teams,
+    secrets: callbackSecrets(settings.saltSecrets),
+    shared: spanExport,
+    http,
+    clock: systemClock,
+    log,
+  });
+  shutdown.add('span export', () => teamLogging.drain(EXPORT_DRAIN_MS));
+  return { spanExport, teamLogging };
+}
+
+function composeCallRecords({ log, shutdown }: StartContext, { stores, bus }: RecordParts): CallRecords {
+  const records = createCallRecords({
+    stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
+    watched: () => bus.subscriberCount() > 0,
+    async changed(summaries) {
+      if (bus.subscriberCount() > 0) publishChanges(bus, await summaries());
+    },
+    log,
+  });
+  shutdown.add('unfolding of records', () => records.stop());
+  return records;
+}
+
+/** Queues of rows that are stored behind answers. */
+const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
+  responseQueue: createResponseQueue({
+    store: stores.responses,
+    masterKey: settings.masterKey,
+    keeps: settings.storeResponses,
+    log,
+  }),
+  decisionQueue: createDecisionQueue({ store: stores.decisions, log }),
+  healthCheckQueue: createHealthCheckQueue({ store: stores.healthChecks, log }),
+});
+
+/** Counts of requests and of guardrails. */
+const composeCounters = ({ settings, log }: StartContext, { stores, bus }: RecordParts) => ({
+  guardrailUse: createGuardrailUseCounter({
+    process: randomIds.uuid(),
+    store: stores.guardrailUse,
+    clock: systemClock,
+    everyMs: settings.activityWriteSeconds * 1000,
+    failed: (error) => log.warn({ err: error }, 'counts of guardrails could not be stored; trying again'),
+  }),
+  activity: createActivityCounter({
+    process: randomIds.uuid(),
+    store: stores.gatewayActivity,
+    clock: systemClock,
+    everyMs: settings.activityWriteSeconds * 1000,
+    moved(counts) {
+      if (bus.subscriberCount() > 0) bus.publish('activity', { at: systemClock.now(), counts });
+    },
+    failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
+  }),
+});
+
+/** Adds the commit of waiting call records to the shutdown. */
+export function flushRecords(
+  { log, shutdown }: StartContext,
+  {
+    records,
+    responseQueue,
+    activity,
+    guardrailUse,
+    decisionQueue,
+    healthCheckQueue,
+  }: Pick<
+    ReturnType<typeof composeRecords>,
+    'records' | 'responseQueue' | 'activity' | 'guardrailUse' | 'decisionQueue' | 'healthCheckQueue'
+  >,
+): void {
+  shutdown.add('gateway activity', () => {
+    activity.stop();
+    return activity.flush();
+  });
+  shutdown.add('use of guardrails', () => {
+    guardrailUse.stop();
+    return guardrailUse.flush();
+  });
+  shutdown.add('decisions', () =>
+    decisionQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
+  );
+  shutdown.add('health checks', () =>
+    healthCheckQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last health checks were lost')),
+  );
+  shutdown.add('responses', () =>
+    responseQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
+  );
+  shutdown.add('records', () =>
+    records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost')),
+  );
+}
