@@ -10,7 +10,7 @@ import type { AccessGroupPatch } from '../src/domain/access-groups/access-group.
 import { SUCCESS } from './errors.ts';
 import { given, members, parseObject, requiredText, text, texts } from './http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { defined } from './limit-members.ts';
+import { defined } from './limit-fields.ts';
 
 const LISTS = {
   access_model_names: given(texts),

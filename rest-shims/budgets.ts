@@ -3,7 +3,7 @@ import type { Budget } from '../src/domain/budgets/budget.ts';
 import { fields, members, parseObject, requiredText, requiredTexts, text } from './http/body-fields.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, renderBudget } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, renderBudget } from './limit-fields.ts';
 import { merged, textParameters } from './http/schema.ts';
 
 const readNew = members({ budget_id: text });

@@ -24,7 +24,7 @@ import {
 } from './http/body-fields.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-fields.ts';
 import { merged, requiredParameters } from './http/schema.ts';
 
 const readMembers = members({

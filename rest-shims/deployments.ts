@@ -10,7 +10,7 @@ import type { StoredDeployment } from '../src/domain/deployments/stored-deployme
 import { InvalidInput } from '../src/domain/errors.ts';
 import { fields, given, members, object, parseObject, requiredText, text } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { defined } from './limit-members.ts';
+import { defined } from './limit-fields.ts';
 
 const readNew = members({ model_name: requiredText, litellm_params: object, model_info: object });
 const readChange = members({ model_name: given(text), litellm_params: object, model_info: object });

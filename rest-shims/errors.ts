@@ -16,8 +16,8 @@ import {
 } from '../src/domain/errors.ts';
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
-import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './dialect-errors.ts';
-import { isNoJson, managementTypeAndParam, plainDetail } from './management-errors.ts';
+import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './http/dialect-errors.ts';
+import { isNoJson, managementTypeAndParam, plainDetail } from './http/management-errors.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */

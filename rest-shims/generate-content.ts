@@ -10,7 +10,7 @@ import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { embedContent, isEmbedMethod } from './embed-content.ts';
 import { callTermsOf } from './model-call/terms.ts';
-import { geminiError } from './dialect-errors.ts';
+import { geminiError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';

@@ -18,7 +18,7 @@ import { parseJson } from '../src/wire/json/fields.ts';
 import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
 import { stepsOfResponse } from '../src/wire/responses/read-answer.ts';
 import { translatedStream } from '../src/wire/translate.ts';
-import { geminiError } from './dialect-errors.ts';
+import { geminiError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './model-call/model-call.ts';
 import { shownResponse } from './responses.ts';

@@ -5,7 +5,7 @@ import { METADATA_MEMBERS } from '../src/domain/keys/key-settings.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, ZERO_USD } from '../src/domain/money.ts';
 import { renderWindow } from './budget-windows.ts';
-import { renderBudget } from './limit-members.ts';
+import { renderBudget } from './limit-fields.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Settings of a router as the reference lists them for a new key. */

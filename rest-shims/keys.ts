@@ -36,8 +36,8 @@ import {
   parseRotation,
   parseUpdate,
   parseUpdates,
-} from './key-members.ts';
-import { RESET_BODY, resetFrom } from './limit-members.ts';
+} from './key-fields.ts';
+import { RESET_BODY, resetFrom } from './limit-fields.ts';
 import { renderGenerated, renderInfo, renderListed, renderStored } from './key-rows.ts';
 import { textParameters } from './http/schema.ts';
 

@@ -2,7 +2,7 @@ import { listBudgetPage } from '../resolvers/budgets.ts';
 import { readGlobalSpend } from '../resolvers/spend.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { usdNumber } from '../src/domain/money.ts';
-import { renderBudget } from './limit-members.ts';
+import { renderBudget } from './limit-fields.ts';
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { merged, requiredParameters } from './http/schema.ts';

@@ -6,7 +6,7 @@ import { assertValidRequest, mistyped } from '../src/domain/inference/request-va
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
 import { callTermsOf } from './model-call/terms.ts';
-import { anthropicError } from './dialect-errors.ts';
+import { anthropicError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';

@@ -39,8 +39,8 @@ import {
   limitsFrom,
   renamed,
   renderBudgetTable,
-} from './limit-members.ts';
-import { assertNamesUser } from './member-members.ts';
+} from './limit-fields.ts';
+import { assertNamesUser } from './member-fields.ts';
 import { teamColumns } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
 import { usdNumber } from '../src/domain/money.ts';

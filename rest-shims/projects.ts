@@ -28,7 +28,7 @@ import {
   metadataMembersOf,
   MODEL_LIMITS,
   renderBudgetTable,
-} from './limit-members.ts';
+} from './limit-fields.ts';
 import { merged, textParameters } from './http/schema.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';

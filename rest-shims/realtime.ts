@@ -9,7 +9,7 @@ import { Secret } from '../src/domain/secret.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { errorEvent } from '../src/wire/realtime/error-event.ts';
 import { readCredential, requireCredential } from './http/credential.ts';
-import { proxyError } from './dialect-errors.ts';
+import { proxyError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { noUpgrade, offeredProtocols, type UpgradeRequest } from './http/handshake.ts';
 import { ownLabels } from './model-call/labels.ts';

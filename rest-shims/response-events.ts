@@ -1,7 +1,7 @@
 import type { Caller } from '../src/domain/caller.ts';
 import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import type { RequestBody } from '../src/domain/inference/request-validation.ts';
-import { proxyError } from './dialect-errors.ts';
+import { proxyError } from './http/dialect-errors.ts';
 import { renderError, statusOf } from './errors.ts';
 import { failureHead } from './http/failure-headers.ts';
 import type { RouteRow } from './http/route.ts';

@@ -15,7 +15,7 @@ import { COUNT_RESPONSE_TOKENS, RESPONSES, RESPONSES_COMPACT } from '../src/doma
 import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
 import { renamedResponse } from '../src/wire/responses/rename.ts';
-import { proxyError } from './dialect-errors.ts';
+import { proxyError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { pageOf, pageSchema } from './upstream-objects.ts';
 import { callFactsOf, callThrough, headOf, type CallFormat, openAiFormat } from './model-call/model-call.ts';

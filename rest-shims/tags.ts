@@ -3,7 +3,7 @@ import type { Tag } from '../src/domain/tags/tag.ts';
 import { fields, given, members, parseObject, requiredText, requiredTexts, text, texts } from './http/body-fields.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined, renderBudget } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined, renderBudget } from './limit-fields.ts';
 import { merged } from './http/schema.ts';
 
 const readMembers = members({ name: requiredText, description: given(text), models: given(texts), budget_id: text });

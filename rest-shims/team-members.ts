@@ -20,8 +20,8 @@ import {
   renamed,
   RESET_BODY,
   resetFrom,
-} from './limit-members.ts';
-import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
+} from './limit-fields.ts';
+import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-fields.ts';
 import { renderMemberReset, renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
 import { merged, objectSchema } from './http/schema.ts';

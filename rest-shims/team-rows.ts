@@ -5,7 +5,7 @@ import { currentTeamWindow } from '../src/domain/teams/team-windows.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { renderWindow } from './budget-windows.ts';
 import { renderStored } from './key-rows.ts';
-import { isoOf, renderBudgetTable, renderLimits, usdOf } from './limit-members.ts';
+import { isoOf, renderBudgetTable, renderLimits, usdOf } from './limit-fields.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Columns of a team that every form has. */

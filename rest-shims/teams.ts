@@ -34,8 +34,8 @@ import { GUARDRAIL_READERS } from './key-metadata.ts';
 import { budgetWindow } from './budget-windows.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
-import { wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
+import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-fields.ts';
+import { wantedMembers, MEMBER_OR_LIST } from './member-fields.ts';
 import { renderCountedTeam, renderListedTeam, renderTeam, renderTeamInfo, renderTeamTable } from './team-rows.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 

@@ -10,7 +10,7 @@ import { fields, flagOf, given, members, parseObject, requiredText, text } from 
 import { namingIgnored } from './http/ignored-members.ts';
 import { integer, query, requiredText as requiredQueryText } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { defined } from './limit-members.ts';
+import { defined } from './limit-fields.ts';
 
 const MOST_SIZE = 100;
 const DEFAULT_SIZE = 50;

@@ -4,7 +4,7 @@ import { usdNumber } from '../src/domain/money.ts';
 import type { Invitation } from '../src/domain/users/invitation.ts';
 import type { User } from '../src/domain/users/user.ts';
 import { renderGenerated, renderStored } from './key-rows.ts';
-import { isoOf, renderLimits, usdOf } from './limit-members.ts';
+import { isoOf, renderLimits, usdOf } from './limit-fields.ts';
 import { teamColumns } from './team-rows.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 

@@ -31,8 +31,8 @@ import {
 import { integer, query, text as queryText } from './http/query.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { KEY_DRAFT, parseDraft } from './key-members.ts';
-import { LIMIT_MEMBERS, defined, limitsFrom } from './limit-members.ts';
+import { KEY_DRAFT, parseDraft } from './key-fields.ts';
+import { LIMIT_MEMBERS, defined, limitsFrom } from './limit-fields.ts';
 import {
   renderChangedUser,
   renderFlatUser,

@@ -1,11 +1,11 @@
 import { getAuditEntry, listAuditLog } from '../resolvers/audit-log.ts';
 import { ALL_CHANGES, type AuditEntry } from '../src/domain/audit-log/audit-entry.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
-import { localId, readGlobalId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId, readGlobalId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
-import { creationOrder } from './order.ts';
-import { readCreationPage, rowConnection, rowPageCost } from './row-pages.ts';
+import { creationOrder } from './base/order.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const AuditActionType = builder.enumType('AuditAction', {
   description: 'What happened to a row.',

@@ -9,12 +9,12 @@ import {
 } from '../src/domain/catalog/estimate.ts';
 import { shareFrom, type Workload } from '../src/domain/catalog/workload.ts';
 import { fixedText, rateText, usdText } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { CatalogEntryFilterType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
-import { RANKING_COST } from './limits.ts';
-import { type PageArgs, pageCost, pageOf } from './paging.ts';
-import { CatalogEntryType } from './refs.ts';
+import { RANKING_COST } from './base/limits.ts';
+import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
+import { CatalogEntryType } from './base/refs.ts';
 
 /** Maximum number of lines of an estimate: six kinds, each with and without batch price. */
 const MOST_LINES = 12;

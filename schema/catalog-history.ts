@@ -10,10 +10,10 @@ import { changeCursorAt } from '../src/domain/catalog/change-cursor.ts';
 import { type CatalogChange, fieldKindOf, NEWS_SIZE } from '../src/domain/catalog/changes.ts';
 import type { ChangeFilters, HistorySpan } from '../src/domain/catalog/history.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { usdTextOf } from './catalog-price-history.ts';
-import { localId } from './global-id.ts';
-import { type Connection, pageCost } from './paging.ts';
+import { localId } from './base/global-id.ts';
+import { type Connection, pageCost } from './base/paging.ts';
 
 const OperationType = builder.enumType('CatalogChangeOperation', {
   description: 'Kind of change of a catalog entry.',

@@ -13,15 +13,15 @@ import {
   providersOf,
 } from '../src/domain/catalog/models.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { CapabilityType, SNAPSHOT_ARG } from './catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
-import { localId } from './global-id.ts';
-import { LIST_COST, SEARCH_COST } from './limits.ts';
+import { localId } from './base/global-id.ts';
+import { LIST_COST, SEARCH_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
-import { inOrder, valueOrder } from './order.ts';
-import { type PageArgs, pageCost, pageOf } from './paging.ts';
-import { CatalogEntryType } from './refs.ts';
+import { inOrder, valueOrder } from './base/order.ts';
+import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
+import { CatalogEntryType } from './base/refs.ts';
 
 const ModelType = builder.objectRef<Model>('Model');
 

@@ -5,11 +5,11 @@ import {
   type PriceAtInstant,
   usdOf,
 } from '../src/domain/catalog/price-history.ts';
-import { builder } from './builder.ts';
-import { decimalText } from './decimal.ts';
-import { localId } from './global-id.ts';
-import { LIST_COST } from './limits.ts';
-import { CatalogEntryType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { decimalText } from './base/decimal.ts';
+import { localId } from './base/global-id.ts';
+import { LIST_COST } from './base/limits.ts';
+import { CatalogEntryType } from './base/refs.ts';
 
 /** A price as exact decimal text; null where it is not a single amount in USD. */
 export function usdTextOf(field: string | null, value: unknown): string | null {

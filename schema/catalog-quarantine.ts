@@ -1,12 +1,12 @@
 import { listQuarantined, releaseQuarantined, type ReleasedPrice } from '../resolvers/catalog-quarantine.ts';
 import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { nodesOf } from './node.ts';
-import { containsText, inOrder, matchesValue, valueOrder } from './order.ts';
-import { pageCost, pageOf } from './paging.ts';
-import { CatalogEntryType } from './refs.ts';
+import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
+import { pageCost, pageOf } from './base/paging.ts';
+import { CatalogEntryType } from './base/refs.ts';
 
 const QuarantineReasonType = builder.enumType('QuarantineReason', {
   description: 'Why a price is quarantined.',

@@ -3,8 +3,8 @@ import { CAPABILITIES, CAPABILITY_NAMES, type Capability } from '../src/domain/c
 import { pricePerTokenFrom } from '../src/domain/catalog/narrow-entries.ts';
 import type { EntryOrder, EntrySort } from '../src/domain/catalog/sort-entries.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
-import { OrderDirectionType } from './order.ts';
+import { builder } from './base/builder.ts';
+import { OrderDirectionType } from './base/order.ts';
 
 export const CapabilityType = builder.enumType('CatalogCapability', {
   description: 'A capability flag of the price map: `VISION` is `supports_vision`.',

@@ -1,5 +1,5 @@
 import { type CatalogHealth, getCatalogStatus } from '../resolvers/catalog-status.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { CatalogSourceType } from './catalog.ts';
 
 const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').implement({

@@ -2,15 +2,15 @@ import { findCatalogEntries, findCatalogEntry, findCatalogSnapshot } from '../re
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { type DeclaredFields, declaredFieldOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import type { FoundEntries } from '../src/domain/catalog/result-cache.ts';
-import { answerOf, FROM_SOURCE } from './answer-basis.ts';
-import { builder } from './builder.ts';
+import { answerOf, FROM_SOURCE } from './base/answer-basis.ts';
+import { builder } from './base/builder.ts';
 import { CatalogEntryFilterType, CatalogEntryOrderType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
-import { decimalText } from './decimal.ts';
-import { localId } from './global-id.ts';
-import { SEARCH_COST } from './limits.ts';
+import { decimalText } from './base/decimal.ts';
+import { localId } from './base/global-id.ts';
+import { SEARCH_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
-import { type PageArgs, pageCost, pageOf } from './paging.ts';
-import { CatalogEntryType } from './refs.ts';
+import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
+import { CatalogEntryType } from './base/refs.ts';
 
 type NameOf<Value> = {
   [Name in keyof DeclaredFields]: DeclaredFields[Name] extends Value | null ? Name : never;

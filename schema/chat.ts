@@ -5,11 +5,11 @@ import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamF
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
-import { builder } from './builder.ts';
-import { readFurtherParameters } from './further-parameters.ts';
+import { builder } from './base/builder.ts';
+import { readFurtherParameters } from './base/further-parameters.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { CALL_COST } from './limits.ts';
-import { UsageType } from './refs.ts';
+import { CALL_COST } from './base/limits.ts';
+import { UsageType } from './base/refs.ts';
 
 const ChatRoleType = builder.enumType('ChatRole', {
   description: 'Role of a message.',

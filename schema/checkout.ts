@@ -13,12 +13,12 @@ import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
 import type { CheckoutMode } from '../src/domain/checkout/payments.ts';
 import { Conflict, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { nodesOf } from './node.ts';
-import { creationOrder } from './order.ts';
-import type { Connection } from './paging.ts';
-import { CatalogKeyType, CheckoutType } from './refs.ts';
+import { creationOrder } from './base/order.ts';
+import type { Connection } from './base/paging.ts';
+import { CatalogKeyType, CheckoutType } from './base/refs.ts';
 
 const stateValues = {
   OPEN: { value: 'open', description: 'Not paid yet.' },

@@ -13,12 +13,12 @@ import type { AgentMessage, AgentState, CodingAgent } from '../src/domain/coding
 import { InvalidInput, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import { usdText, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
-import { CALL_COST } from './limits.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
+import { CALL_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
-import { creationOrder } from './order.ts';
-import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
+import { creationOrder } from './base/order.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const AGENT_ID = 'The agent: global id or id of the provider.';
 const TYPE = 'CodingAgent';

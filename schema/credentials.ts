@@ -8,13 +8,13 @@ import {
 import type { KnownCredential } from '../src/domain/credentials/credential.ts';
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
-import { TAKES_EFFECT } from './descriptions.ts';
-import { localId } from './global-id.ts';
-import { readObject } from './named-values.ts';
+import { builder } from './base/builder.ts';
+import { TAKES_EFFECT } from './base/descriptions.ts';
+import { localId } from './base/global-id.ts';
+import { readObject } from './base/named-values.ts';
 import { nodesOf } from './node.ts';
-import { containsText, inOrder, rowOrder } from './order.ts';
-import { pageCost, pageOf } from './paging.ts';
+import { containsText, inOrder, rowOrder } from './base/order.ts';
+import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'Credential';
 const NAMED = 'The credential: global id or name.';

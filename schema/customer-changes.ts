@@ -8,11 +8,11 @@ import {
 } from '../resolvers/customers.ts';
 import type { CustomerPatch } from '../src/domain/customers/customer.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
-import { BudgetType, CustomerType } from './refs.ts';
+import { BudgetType, CustomerType } from './base/refs.ts';
 
 const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
   description: 'A new customer.',

@@ -1,8 +1,8 @@
 import { findBudgetRow, findCustomerRow, readTotalSpend, readWindowSpend } from '../resolvers/owner-nodes.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { nodesOf } from './node.ts';
 import { OwnerLimitsType } from './owner-limits.ts';
-import { BudgetType, CustomerType } from './refs.ts';
+import { BudgetType, CustomerType } from './base/refs.ts';
 import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './spend.ts';
 

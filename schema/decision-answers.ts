@@ -1,6 +1,6 @@
 import { sourceOf } from '../src/domain/decisions/calibration.ts';
 import type { Answer, Box, Question } from '../src/domain/decisions/decision.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 export const QuestionKindType = builder.enumType('QuestionKind', {
   description: 'Kind of a question.',

@@ -2,7 +2,7 @@ import { listCalibrations, recordDecisionOutcome, type RecordedOutcome } from '.
 import type { Quality, ReliabilityBin } from '../src/domain/decisions/calibration.ts';
 import type { CalibrationReport } from '../src/domain/decisions/outcome.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { AnswerType, memberOf, ProbabilitySourceType, QuestionKindType } from './decision-answers.ts';
 import { DecisionType, shownStored } from './decisions.ts';
 

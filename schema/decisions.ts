@@ -8,14 +8,14 @@ import { type Usd, usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
-import { builder } from './builder.ts';
-import { readFurtherParameters } from './further-parameters.ts';
+import { builder } from './base/builder.ts';
+import { readFurtherParameters } from './base/further-parameters.ts';
 import { type AnsweredQuestion, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
-import { CALL_COST } from './limits.ts';
+import { CALL_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
-import { creationOrder } from './order.ts';
-import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
-import { UsageType } from './refs.ts';
+import { creationOrder } from './base/order.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
+import { UsageType } from './base/refs.ts';
 
 const TYPE = 'Decision';
 

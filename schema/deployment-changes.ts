@@ -11,13 +11,13 @@ import type { BrokenDeployment } from '../src/domain/deployments/deployment-sour
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import type { StoredDeployment } from '../src/domain/deployments/stored-deployment.ts';
 import { Conflict, InvalidInput, LimitExceeded, NotFound, Unsupported } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
-import { CALL_COST, LIST_COST } from './limits.ts';
-import { readObject } from './named-values.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
+import { CALL_COST, LIST_COST } from './base/limits.ts';
+import { readObject } from './base/named-values.ts';
 import { nodesOf } from './node.ts';
-import { inOrder, matchesValue, rowOrder } from './order.ts';
-import { pageCost, pageOf } from './paging.ts';
+import { inOrder, matchesValue, rowOrder } from './base/order.ts';
+import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'StoredDeployment';
 const ID = 'The deployment: global id or `deploymentId`.';

@@ -11,12 +11,12 @@ import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
-import { matchesValue } from './order.ts';
-import { localId } from './global-id.ts';
-import { CALL_COST, LIST_COST } from './limits.ts';
+import { builder } from './base/builder.ts';
+import { matchesValue } from './base/order.ts';
+import { localId } from './base/global-id.ts';
+import { CALL_COST, LIST_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
-import { CatalogEntryType, TeamType } from './refs.ts';
+import { CatalogEntryType, TeamType } from './base/refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
   description: 'Health over the last 20 calls that ended within five minutes, in this process.',

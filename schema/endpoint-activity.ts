@@ -1,7 +1,7 @@
 import { type EndpointActivity, type EndpointDay, readEndpointActivity } from '../resolvers/endpoint-activity.ts';
 import { usdText } from '../src/domain/money.ts';
 import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 const USUAL_DAYS = 30;
 const ENDPOINTS = 10;

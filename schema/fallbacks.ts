@@ -7,9 +7,9 @@ import {
 } from '../resolvers/fallbacks.ts';
 import { FALLBACK_TYPES } from '../src/domain/fallbacks/fallback.ts';
 import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
-import { TAKES_EFFECT } from './descriptions.ts';
-import { LIST_COST } from './limits.ts';
+import { builder } from './base/builder.ts';
+import { TAKES_EFFECT } from './base/descriptions.ts';
+import { LIST_COST } from './base/limits.ts';
 
 const TypeOfFallback = builder.enumType('FallbackType', {
   description: 'Kind of failure that fallbacks handle.',

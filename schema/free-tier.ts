@@ -1,6 +1,6 @@
 import { getFreeTierUsage } from '../resolvers/free-tier.ts';
 import type { FreeTierUsage } from '../src/domain/free-tier/free-tier.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 const FreeTierUsageType = builder.objectRef<FreeTierUsage>('FreeTierUsage').implement({
   description: 'Use of the free tier by one address today, UTC.',

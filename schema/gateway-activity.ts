@@ -5,7 +5,7 @@ import {
   watchGatewayActivity,
 } from '../resolvers/gateway-activity.ts';
 import type { ActivityGroup } from '../src/domain/gateway-activity/gateway-activity.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 /** Assumed number of routes of one day. */
 const ROUTES = 20;

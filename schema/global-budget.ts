@@ -1,6 +1,6 @@
 import { getGlobalBudget, type GlobalBudget } from '../resolvers/global-budget.ts';
 import { usdText } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 const GlobalBudgetType = builder.objectRef<GlobalBudget>('GlobalBudget').implement({
   description: 'Budget of all calls.',

@@ -1,9 +1,9 @@
 import { listHealthChecks } from '../resolvers/health-checks.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { builder } from './builder.ts';
-import { creationOrder } from './order.ts';
-import { readCreationPage, rowConnection, rowPageCost } from './row-pages.ts';
+import { builder } from './base/builder.ts';
+import { creationOrder } from './base/order.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement({
   description: 'Stored result of a health check of a deployment, by any process.',

@@ -1,5 +1,5 @@
 import { lexicographicSortSchema } from 'graphql';
-import { runInTurns } from './turns.ts';
+import { runInTurns } from './base/turns.ts';
 import { unsorted } from './unsorted.ts';
 
 /** The executable schema. */

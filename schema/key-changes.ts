@@ -4,12 +4,12 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { KeyPatch } from '../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { usdFrom } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { GeneratedKeyType, readMetadata, RoleType } from './keys.ts';
 import { KeySettingsInput, settingsOf } from './key-settings.ts';
 import { changed } from './owner-inputs.ts';
-import { VirtualKeyType } from './refs.ts';
+import { VirtualKeyType } from './base/refs.ts';
 
 const NAMED = 'The key: global id, hash or secret.';
 

@@ -2,12 +2,12 @@ import { listKeys } from '../resolvers/keys.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
-import { OrderDirectionType } from './order.ts';
-import type { PageArgs } from './paging.ts';
-import { VirtualKeyType } from './refs.ts';
-import { readCreationPage, rowConnection, rowPageCost } from './row-pages.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
+import { OrderDirectionType } from './base/order.ts';
+import type { PageArgs } from './base/paging.ts';
+import { VirtualKeyType } from './base/refs.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 export const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
   description: 'Filter of virtual keys. All conditions must match; blank text is ignored.',

@@ -6,7 +6,7 @@ import {
   type SettingsPatch,
   type WantedWindow,
 } from '../src/domain/keys/key-settings.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 export const KeyTypeType = builder.enumType('KeyType', {
   description: 'Purpose of a key. Decides which routes a new key may call.',

@@ -3,11 +3,11 @@ import { ROLES } from '../src/domain/role.ts';
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { usdFrom, usdText } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './key-settings.ts';
 import { nodesOf } from './node.ts';
-import { VirtualKeyType } from './refs.ts';
+import { VirtualKeyType } from './base/refs.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 export const RoleType = builder.enumType('Role', {

@@ -11,12 +11,12 @@ import { type Execution, readExecutionId, type Sample } from '../src/domain/lens
 import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { LENS_ID, SelectionInput, selectionFrom } from './lens-settings.ts';
 import { EvidenceType, ExecutionType, LensReviewType, LensRunType } from './lens-types.ts';
-import { CONTENT_COST } from './limits.ts';
-import { partsOf, TraceType } from './refs.ts';
+import { CONTENT_COST } from './base/limits.ts';
+import { partsOf, TraceType } from './base/refs.ts';
 
 /** Cost of a trace, in fields: a query of the store. */
 const TRACE_COST = 10;

@@ -14,10 +14,10 @@ import { caseOfLine, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import type { Dataset, DatasetCase } from '../src/domain/lens/dataset.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
-import { pageCost } from './paging.ts';
+import { pageCost } from './base/paging.ts';
 import { traceAddressOf } from './trace-address.ts';
 
 const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({

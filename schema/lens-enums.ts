@@ -1,6 +1,6 @@
 import type { Evidence, FindingKind, FindingStatus, Priority } from '../src/domain/lens/finding.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 /** Values of an enumeration with their descriptions. */
 export const described = <Name extends string>(texts: Readonly<Record<Name, string>>) =>

@@ -3,8 +3,8 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type Feedback, FEEDBACK_LIMITS, summaryOfFeedback } from '../src/domain/lens/feedback.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { TRACE_ID, traceAddressOf } from './trace-address.ts';
 
 const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({

@@ -1,11 +1,11 @@
 import { countLensRuns, listLensRuns, RUN_PAGE_SIZE } from '../resolvers/lens.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
 import type { RunPlace } from '../src/domain/lens/store.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { LensRunType, LensType } from './lens-types.ts';
-import { CONTENT_COST } from './limits.ts';
-import type { Connection } from './paging.ts';
-import { readCreationCursor } from './row-pages.ts';
+import { CONTENT_COST } from './base/limits.ts';
+import type { Connection } from './base/paging.ts';
+import { readCreationCursor } from './base/row-pages.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const DEFAULT_RUNS = 20;

@@ -1,7 +1,7 @@
 import { assertRunRequest } from '../resolvers/lens.ts';
 import type { RunRequest } from '../src/domain/lens/schedule.ts';
 import type { LensSettings, Selection } from '../src/domain/lens/settings.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 const CheckInput = builder.inputType('LensCheckInput', {
   description: 'A rule that reviewers judge executions by.',

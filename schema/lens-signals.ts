@@ -2,10 +2,10 @@ import { readSignalConfig, readTraceSignals, setSignalConfig, type SignalsOfTrac
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { Signal, SignalConfig, SignalFlag } from '../src/domain/lens/signals.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { described } from './lens-enums.ts';
-import { CONTENT_COST } from './limits.ts';
-import { partsOf, TraceType } from './refs.ts';
+import { CONTENT_COST } from './base/limits.ts';
+import { partsOf, TraceType } from './base/refs.ts';
 
 const SignalType = builder.objectRef<Signal>('LensSignal').implement({
   description: 'A yes/no question about every new trace.',

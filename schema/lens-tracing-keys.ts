@@ -7,10 +7,10 @@ import {
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
-import { pageCost } from './paging.ts';
+import { pageCost } from './base/paging.ts';
 
 const TracingKeyType = builder.objectRef<TracingKey>('TracingKey');
 

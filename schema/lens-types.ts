@@ -9,7 +9,7 @@ import type { LensFinding } from '../src/domain/lens/store.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { usdText } from '../src/domain/money.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import {
   EvidenceRoleType,
   FindingKindType,
@@ -17,9 +17,9 @@ import {
   FindingStatusType,
   LensRunStatusType,
 } from './lens-enums.ts';
-import { CONTENT_COST } from './limits.ts';
+import { CONTENT_COST } from './base/limits.ts';
 import { nodesOf, readableOrNull } from './node.ts';
-import { SpanType } from './refs.ts';
+import { SpanType } from './base/refs.ts';
 
 // Declared apart from their fields, because they refer to each other.
 export const FindingType = builder.objectRef<LensFinding>('Finding');

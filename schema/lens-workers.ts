@@ -7,8 +7,8 @@ import {
 } from '../resolvers/lens-workers.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { LensWorker } from '../src/domain/lens/worker.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 
 const WorkerType = builder.objectRef<LensWorker>('LensWorker').implement({
   description: 'A process that reviews executions.',

@@ -20,14 +20,14 @@ import type { Job } from '../src/domain/jobs/job.ts';
 import type { FindingFilter, LensFinding } from '../src/domain/lens/store.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { described, FindingKindType, FindingPriorityType, FindingStatusType } from './lens-enums.ts';
 import { FindingType, LensRunType, LensType } from './lens-types.ts';
 import { LENS_ID, RunInput, runRequestFrom, SettingsInput, settingsFrom } from './lens-settings.ts';
-import { CONTENT_COST } from './limits.ts';
-import { valueOrder } from './order.ts';
-import { localId } from './global-id.ts';
-import { type Connection, pageCost } from './paging.ts';
+import { CONTENT_COST } from './base/limits.ts';
+import { valueOrder } from './base/order.ts';
+import { localId } from './base/global-id.ts';
+import { type Connection, pageCost } from './base/paging.ts';
 
 builder.queryFields((t) => ({
   lenses: t.field({

@@ -8,10 +8,10 @@ import {
 } from '../resolvers/model-access-groups.ts';
 import type { ModelAccessGroup } from '../src/domain/deployments/model-access-groups.ts';
 import { Conflict, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
-import { builder } from './builder.ts';
-import { TAKES_EFFECT } from './descriptions.ts';
-import { localId } from './global-id.ts';
-import { LIST_COST } from './limits.ts';
+import { builder } from './base/builder.ts';
+import { TAKES_EFFECT } from './base/descriptions.ts';
+import { localId } from './base/global-id.ts';
+import { LIST_COST } from './base/limits.ts';
 
 const GroupType = builder.objectRef<ModelAccessGroup>('ModelAccessGroup').implement({
   description: 'Models that keys and teams may call by the name of the group in their `models`.',

@@ -1,9 +1,9 @@
 import { type GraphQLNamedType, type GraphQLSchema, isObjectType } from 'graphql';
 import { resolveNodes } from '@pothos/plugin-relay';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { builder, type GraphContext } from './builder.ts';
-import { readGlobalId } from './global-id.ts';
-import { NODE_COST } from './limits.ts';
+import { builder, type GraphContext } from './base/builder.ts';
+import { readGlobalId } from './base/global-id.ts';
+import { NODE_COST } from './base/limits.ts';
 
 /** Most ids of one `nodes` field. */
 const MAX_NODES = 100;

@@ -1,6 +1,6 @@
 // Each import adds its types to the builder.
 /* oxlint-disable import/no-unassigned-import */
-import './errors.ts';
+import './base/errors.ts';
 import './catalog.ts';
 import './catalog-estimate.ts';
 import './catalog-history.ts';

@@ -1,12 +1,12 @@
 import { createOrganization, deleteOrganizations, updateOrganization } from '../resolvers/organizations.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationPatch } from '../src/domain/organizations/organization.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { readMetadata } from './keys.ts';
 import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
-import { OrganizationType } from './refs.ts';
+import { OrganizationType } from './base/refs.ts';
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'A new organization.',

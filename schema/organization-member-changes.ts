@@ -5,8 +5,8 @@ import {
 } from '../resolvers/organization-members.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationMember } from '../src/domain/organizations/organization.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { changed } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { OrganizationMemberType, OrganizationRoleType } from './owners.ts';

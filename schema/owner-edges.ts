@@ -1,11 +1,11 @@
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Team } from '../src/domain/teams/team.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { keyPage, VirtualKeyFilterType, VirtualKeyOrderType } from './key-list.ts';
 import { TeamFilterType, TeamOrderType, teamPage } from './owner-lists.ts';
-import type { Connection } from './paging.ts';
-import { OrganizationType, TeamType, UserType, VirtualKeyType } from './refs.ts';
-import { rowPageCost } from './row-pages.ts';
+import type { Connection } from './base/paging.ts';
+import { OrganizationType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
+import { rowPageCost } from './base/row-pages.ts';
 
 /** A page with the number of all its rows. */
 interface CountedPage<Row> extends Connection<Row> {

@@ -1,8 +1,8 @@
 import { clearOwners } from '../resolvers/operation/owner-loaders.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { readMetadata } from './keys.ts';
 
 /** Ids of deleted rows. */

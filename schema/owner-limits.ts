@@ -1,7 +1,7 @@
 import type { BudgetPatch } from '../src/domain/budgets/budget.ts';
 import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
 import { usdFrom } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { usdOrNull } from './spend.ts';
 
 export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implement({

@@ -10,14 +10,14 @@ import type { RequestedPage, FoundPage } from '../resolvers/operation/row-pages.
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { isOther } from './key-list.ts';
 import { RoleType } from './keys.ts';
-import { rowOrder } from './order.ts';
-import type { PageArgs } from './paging.ts';
-import { BudgetType, CustomerType, OrganizationType, ProjectType, TeamType, UserType } from './refs.ts';
-import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
+import { rowOrder } from './base/order.ts';
+import type { PageArgs } from './base/paging.ts';
+import { BudgetType, CustomerType, OrganizationType, ProjectType, TeamType, UserType } from './base/refs.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const TOTAL = 'Number of rows that match, on all pages.';
 const ORDER = 'Newest first when absent.';

@@ -2,9 +2,9 @@ import { findTeamRow, readWindowSpend } from '../resolvers/owner-nodes.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { windowBudgetId } from '../resolvers/operation/window-spend.ts';
 import { memberId } from '../src/domain/admission/counters.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { TeamMemberType } from './owners.ts';
-import { OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './refs.ts';
+import { OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
 import { usdOrNull } from './spend.ts';
 
 const windowSpend = async (scope: Scope, counted: Parameters<typeof readWindowSpend>[1]): Promise<string | null> =>

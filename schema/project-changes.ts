@@ -1,12 +1,12 @@
 import { createProject, deleteProjects, updateProject } from '../resolvers/projects.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { ProjectPatch } from '../src/domain/projects/project.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { readMetadata } from './keys.ts';
 import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
-import { ProjectType } from './refs.ts';
+import { ProjectType } from './base/refs.ts';
 
 const CreateProjectInput = builder.inputType('CreateProjectInput', {
   description: 'A new project.',

@@ -1,6 +1,6 @@
 import { listProviderBudgets, type ProviderBudget } from '../resolvers/provider-budgets.ts';
 import { usdText } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 /** Assumed number of budgets of a configuration. */
 const USUAL_BUDGETS = 10;

@@ -9,9 +9,9 @@ import {
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
-import { builder } from './builder.ts';
-import { TAKES_EFFECT } from './descriptions.ts';
-import { UserErrorType } from './errors.ts';
+import { builder } from './base/builder.ts';
+import { TAKES_EFFECT } from './base/descriptions.ts';
+import { UserErrorType } from './base/errors.ts';
 
 /** Assumed number of settings in a list. */
 const SETTINGS = 100;

@@ -1,11 +1,11 @@
 import { type ContentView, contentViewOf, SHOWN_ROLES, type ShownMessage } from '../src/domain/traces/content-view.ts';
 import type { Span, SpanPayload } from '../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
-import { builder, type GraphContext } from './builder.ts';
+import { builder, type GraphContext } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { tokensOrNull } from './counts.ts';
-import { CONTENT_COST, CONTENT_FIELD_COST, LIST_COST } from './limits.ts';
-import { type PartialSpan, SpanType } from './refs.ts';
+import { tokensOrNull } from './base/counts.ts';
+import { CONTENT_COST, CONTENT_FIELD_COST, LIST_COST } from './base/limits.ts';
+import { type PartialSpan, SpanType } from './base/refs.ts';
 import { instantOf } from './spans.ts';
 
 type ViewOf<Kind extends ContentView['kind']> = Extract<ContentView, { readonly kind: Kind }>;

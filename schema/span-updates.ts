@@ -1,8 +1,8 @@
 import { type SpanUpdate, watchSpans } from '../resolvers/spans.ts';
 import { getSpan } from '../resolvers/traces.ts';
-import { builder } from './builder.ts';
-import { CONTENT_COST, LIST_COST } from './limits.ts';
-import { SpanType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { CONTENT_COST, LIST_COST } from './base/limits.ts';
+import { SpanType } from './base/refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 
 builder.queryField('span', (t) =>

@@ -4,12 +4,12 @@ import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span.ts';
 import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { tokensOf } from './counts.ts';
+import { tokensOf } from './base/counts.ts';
 import { nodesOf } from './node.ts';
-import type { Connection } from './paging.ts';
-import { type PartialSpan, SpanType, SpendRowType } from './refs.ts';
+import type { Connection } from './base/paging.ts';
+import { type PartialSpan, SpanType, SpendRowType } from './base/refs.ts';
 import { usdOrNull } from './spend.ts';
 
 const MS = 1_000_000n;

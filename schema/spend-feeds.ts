@@ -3,8 +3,8 @@ import type { BudgetScope } from '../src/domain/admission/scopes.ts';
 import type { BudgetAlert } from '../src/domain/budgets/budget-alert.ts';
 import type { Delivery } from '../src/domain/bus.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
-import { builder } from './builder.ts';
-import { SpendRowType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { SpendRowType } from './base/refs.ts';
 
 const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').implement({
   description: 'A call that was just settled.',

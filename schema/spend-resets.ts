@@ -1,5 +1,5 @@
 import { resetAllSpend, type SpendResets } from '../resolvers/spend-resets.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { changed } from './owner-inputs.ts';
 
 const SpendResetsType = builder.objectRef<SpendResets>('SpendResets').implement({

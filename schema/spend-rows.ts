@@ -6,11 +6,11 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { FieldValues, SpendPlace } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
-import { TRACE_COST } from './limits.ts';
-import { OrderDirectionType } from './order.ts';
-import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
+import { TRACE_COST } from './base/limits.ts';
+import { OrderDirectionType } from './base/order.ts';
+import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './base/refs.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const PAGE_SIZE = 100;

@@ -2,8 +2,8 @@ import { MOST_GROUPS, MOST_GROUP_FIELDS, readSpendSeries, type SpendSeries } fro
 import { usdText } from '../src/domain/money.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
-import { builder } from './builder.ts';
-import { COUNT_COST } from './limits.ts';
+import { builder } from './base/builder.ts';
+import { COUNT_COST } from './base/limits.ts';
 import {
   anyOf,
   SpendFilterType,

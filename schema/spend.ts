@@ -1,10 +1,10 @@
 import { findSpendRow } from '../resolvers/nodes.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
 import { type Usd, usdText } from '../src/domain/money.ts';
-import { builder } from './builder.ts';
-import { tokensOf } from './counts.ts';
+import { builder } from './base/builder.ts';
+import { tokensOf } from './base/counts.ts';
 import { nodesOf } from './node.ts';
-import { SpendRowType, UsageType } from './refs.ts';
+import { SpendRowType, UsageType } from './base/refs.ts';
 
 /** An amount as exact decimal text; null where it is unknown. */
 export const usdOrNull = (amount: Usd | null | undefined): string | null =>

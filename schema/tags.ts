@@ -2,11 +2,11 @@ import { createTag, deleteTag, getTags, type TagChange, updateTag } from '../res
 import { findBudgetRow, readWindowSpend } from '../resolvers/owner-nodes.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { changed } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
-import { BudgetType } from './refs.ts';
+import { BudgetType } from './base/refs.ts';
 import { usdOrNull } from './spend.ts';
 
 const TagType = builder.objectRef<Tag>('Tag').implement({

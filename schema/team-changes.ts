@@ -3,14 +3,14 @@ import { blockTeam, createTeam, deleteTeams, updateTeam } from '../resolvers/tea
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { KeyBudgetWindowInput, windowsOf } from './key-settings.ts';
 import { readMetadata } from './keys.ts';
 import { changed, DeletedOwnersType, localIds, textsIn } from './owner-inputs.ts';
 import { increaseOf, limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { MemberRoleType, TeamMemberType } from './owners.ts';
-import { TeamType } from './refs.ts';
+import { TeamType } from './base/refs.ts';
 
 const TeamMemberInput = builder.inputType('TeamMemberInput', {
   description: 'A new member of a team.',

@@ -2,10 +2,10 @@ import { addTeamCallback, disableTeamLogging, getTeamLogging } from '../resolver
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { CALLBACK_TYPES, type TeamCallback } from '../src/domain/teams/logging.ts';
 import type { TeamLoggingView } from '../resolvers/team-logging.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { changed, textsIn } from './owner-inputs.ts';
-import { TeamType } from './refs.ts';
+import { TeamType } from './base/refs.ts';
 
 const CallbackTypeType = builder.enumType('TeamCallbackType', {
   description: 'Calls that a callback of a team receives.',

@@ -1,7 +1,7 @@
 import { findTeamRow } from '../resolvers/owner-nodes.ts';
 import { currentTeamWindow, type TeamWindow } from '../src/domain/teams/team-windows.ts';
-import { builder } from './builder.ts';
-import { TeamType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { TeamType } from './base/refs.ts';
 
 const TeamBudgetWindowType = builder.objectRef<TeamWindow>('TeamBudgetWindow').implement({
   description: 'A budget of a window. The budget of the team applies, too.',

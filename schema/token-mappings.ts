@@ -8,12 +8,12 @@ import {
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
-import { rowOrder } from './order.ts';
-import { VirtualKeyType } from './refs.ts';
-import { readOrderedPage, rowConnection, rowPageCost } from './row-pages.ts';
+import { rowOrder } from './base/order.ts';
+import { VirtualKeyType } from './base/refs.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const TYPE = 'TokenMapping';
 const KEY = 'The virtual key: global id, hash, or the key itself.';

@@ -1,6 +1,6 @@
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
-import { type PartialAgent, type PartialTrace, partsOf, TraceAgentType } from './refs.ts';
+import { type PartialAgent, type PartialTrace, partsOf, TraceAgentType } from './base/refs.ts';
 import { usdOrNull } from './spend.ts';
 
 interface Loading {

@@ -6,8 +6,8 @@ import { sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-reason.ts';
 import { type TraceIdentity, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
-import { builder } from './builder.ts';
-import { LIST_COST } from './limits.ts';
+import { builder } from './base/builder.ts';
+import { LIST_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
 import {
   CatalogEntryType,
@@ -19,7 +19,7 @@ import {
   TeamType,
   TraceType,
   VirtualKeyType,
-} from './refs.ts';
+} from './base/refs.ts';
 import { usdOrNull } from './spend.ts';
 import { TraceConnectionType, tracePageCost, tracesOfTeam } from './trace-list.ts';
 import { TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';

@@ -1,5 +1,5 @@
-import { builder } from './builder.ts';
-import { TraceType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { TraceType } from './base/refs.ts';
 
 const SOURCES =
   'Stated by its root span, else by its agents, steps and model calls, or in the request of a gateway call.';

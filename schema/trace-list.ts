@@ -6,11 +6,11 @@ import { cursorAfter } from '../src/domain/traces/cursor.ts';
 import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
 import { type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { NO_FILTERS, type TraceOrder } from '../src/domain/traces/trace-search.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
-import { COUNT_COST } from './limits.ts';
-import type { Connection } from './paging.ts';
-import { type PartialTrace, TraceType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
+import { COUNT_COST } from './base/limits.ts';
+import type { Connection } from './base/paging.ts';
+import { type PartialTrace, TraceType } from './base/refs.ts';
 import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
 interface TraceListConnection extends Connection<PartialTrace> {

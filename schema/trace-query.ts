@@ -7,7 +7,7 @@ import {
   type QueryRows,
   type ValueType,
 } from '../src/domain/traces/trace-query.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { described } from './lens-enums.ts';
 
 /** Cost of a query, which reads rows until a limit. */

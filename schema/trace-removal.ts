@@ -1,8 +1,8 @@
 import { deleteTrace, redactTrace, type RemovedTraces } from '../resolvers/trace-removal.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
-import { builder } from './builder.ts';
-import { type PartialTrace, TraceType } from './refs.ts';
+import { builder } from './base/builder.ts';
+import { type PartialTrace, TraceType } from './base/refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({

@@ -10,9 +10,9 @@ import {
   type TraceFilters,
 } from '../src/domain/traces/trace-search.ts';
 import { AnnotationFilterType, conditionsOf } from './annotations.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
-import { OrderDirectionType } from './order.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
+import { OrderDirectionType } from './base/order.ts';
 import { SpanStatusType } from './spans.ts';
 import { usdOrNull } from './spend.ts';
 

@@ -3,11 +3,11 @@ import { findTrace } from '../resolvers/one-trace.ts';
 import { listSpans, MOST_PAGE_SPANS } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SOURCE_TYPES, type TraceSource } from '../src/domain/traces/span.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { LIST_COST, TRACE_COST } from './limits.ts';
+import { LIST_COST, TRACE_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
-import { commonOwner, type PartialTrace, partsOf, TraceAgentType, TraceType } from './refs.ts';
+import { commonOwner, type PartialTrace, partsOf, TraceAgentType, TraceType } from './base/refs.ts';
 import {
   AFTER_SPAN,
   DEFAULT_SPANS,

@@ -1,5 +1,5 @@
 import './nouns.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 
 /** The schema with its types and fields in no particular order. */
 export const unsorted = builder.toSchema({ sortSchema: false });

@@ -1,12 +1,12 @@
 import { createUser, deleteUsers, updateUser } from '../resolvers/users.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { UserPatch } from '../src/domain/users/user.ts';
-import { builder } from './builder.ts';
-import { localId } from './global-id.ts';
+import { builder } from './base/builder.ts';
+import { localId } from './base/global-id.ts';
 import { readMetadata, RoleType } from './keys.ts';
 import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
-import { UserType } from './refs.ts';
+import { UserType } from './base/refs.ts';
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: 'A new user. It has no key: `generateKey` makes one.',

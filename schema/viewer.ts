@@ -1,9 +1,9 @@
 import { getViewer } from '../resolvers/nodes.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { builder } from './builder.ts';
+import { builder } from './base/builder.ts';
 import { RoleType } from './keys.ts';
-import { TeamType, VirtualKeyType } from './refs.ts';
+import { TeamType, VirtualKeyType } from './base/refs.ts';
 
 const ViewerType = builder.objectRef<Caller>('Viewer').implement({
   description: 'The caller, by the key of the request.',

@@ -3,7 +3,7 @@ import type { Caller } from '../../src/domain/caller.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { assertRoute } from '../../src/domain/keys/route-rights.ts';
 import { type RenderedError, renderError } from '../errors.ts';
-import { renderFormedError } from '../tenancy-errors.ts';
+import { renderFormedError } from './tenancy-errors.ts';
 import { endWith, writeAnswer } from './answer-writer.ts';
 import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_MS } from './body.ts';
 import { readCredential, requireCredential } from './credential.ts';

@@ -14,7 +14,7 @@ import { VERSION } from '../../src/domain/version.ts';
 import { eventOf } from '../../src/wire/sse/events.ts';
 import type { PartiallyParsed } from '../../src/wire/json/unread.ts';
 import type { Form } from '../../src/domain/inference/form.ts';
-import { proxyError } from '../dialect-errors.ts';
+import { proxyError } from '../http/dialect-errors.ts';
 import { statusOf } from '../errors.ts';
 import { callTermsOf } from './terms.ts';
 import { bringsForm, formFields, formOf } from '../http/form.ts';

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
-import { MAX_ERRORS } from '../../schema/limits.ts';
-import { tooLarge } from '../../schema/too-large.ts';
-import type { Work } from '../../schema/work.ts';
+import { MAX_ERRORS } from '../../schema/base/limits.ts';
+import { tooLarge } from '../../schema/base/too-large.ts';
+import type { Work } from '../../schema/base/work.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';
 
 /** Most bytes of one answer, and of one event of a subscription. */

@@ -14,11 +14,11 @@ import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } fro
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Scope } from '../../resolvers/operation/scope.ts';
-import type { GraphContext } from '../../schema/builder.ts';
-import { assertParsable, assertValidatable } from '../../schema/document-limits.ts';
-import { rootOf, toGraphQLError } from '../../schema/errors.ts';
-import { createLimitCheck, MAX_ERRORS, refused } from '../../schema/limits.ts';
-import { Work } from '../../schema/work.ts';
+import type { GraphContext } from '../../schema/base/builder.ts';
+import { assertParsable, assertValidatable } from '../../schema/base/document-limits.ts';
+import { rootOf, toGraphQLError } from '../../schema/base/errors.ts';
+import { createLimitCheck, MAX_ERRORS, refused } from '../../schema/base/limits.ts';
+import { Work } from '../../schema/base/work.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';

@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
   print,
 } from 'graphql';
-import { isIntrospectionOnly } from '../../schema/introspection.ts';
+import { isIntrospectionOnly } from '../../schema/base/introspection.ts';
 import type { Answers } from './answers.ts';
 
 /** Capacity of the cache in answers, and in characters. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { MAX_NESTING } from '../../schema/document-limits.ts';
-import { MAX_VARIABLE_VALUES } from '../../schema/limits.ts';
+import { MAX_NESTING } from '../../schema/base/document-limits.ts';
+import { MAX_VARIABLE_VALUES } from '../../schema/base/limits.ts';
 import { InvalidInput, TooLarge, Unsupported } from '../domain/errors.ts';
 
 /** Media type that a page of any origin may send without a preflight. GraphQL clients do not use it. */

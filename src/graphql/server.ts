@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_MS } from '../../rest-shims/http/body.ts';
 import { assignedRequestId } from '../../rest-shims/http/request-id.ts';
 import { statusOf } from '../../rest-shims/errors.ts';
-import { rootOf } from '../../schema/errors.ts';
+import { rootOf } from '../../schema/base/errors.ts';
 import { DomainError } from '../domain/errors.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createTurns } from '../runtime/tasks/event-loop-turns.ts';

@@ -3,7 +3,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { createHandler, type Handler, type Request } from 'graphql-sse';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphContext } from '../../schema/builder.ts';
+import type { GraphContext } from '../../schema/base/builder.ts';
 import { TooLarge } from '../domain/errors.ts';
 import type { Answers } from './answers.ts';
 import type { Pipeline } from './engine.ts';

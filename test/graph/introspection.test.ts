@@ -10,7 +10,7 @@ import {
   printSchema,
 } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_INTROSPECTION_DEPTH } from '../../schema/limits.ts';
+import { MAX_INTROSPECTION_DEPTH } from '../../schema/base/limits.ts';
 import { schema } from '../../schema/index.ts';
 import { openGraph } from './graph-server.ts';
 

@@ -10,8 +10,8 @@ import {
   MAX_PAIRS,
   MAX_TOKENS,
   MAX_UNFOLDED,
-} from '../../schema/document-limits.ts';
-import { createLimitCheck, MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES } from '../../schema/limits.ts';
+} from '../../schema/base/document-limits.ts';
+import { createLimitCheck, MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES } from '../../schema/base/limits.ts';
 import { BODY_LIMIT } from '../../src/graphql/server.ts';
 import { anEntry, openGraph } from './graph-server.ts';
 

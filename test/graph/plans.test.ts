@@ -1,7 +1,7 @@
 import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, FROM_SOURCE } from '../../schema/answer-basis.ts';
-import type { GraphContext } from '../../schema/builder.ts';
+import { answerOf, FROM_SOURCE } from '../../schema/base/answer-basis.ts';
+import type { GraphContext } from '../../schema/base/builder.ts';
 import { schema } from '../../schema/index.ts';
 import type { VariableValues } from '../../src/graphql/plans/completion.ts';
 import { AnswerTexts } from '../../src/graphql/plans/answer-texts.ts';

@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
-import { MAX_VARIABLE_VALUES } from '../../schema/limits.ts';
+import { MAX_VARIABLE_VALUES } from '../../schema/base/limits.ts';
 import { aSpan, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { ChatStreamDocument, TraceUpdatesDocument } from './generated/graphql.ts';
 import { eventually, openGraph, scriptedGateway } from './graph-server.ts';

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { GraphContext } from '../../../schema/builder.ts';
+import type { GraphContext } from '../../../schema/base/builder.ts';
 import { Unplanned } from './unplanned.ts';
 
 /** Most characters of an answer. Larger ones are bounded and written in pieces elsewhere. */

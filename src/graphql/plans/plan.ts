@@ -21,7 +21,7 @@ import {
   visit,
   BREAK,
 } from 'graphql';
-import type { GraphContext } from '../../../schema/builder.ts';
+import type { GraphContext } from '../../../schema/base/builder.ts';
 import { weightOf } from '../answers.ts';
 import type { AnswerTexts } from './answer-texts.ts';
 import { type Complete, count, MOST_CHARACTERS, type Path, type Run, type VariableValues } from './completion.ts';

@@ -1,8 +1,8 @@
 import { type DocumentNode, getVariableValues } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import type { GraphContext } from '../../../schema/builder.ts';
-import { Work } from '../../../schema/work.ts';
+import type { GraphContext } from '../../../schema/base/builder.ts';
+import { Work } from '../../../schema/base/work.ts';
 import type { Turns } from '../../domain/event-loop-turns.ts';
 import { createDocumentCache } from '../document-cache.ts';
 import type { Engine, Pipeline } from '../engine.ts';

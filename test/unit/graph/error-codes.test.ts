@@ -1,6 +1,6 @@
 import { buildSchema, execute, GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { toGraphQLError } from '../../../schema/errors.ts';
+import { toGraphQLError } from '../../../schema/base/errors.ts';
 
 const bugs: unknown[] = [];
 const shown = (error: unknown) => toGraphQLError(error, (bug) => (bugs.push(bug), 'r-1')).toJSON();

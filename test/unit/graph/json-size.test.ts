@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { MAX_NESTING } from '../../../schema/document-limits.ts';
-import { MAX_VARIABLE_VALUES } from '../../../schema/limits.ts';
+import { MAX_NESTING } from '../../../schema/base/document-limits.ts';
+import { MAX_VARIABLE_VALUES } from '../../../schema/base/limits.ts';
 import { assertJsonSize } from '../../../src/graphql/request-check.ts';
 
 const JSON_HEADERS = { headers: { 'content-type': 'application/json; charset=utf-8' } };

@@ -1,7 +1,7 @@
 import { GraphQLObjectType, GraphQLSchema, GraphQLString, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import type { GraphContext } from '../../../schema/builder.ts';
+import type { GraphContext } from '../../../schema/base/builder.ts';
 import type { Engine } from '../../../src/graphql/engine.ts';
 import { createPlannedAnswers } from '../../../src/graphql/plans/planned-answers.ts';
 import type { Requester } from '../../../src/graphql/requester.ts';

@@ -1,4 +1,4 @@
-import { InvalidInput } from '../src/domain/errors.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
 
 /** Reads the member `parameters` of a call. Throws InvalidInput for a value that is no object. */
 export function readFurtherParameters(parameters: unknown): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
-import { checkedPageSize } from '../src/domain/page-size.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { checkedPageSize } from '../../src/domain/page-size.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
 
 /** Most items of one page. */
 const MAX_PAGE = 500;

@@ -1,5 +1,5 @@
-import { type DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { NotPermitted } from '../src/domain/teams/permissions.ts';
+import { type DomainError, Forbidden, InvalidInput, NotFound } from '../../src/domain/errors.ts';
+import { NotPermitted } from '../../src/domain/teams/permissions.ts';
 
 /** Type and parameter of an error in the OpenAI envelope. */
 interface TypeAndParam {

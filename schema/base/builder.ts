@@ -4,14 +4,14 @@ import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
 import { BIG_INT, DECIMAL } from './scalars.ts';
-import type { Scope } from '../resolvers/operation/scope.ts';
+import type { Scope } from '../../resolvers/operation/scope.ts';
 import { FROM_SOURCE } from './answer-basis.ts';
 import type { Work } from './work.ts';
 
 /** Context of every resolver: the scope that operations take. */
 export interface GraphContext {
   readonly scope: Scope;
-  /** Work of this request, or of this event of a subscription. Used by `schema/turns.ts` only. */
+  /** Work of this request, or of this event of a subscription. Used by `schema/base/turns.ts` only. */
   readonly work: Work;
 }
 
@@ -34,7 +34,7 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [ErrorsPlugin, RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  // `schema/limits.ts` checks the cost before execution. The plugin's own check would run at the first event of a
+  // `schema/base/limits.ts` checks the cost before execution. The plugin's own check would run at the first event of a
   // subscription.
   complexity: { disabled: true },
   errors: { defaultTypes: [], directResult: true },

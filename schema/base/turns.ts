@@ -13,7 +13,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import type { Turns } from '../src/domain/event-loop-turns.ts';
+import type { Turns } from '../../src/domain/event-loop-turns.ts';
 import type { GraphContext } from './builder.ts';
 import type { ConcurrencyLimit, Work } from './work.ts';
 

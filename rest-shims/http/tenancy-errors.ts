@@ -7,13 +7,13 @@ import {
   NotFound,
   Rejected,
   UpstreamFailed,
-} from '../src/domain/errors.ts';
-import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
-import { OwnedByFile } from '../src/domain/settings/ownership.ts';
+} from '../../src/domain/errors.ts';
+import { SignInRefused, SignInThrottled } from '../../src/domain/users/sign-in.ts';
+import { OwnedByFile } from '../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
-import { type RenderedError, renderError, statusOf } from './errors.ts';
-import type { FailureForm } from './http/failure-form.ts';
-import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from './sign-in-page.ts';
+import { type RenderedError, renderError, statusOf } from '../errors.ts';
+import type { FailureForm } from './failure-form.ts';
+import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../sign-in-page.ts';
 
 function statusIn(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)

@@ -1,17 +1,17 @@
-import type { Annotation } from '../src/domain/annotations/annotation.ts';
-import type { Budget } from '../src/domain/budgets/budget.ts';
-import type { Customer } from '../src/domain/customers/customer.ts';
-import type { Organization } from '../src/domain/organizations/organization.ts';
-import type { Project } from '../src/domain/projects/project.ts';
-import type { User } from '../src/domain/users/user.ts';
-import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
-import type { CatalogKey, Checkout } from '../src/domain/checkout/checkout.ts';
-import type { Usage } from '../src/domain/chat/chat.ts';
-import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import type { SpendRow } from '../src/domain/spend/spend-row.ts';
-import type { Owner } from '../src/domain/caller.ts';
-import type { OwnedSpan } from '../resolvers/operation/span-tree.ts';
-import type { Trace, TraceAgent, TraceIdentity } from '../src/domain/traces/trace.ts';
+import type { Annotation } from '../../src/domain/annotations/annotation.ts';
+import type { Budget } from '../../src/domain/budgets/budget.ts';
+import type { Customer } from '../../src/domain/customers/customer.ts';
+import type { Organization } from '../../src/domain/organizations/organization.ts';
+import type { Project } from '../../src/domain/projects/project.ts';
+import type { User } from '../../src/domain/users/user.ts';
+import type { CatalogEntry } from '../../src/domain/catalog/catalog.ts';
+import type { CatalogKey, Checkout } from '../../src/domain/checkout/checkout.ts';
+import type { Usage } from '../../src/domain/chat/chat.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { Owner } from '../../src/domain/caller.ts';
+import type { OwnedSpan } from '../../resolvers/operation/span-tree.ts';
+import type { Trace, TraceAgent, TraceIdentity } from '../../src/domain/traces/trace.ts';
 import { builder } from './builder.ts';
 
 // Refs are declared apart from their fields, so that types can refer to each other without import cycles.

@@ -1,7 +1,7 @@
-import { InvalidInput } from '../src/domain/errors.ts';
-import type { RowPlace } from '../src/domain/row-store.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import type { RowPlace } from '../../src/domain/row-store.ts';
 import type { PageArgs } from './paging.ts';
-import { checkedPageSize } from '../src/domain/page-size.ts';
+import { checkedPageSize } from '../../src/domain/page-size.ts';
 
 /** Most rows of a page, and the size of a page where the query names none. */
 const ROW_PAGE_SIZE = 100;

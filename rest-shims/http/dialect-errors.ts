@@ -1,4 +1,4 @@
-import { callerId } from '../src/domain/calls/caller-id.ts';
+import { callerId } from '../../src/domain/calls/caller-id.ts';
 import {
   AllCoolingDown,
   Conflict,
@@ -13,7 +13,7 @@ import {
   Unavailable,
   UnknownModel,
   UpstreamFailed,
-} from '../src/domain/errors.ts';
+} from '../../src/domain/errors.ts';
 
 /** Message for a bug. The details are in the log, under the request id. */
 export const INTERNAL_MESSAGE = 'Internal server error';

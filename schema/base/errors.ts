@@ -11,8 +11,8 @@ import {
   Unavailable,
   Unsupported,
   UpstreamFailed,
-} from '../src/domain/errors.ts';
-import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
+} from '../../src/domain/errors.ts';
+import { FreeTierUsedUp } from '../../src/domain/free-tier/free-tier.ts';
 import { builder } from './builder.ts';
 
 const ERROR_CODES = {

@@ -1,4 +1,4 @@
-import { InvalidInput } from '../src/domain/errors.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
 
 /** A JSON argument that must be an object; empty when absent. Throws InvalidInput. */
 export function readObject(value: unknown, name: string): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { Turns } from '../src/domain/event-loop-turns.ts';
+import type { Turns } from '../../src/domain/event-loop-turns.ts';
 import { tooLarge } from './too-large.ts';
 
 /** Maximum number of fields in the lists of one answer. Static costs assume that a list without pages is short. */
