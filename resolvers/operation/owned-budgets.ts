@@ -23,8 +23,9 @@ export async function budgetOf(
   const about = authored(scope);
   if (named !== null) {
     if (setsLimits(limits)) throw new InvalidInput('Set either budget_id or limits, not both.');
-    if ((await stores.budgets.find(named)) === null) throw new InvalidInput(`Budget ${named} does not exist.`);
-    return named;
+    const budget = await stores.budgets.find(named);
+    if (budget === null) throw new InvalidInput(`Budget ${named} does not exist.`);
+    return budget.id;
   }
   if (Object.keys(limits).length === 0) return current;
   const done =

@@ -26,7 +26,13 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   Boolean: [true, false],
   BigInt: ['9'.repeat(18), '9'.repeat(30), '-1'],
   Decimal: ['0', '-1', '1e400', '9'.repeat(300), `0.${'0'.repeat(300)}1`],
-  DateTime: ['0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59Z', 'yesterday'],
+  DateTime: [
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00Z',
+    '1969-12-31T23:59:59.999Z',
+    '9999-12-31T23:59:59Z',
+    'yesterday',
+  ],
   JSON: [null, 'x', [], {}, { a: '\0' }, [[[[[[]]]]]]],
 };
 

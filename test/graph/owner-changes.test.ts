@@ -164,6 +164,18 @@ describe('users', () => {
   });
 });
 
+describe('a budget whose id has a character that is stored as another one', () => {
+  it('is that of an organization and of a tag under its stored id', async () => {
+    await mutate('createBudget', { id: 'b\uD800', limits: { maxBudgetUsd: '3' } }, 'Budget { budgetId }');
+    const budget = { budgetId: 'b\u{FFFD}' };
+    const selection = 'Organization { budget { budgetId } }';
+    expect(await mutate('createOrganization', { alias: 'N', budgetId: 'b\0' }, selection)).toMatchObject({ budget });
+    expect(await mutate('createTag', { name: 'n', budgetId: 'b\0' }, 'Tag { budget { budgetId } }')).toMatchObject({
+      budget,
+    });
+  });
+});
+
 describe('organizations and projects', () => {
   const ORGANIZATION = 'Organization { organizationId alias budget { limits { maxBudgetUsd } } }';
   const PROJECT = 'Project { projectId alias blocked tags team { teamId } budget { limits { rpmLimit } } }';

@@ -58,6 +58,9 @@ for (const engine of ENGINES)
       ]);
       expect(await auditLog.find(entries[1]?.id ?? '')).toEqual(entries[1]);
       expect(await auditLog.count({ ...ALL_CHANGES, from: at(3), to: at(5) })).toBe(1);
+      // PostgreSQL has no year 0, and does not read years of six digits.
+      const everything = { from: new Date('0000-01-01T00:00:00Z'), to: new Date(8.64e15) };
+      expect(await auditLog.count({ ...ALL_CHANGES, ...everything })).toBe(3);
       const { id, createdAt } = entries[0] ?? { id: '', createdAt: at(0) };
       expect(await auditLog.list({ ...page, from: { id, createdAt } })).toEqual(entries.slice(1));
     });

@@ -1,7 +1,7 @@
 import type { AnnotationFilter, AnnotationStore } from '../../domain/annotations/annotation.ts';
 import type { Visibility } from '../../domain/caller.ts';
 import type { Database } from '../database/database.ts';
-import { createRowStore, equal } from '../database/row-store.ts';
+import { createdWithin, createRowStore, equal } from '../database/row-store.ts';
 import { AnnotationEntity } from './entities/annotation.ts';
 
 type Where = Readonly<Record<string, unknown>>;
@@ -27,8 +27,7 @@ const conditions = (filter: AnnotationFilter): readonly Where[] => [
   ...equal('createdBy', filter.author),
   ...bound('score', '$gte', filter.minScore),
   ...bound('score', '$lte', filter.maxScore),
-  ...bound('createdAt', '$gte', filter.from),
-  ...bound('createdAt', '$lt', filter.to),
+  ...createdWithin(filter.from, filter.to),
   ...bound('traceStartMs', '$lt', filter.traceBeforeMs),
 ];
 

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../domain/audit-log/audit-entry.ts';
 import type { Database } from '../database/database.ts';
-import { createRowStore, equal } from '../database/row-store.ts';
+import { createdWithin, createRowStore, equal } from '../database/row-store.ts';
 import { AuditEntryEntity } from './entities/audit-entry.ts';
 
 export const createAuditLog = (database: Database): AuditLog =>
@@ -8,8 +8,7 @@ export const createAuditLog = (database: Database): AuditLog =>
     entity: AuditEntryEntity,
     noun: 'audit entry',
     where: ({ from, to, changedBy, changedByKey, action, noun, objectId, teamId, keyHash }) => [
-      ...(from === null ? [] : [{ createdAt: { $gte: from } }]),
-      ...(to === null ? [] : [{ createdAt: { $lt: to } }]),
+      ...createdWithin(from, to),
       ...equal('changedBy', changedBy),
       ...equal('changedByKey', changedByKey),
       ...equal('action', action),

@@ -10,7 +10,7 @@ import type { Visibility } from '../../domain/caller.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import type { AuditNoun } from '../../domain/audit-log/audit-entry.ts';
 import type { ChangedRow, RowPage, RowPlace, RowStore } from '../../domain/row-store.ts';
-import { storable } from '../../domain/storable.ts';
+import { storable, storableTime } from '../../domain/storable.ts';
 import type { Database } from './database.ts';
 import type { RecordChange } from '../audit-log/recorder.ts';
 import { entityTransaction } from './transaction.ts';
@@ -193,7 +193,13 @@ export const containing = (column: string, part: string | null | undefined): rea
 
 /** Condition that a time is not after another; none without one. A row without a time does not match. */
 export const until = (name: string, time: Date | undefined): readonly Where[] =>
-  time === undefined ? [] : [{ [name]: { $lte: time } }];
+  time === undefined ? [] : [{ [name]: { $lte: storableTime(time) } }];
+
+/** Conditions that a row was made from one instant on, and before another; none for null or undefined. */
+export const createdWithin = (from: Date | null | undefined, to: Date | null | undefined): readonly Where[] => [
+  ...(from ? [{ createdAt: { $gte: storableTime(from) } }] : []),
+  ...(to ? [{ createdAt: { $lt: storableTime(to) } }] : []),
+];
 
 /** Conditions of the rows that a reader may see, as `mayRead` has them. The rows have a key and a nullable team. */
 export function visibleTo(visible: Visibility): readonly Where[] {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { DecisionOutcome, OutcomeStore } from '../../domain/decisions/outcome.ts';
 import type { DecisionStore } from '../../domain/decisions/stored-decision.ts';
 import type { Database } from '../database/database.ts';
-import { createRowStore, equal, visibleTo } from '../database/row-store.ts';
+import { createdWithin, createRowStore, equal, visibleTo } from '../database/row-store.ts';
 import { DecisionEntity } from './entities/decision.ts';
 import { DecisionOutcomeEntity } from './entities/decision-outcome.ts';
 
@@ -14,8 +14,7 @@ export const createDecisionStore = (database: Database): DecisionStore =>
       ...visibleTo(visible),
       ...equal('callId', callId),
       ...equal('model', model),
-      ...(before === null ? [] : [{ createdAt: { $lt: before } }]),
-      ...(since ? [{ createdAt: { $gte: since } }] : []),
+      ...createdWithin(since, before),
     ],
     ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `The decision ${id} is stored already.`,

@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthCheckFilter, HealthCheckStore } from '../../domain/deployments/health-check.ts';
 import type { Database } from '../database/database.ts';
-import { among, createRowStore, equal } from '../database/row-store.ts';
+import { among, createdWithin, createRowStore, equal } from '../database/row-store.ts';
 import { HealthCheckEntity } from './entities/health-check.ts';
 
 export function createHealthCheckStore(database: Database): HealthCheckStore {
@@ -11,7 +11,7 @@ export function createHealthCheckStore(database: Database): HealthCheckStore {
       ...among('deploymentId', deploymentIds),
       ...equal('modelGroup', modelGroup),
       ...(isHealthy === null ? [] : [{ failure: isHealthy ? null : { $ne: null } }]),
-      ...(before === null ? [] : [{ createdAt: { $lt: before } }]),
+      ...createdWithin(null, before),
     ],
     ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `The health check ${id} is stored already.`,
