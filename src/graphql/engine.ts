@@ -30,6 +30,7 @@ import { createDocumentCache } from './document-cache.ts';
 import { createIntrospectionCache } from './introspection-cache.ts';
 import { LiveResults } from './live-results.ts';
 import { createSharedSubscriptions } from './shared-subscriptions/shared-subscriptions.ts';
+import { assertHasDocument } from './request-check.ts';
 import type { Requester } from './requester.ts';
 import type { SocketLimits } from './socket-connection.ts';
 
@@ -165,6 +166,7 @@ export function createEngine(
   }
 
   const guard: Plugin<GraphContext, { readonly requester: Requester }> = {
+    onParams: ({ params }) => assertHasDocument(params),
     onParse({ parseFn, setParseFn }) {
       setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
         const text = typeof source === 'string' ? source : source.body;

@@ -1,3 +1,4 @@
+import type { GraphQLParams } from 'graphql-yoga';
 import type { IncomingMessage } from 'node:http';
 import { MAX_NESTING } from '../../schema/base/document-limits.ts';
 import { MAX_VARIABLE_VALUES } from '../../schema/base/limits.ts';
@@ -28,6 +29,15 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Refuses a request that names its document by a hash alone. Apollo Client and urql know the message and send the document.
+ * Throws Unsupported.
+ */
+export function assertHasDocument({ query, extensions }: GraphQLParams): void {
+  if (!query && typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions)
+    throw new Unsupported('PersistedQueryNotSupported');
 }
 
 /** Smaller bodies are cheap to parse. */

@@ -1,4 +1,6 @@
 import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -27,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** Apollo Client as its documentation sets it up: one HttpLink for all operations. */
-function aClient(key = app.adminKey): ApolloClient {
+function aClient(key = app.adminKey, ...before: readonly ApolloLink[]): ApolloClient {
   const link = new HttpLink({
     uri: `${app.url}/graphql`,
     headers: { authorization: `Bearer ${key}` },
@@ -37,7 +39,7 @@ function aClient(key = app.adminKey): ApolloClient {
       return answer;
     },
   });
-  return new ApolloClient({ cache: new InMemoryCache({ possibleTypes }), link: ApolloLink.from([link]) });
+  return new ApolloClient({ cache: new InMemoryCache({ possibleTypes }), link: ApolloLink.from([...before, link]) });
 }
 
 const CHAT = gql`
@@ -109,6 +111,21 @@ describe('Apollo Client', () => {
     expect(Object.keys(client.cache.extract() as object)).toContain(`Trace:${first?.id}`);
     client.stop();
   });
+
+  it.each([false, true])(
+    'sends the document when its hash is refused, once for all (GET: %s)',
+    async (useGETForHashedQueries) => {
+      const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+      const client = aClient(app.adminKey, new PersistedQueryLink({ sha256, useGETForHashedQueries }));
+      types.length = 0;
+      const ask = () => client.query({ query: TRACES, fetchPolicy: 'network-only' });
+      expect((await ask()).data).toMatchObject({ traces: { nodes: expect.any(Array) as unknown } });
+      expect(types).toHaveLength(2);
+      expect((await ask()).error).toBeUndefined();
+      expect(types).toHaveLength(3);
+      client.stop();
+    },
+  );
 
   it('subscribes to a streamed chat over multipart HTTP, to its end', async () => {
     const client = aClient();

@@ -153,7 +153,7 @@ const BODIES: readonly (readonly [string, string, number, string])[] = [
     'a hash in place of a query',
     '{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"x"}}}',
     200,
-    'INVALID_INPUT',
+    'UNSUPPORTED',
   ],
   [
     'an unknown operation',
