@@ -74,8 +74,7 @@ export const SpendFilterType = builder.inputType('SpendFilter', {
   fields: (t) => ({
     from: t.field({
       type: 'DateTime',
-      description:
-        'Earliest start, inclusive. When absent: 30 days ago in `spendSeries`, all earlier calls in `spendRows`.',
+      description: 'Earliest start, inclusive. When absent: 30 days ago in `spend`, all earlier calls in `spendRows`.',
     }),
     to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; all later calls when absent.' }),
     keys: t.idList({ description: 'Keys: global ids, hashes or secrets.' }),

@@ -67,6 +67,7 @@ export function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Fo
   return new Forbidden(
     `Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.`,
     'proxy_admin',
+    { hasWordsOfReference: true },
   );
 }
 
@@ -128,10 +129,13 @@ export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: ch
 /** The refusal of a caller who may not manage users and teams. Its right decides the status of the reference. */
 export function refuseManagement(caller: Caller): Forbidden {
   if (isReadOnly(caller))
-    return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer');
+    return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer', {
+      hasWordsOfReference: true,
+    });
   return new Forbidden(
     `Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=${caller.role}.`,
     'proxy_admin',
+    { hasWordsOfReference: true },
   );
 }
 

@@ -45,7 +45,7 @@ export function operation<Input, Result, Slice = object>(
   const start = (scope: OwnScope, input: Input): Result | Promise<Awaited<Result>> => {
     if (scope.caller instanceof TraceSender && access.admitsTraceSenders !== true)
       throw new Forbidden('This key may only send traces.', 'route');
-    access.check(scope.caller);
+    checkAccess(access, scope.caller);
     if (allowance === null || scope.caller !== null) return declared.run(scope, input);
     const charging = scope.client.chargeOnce(scope.platform.freeTier);
     return charging === undefined ? declared.run(scope, input) : runAfter(charging, scope, input);
@@ -57,6 +57,16 @@ export function operation<Input, Result, Slice = object>(
   const run = Object.assign(start, { operation: name, access, allowance });
   operations.push(run);
   return run;
+}
+
+/** Checks an access rule. Its refusal says whom the rule admits. */
+function checkAccess(access: Access, caller: Caller | null): void {
+  try {
+    access.check(caller);
+  } catch (error) {
+    if (error instanceof Forbidden) error.allowed = access.description;
+    throw error;
+  }
 }
 
 /** Every declared operation, for the table of access rules. */

@@ -173,7 +173,7 @@ export function toGraphQLError(error: unknown, report: (bug: unknown) => string)
   const root = rootOf(error);
   const place: Partial<ReturnType<typeof placeOf>> = error instanceof GraphQLError ? placeOf(error) : {};
   if (root instanceof DomainError)
-    return new GraphQLError(root.message, { ...place, extensions: { code: root.code, ...detailOf(root) } });
+    return new GraphQLError(messageOf(root), { ...place, extensions: { code: root.code, ...detailOf(root) } });
   const code = root instanceof GraphQLError ? codeOf(root, place.path) : null;
   if (root instanceof GraphQLError && code !== null)
     return root === error && root.extensions['code'] === code
@@ -189,10 +189,20 @@ export function rootOf(error: unknown): unknown {
 
 const placeOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
+/** The message. Words of the reference about its HTTP routes become whom the access rule admits. */
+const messageOf = (error: DomainError): string =>
+  error instanceof Forbidden && error.hasWordsOfReference && error.allowed !== null
+    ? `The key lacks the right. Allowed: ${error.allowed}`
+    : error.message;
+
 function detailOf(error: DomainError): GraphQLErrorExtensions {
   if (error instanceof InvalidInput && error.issues.length > 0)
     return { issues: error.issues.map(({ path, rule, message }) => ({ path, rule, message })) };
-  if (error instanceof Forbidden && error.right !== null) return { right: error.right };
+  if (error instanceof Forbidden)
+    return {
+      ...(error.right === null ? {} : { right: error.right }),
+      ...(error.allowed === null ? {} : { allowed: error.allowed }),
+    };
   if (error instanceof NotFound) return { kind: error.kind, id: error.id };
   if (error instanceof Unavailable) return { retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof FreeTierUsedUp)

@@ -104,10 +104,19 @@ export class Unauthenticated extends Refusal {
 export class Forbidden extends Refusal {
   readonly code = 'FORBIDDEN';
   readonly right: string | null;
-  constructor(message: string, right: string | null = null, options?: ErrorOptions) {
+  /** Whether the message has the words of the reference, which name no operation. */
+  readonly hasWordsOfReference: boolean;
+  /** Who may run the operation: the description of the access rule that refused the caller. Null for other refusals. */
+  allowed: string | null = null;
+  constructor(
+    message: string,
+    right: string | null = null,
+    options: ErrorOptions & { readonly hasWordsOfReference?: boolean } = {},
+  ) {
     super(message, options);
     this.name = 'Forbidden';
     this.right = right;
+    this.hasWordsOfReference = options.hasWordsOfReference ?? false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { BudgetExceeded, NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
+import { keyMaker } from '../../resolvers/operation/access.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
@@ -199,8 +200,8 @@ describe('generateKey', () => {
     const { errors } = await house.call(GenerateKeyDocument, { input: {} }, 'sk-team-a');
     expect(errors?.map(({ message, extensions }) => [message, extensions])).toEqual([
       [
-        'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.',
-        { code: 'FORBIDDEN', right: 'proxy_admin' },
+        `The key lacks the right. Allowed: ${keyMaker.description}`,
+        { code: 'FORBIDDEN', right: 'proxy_admin', allowed: keyMaker.description },
       ],
     ]);
   });

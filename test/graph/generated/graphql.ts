@@ -1058,7 +1058,7 @@ export type SpendField =
 export type SpendFilter = {
   /** End users. */
   endUsers?: Array<string> | null | undefined;
-  /** Earliest start, inclusive. When absent: 30 days ago in `spendSeries`, all earlier calls in `spendRows`. */
+  /** Earliest start, inclusive. When absent: 30 days ago in `spend`, all earlier calls in `spendRows`. */
   from?: string | null | undefined;
   /** Keys: global ids, hashes or secrets. */
   keys?: Array<string | number> | null | undefined;
