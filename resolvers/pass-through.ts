@@ -2,6 +2,7 @@ import type { CallLabels } from '../src/domain/calls/call-labels.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Unauthenticated } from '../src/domain/errors.ts';
 import type { HttpMethod } from '../src/domain/http.ts';
+import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
 import { costOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
@@ -71,6 +72,7 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     provider: 'pass_through',
     deploymentId: endpoint.id,
     cost: costOf(endpoint),
+    needsPrice: costOf(endpoint) === ZERO_USD,
     otherwise: null,
     endpoint: null,
     guardrails: Object.keys(endpoint.guardrails ?? {}),

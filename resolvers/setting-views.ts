@@ -1,4 +1,5 @@
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
+import { ALLOWED_ADDRESSES } from '../src/domain/settings/allowed-addresses.ts';
 import { UPDATED_SECTIONS } from '../src/domain/settings/config-update.ts';
 import type { ConfigReload, SettingsChange } from '../src/domain/settings/configuration.ts';
 import { GENERAL_FIELDS } from '../src/domain/settings/general-fields.ts';
@@ -115,7 +116,9 @@ export const changeSetting = operation({
   name: 'changeSetting',
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
-    const isNamed = section === GENERAL || (section === SHARED && Object.hasOwn(SHARED_FIELDS, name));
+    // The list of addresses has checks of its own.
+    const isNamed =
+      (section === GENERAL && name !== ALLOWED_ADDRESSES) || (section === SHARED && Object.hasOwn(SHARED_FIELDS, name));
     if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
       throw new InvalidInput(`${name} is a setting of ${SHARED}.`);
     if (!isNamed) await changeOther(scope, { section, name, value });

@@ -45,7 +45,7 @@ import { createPassing } from './calls/passing.ts';
 import { type CustomerPlace, inRegion, nowhere, permittedFor, placeOf } from './routing/permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
-import { pricedOnly } from './routing/priced-router.ts';
+import { isPriced, pricedOnly } from './routing/priced-router.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf } from './guardrails/guard-of.ts';
@@ -116,8 +116,9 @@ export function createGateway(
   const policyOf = options.routing ?? ((): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
   const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
+  const blocksUnpriced = options.blocksUnpriced ?? (() => false);
   const routeOf = pricedOnly(withoutCooling(configured, cooldowns), {
-    isOn: options.blocksUnpriced ?? (() => false),
+    isOn: blocksUnpriced,
     catalog: () => catalog.current(),
   });
   const price = createPricer(
@@ -252,7 +253,10 @@ export function createGateway(
       reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),
-    ...createForwarding(options.forwarder, tools, guards),
+    ...createForwarding(options.forwarder, tools, {
+      guards,
+      isBlocked: (deployment) => blocksUnpriced() && !isPriced(deployment, catalog.current()),
+    }),
     realtime: createRealtime({ routeOf, tools }),
     ...createTokenGateway(routeOf, forRequest, guardOf),
     ...createPreviewGateway(routeOf, forRequest, options.providers),

@@ -16,6 +16,8 @@ import { exportFormat } from './span-export.ts';
 
 /** How long the callbacks of a team are kept in memory, in ms: as long as rows of keys. */
 const FRESH_MS = 4_000;
+/** How long it is remembered that a team has none, where no other collector takes its calls. Changes are announced. */
+const NONE_MS = 60_000;
 /** Most teams in memory. */
 const MOST_TEAMS = 10_000;
 /** Most destinations with an open queue; the least recently used one is closed. */
@@ -37,6 +39,10 @@ interface KnownTeam {
 export interface TeamLogging extends CallRecorder {
   /** Reads the callbacks of a team again. */
   evict(teamId: string): void;
+  /** As `evict`, for all teams. */
+  evictAll(): void;
+  /** Spans for the destinations of teams, also for those that are closed. */
+  counts(): ReturnType<SpanExport['counts']>;
   /** Sends the queues, that of the operator's collector, too, for at most `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
@@ -83,6 +89,9 @@ export function createTeamLogging(options: {
   const http: Pick<HttpClient, 'post'> = {
     post: (url, headers, body, about) => options.http.post(url, headers, body, { ...about, chosenByCaller: true }),
   };
+  /** Closed destinations that still send their queues. */
+  const closing = new Set<SpanExport>();
+  const closed = { sent: 0, dropped: 0, failed: 0 };
   let changes = 0;
   let waiting = 0;
 
@@ -118,6 +127,22 @@ export function createTeamLogging(options: {
     return started;
   }
 
+  /** Sends the queue of a destination, and keeps its counts. */
+  async function close(destination: SpanExport): Promise<void> {
+    closing.add(destination);
+    await destination.drain(DRAIN_MS);
+    closing.delete(destination);
+    const { sent, dropped, failed } = destination.counts();
+    closed.sent += sent;
+    closed.dropped += dropped;
+    closed.failed += failed;
+  }
+
+  function isFresh({ readAt, callbacks }: KnownTeam): boolean {
+    const longest = callbacks.length === 0 && shared === null ? NONE_MS : FRESH_MS;
+    return clock.now().getTime() - readAt < longest;
+  }
+
   function destinationOf(callback: TeamCallback): SpanExport | null {
     const collector = collectorOf(callback);
     if (collector === null) return null;
@@ -136,7 +161,7 @@ export function createTeamLogging(options: {
     const [oldest] = destinations;
     if (destinations.size > MOST_DESTINATIONS && oldest !== undefined) {
       destinations.delete(oldest[0]);
-      void oldest[1].drain(DRAIN_MS);
+      void close(oldest[1]);
     }
     return open;
   }
@@ -170,13 +195,29 @@ export function createTeamLogging(options: {
         return;
       }
       const team = known.get(teamId);
-      if (team !== undefined && clock.now().getTime() - team.readAt < FRESH_MS) send(team, call, teamId);
+      if (team !== undefined && isFresh(team)) send(team, call, teamId);
       else void sendLater(call, teamId);
     },
     evict(teamId) {
       changes += 1;
       known.delete(teamId);
       reading.delete(teamId);
+    },
+    evictAll() {
+      changes += 1;
+      known.clear();
+      reading.clear();
+    },
+    counts() {
+      const all = [...destinations.values(), ...closing].map((one) => one.counts());
+      const total = (name: 'sent' | 'dropped' | 'failed' | 'waiting'): number =>
+        all.reduce((sum, counts) => sum + counts[name], 0);
+      return {
+        sent: closed.sent + total('sent'),
+        dropped: closed.dropped + total('dropped'),
+        failed: closed.failed + total('failed'),
+        waiting: total('waiting'),
+      };
     },
     async drain(withinMs) {
       await Promise.all(reading.values());

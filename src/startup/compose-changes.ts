@@ -16,6 +16,7 @@ import type { KeyRing } from '../gateway/keys/key-ring.ts';
 import type { LabelBudgets } from '../gateway/admission/label-budgets.ts';
 import type { TracingKeyRing } from '../gateway/keys/tracing-key-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
+import type { TeamLogging } from '../recording/team-logging.ts';
 import { type CacheChanges, createCacheChanges } from '../runtime/cache-changes.ts';
 import { shareMessages } from '../runtime/process-messages.ts';
 import { createSharedBus, type SharedBus } from '../runtime/shared-bus.ts';
@@ -108,6 +109,7 @@ interface Caches {
   readonly configuration: Pick<RunningConfiguration, 'refresh'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'refresh'>;
   readonly guardrails: Pick<Guardrails, 'refresh'>;
+  readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
 /** Evicts from memory what other processes have changed. */
@@ -115,6 +117,7 @@ export const evictionFrom =
   (caches: Caches) =>
   (changed: ChangedRows): void => {
     evictKeys(caches.keyRing, changed);
+    evictCallbacks(caches.teamLogging, changed);
     evictCatalogKeys(caches.catalogKeys, changed);
     if (changed.has('tracingKeys')) caches.keyRing.evictTracingKeys();
     if (changed.has('labelBudgets')) caches.labelBudgets.evictAll();
@@ -140,6 +143,12 @@ function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
   if (keys.length > 0) keyRing.evict(...keys);
   const owners = OWNER_KINDS.flatMap((kind) => [...(changed.get(kind) ?? [])].map((id) => ({ kind, id })));
   if (owners.length > 0) keyRing.evictOwner(...owners);
+}
+
+function evictCallbacks(teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>, changed: ChangedRows): void {
+  const teamIds = changed.get('teamId');
+  if (teamIds === null) teamLogging.evictAll();
+  for (const teamId of teamIds ?? []) teamLogging.evict(teamId);
 }
 
 function evictCatalogKeys(ring: CatalogKeyRing, changed: ChangedRows): void {

@@ -12,6 +12,7 @@ import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/accounting/estimate-call.ts';
 import type { Connections } from '../http/connections.ts';
+import type { KeyOwner } from '../gateway/keys/key-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
 import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
@@ -165,7 +166,12 @@ function keyPlatform(context: StartContext, { stores, changes, configuration, ..
   const keyRing = announcingKeys(parts.keyRing, changes);
   return {
     keyRing,
-    ownedKeys: keyRing,
+    ownedKeys: {
+      evictOwner(...owners: readonly KeyOwner[]) {
+        keyRing.evictOwner(...owners);
+        for (const { kind, id } of owners) if (kind === 'teamId') parts.teamLogging.evict(id);
+      },
+    },
     tracingKeyRing: keyRing,
     availableTeams: settings.availableTeams,
     keyRules: settings.keyRules,
@@ -206,10 +212,23 @@ const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
   });
 
 function composeMetrics(parts: PlatformParts) {
-  const { catalog, spanExport, records, stores, connections, http, admission, shares, modelCalls, gateway } = parts;
+  const {
+    catalog,
+    spanExport,
+    teamLogging,
+    records,
+    stores,
+    connections,
+    http,
+    admission,
+    shares,
+    modelCalls,
+    gateway,
+  } = parts;
   return createMetrics({
     catalog,
     spanExport,
+    teamExports: teamLogging.counts,
     calls: { waiting: records.waiting, backlog: stores.calls.backlog },
     connections: connections.counts,
     upstreams: () => http.connections(),

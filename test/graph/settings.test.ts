@@ -104,6 +104,23 @@ describe('updateSetting', () => {
     expect(await update('LITELLM', 'budget_rollover', true)).toMatchObject({ effectiveValue: true });
   });
 
+  it('stores and removes the addresses that may call, with the checks of their routes', async () => {
+    expect(await update('GENERAL', 'allowed_ips', ['127.0.0.0/8', '::1'])).toMatchObject({
+      source: 'DATABASE',
+      effectiveValue: ['127.0.0.0/8', '::1'],
+    });
+    expect(await (await app.call('GET', '/get/allowed_ips')).json()).toEqual({ data: ['127.0.0.0/8', '::1'] });
+    for (const [list, message] of [
+      [['203.0.113.7'], expect.stringMatching(/^The list would refuse your own address /) as unknown],
+      [['nowhere'], '"nowhere" is neither an IP address nor a block such as 10.0.0.0/8.'],
+      [[], expect.stringMatching(/^The list would refuse your own address /) as unknown],
+    ] as const)
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      expect(await update('GENERAL', 'allowed_ips', list)).toMatchObject({ __typename: 'InvalidInputError', message });
+    expect(await update('GENERAL', 'allowed_ips', null)).toMatchObject({ source: 'UNSET', effectiveValue: null });
+    expect(await (await app.call('GET', '/get/allowed_ips')).json()).toEqual({ data: null });
+  });
+
   it('refuses what the file declares', async () => {
     const result = await update('GENERAL', 'max_parallel_requests', 7);
     expect({ ...result, resolution: String(result['resolution']).replace(/edit \S*\//, 'edit ') }).toEqual({

@@ -33,9 +33,6 @@ const NOT_BUILT = [
   ['workflows', /^\/v1\/workflows/],
   ['plugins', /^\/(claude-code|api\/plugins)/],
   ['routers', /^\/(auto_router|adaptive_router)/],
-  ['exports of costs', /^\/(cloudzero|vantage)/],
-  ['alerts by mail', /^\/email/],
-  ['mapping of JWTs', /^\/jwt/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
 /** Nouns with a replay of their own. */

@@ -10,6 +10,7 @@ import type { Forwarded, Forwarder } from '../../domain/pass-through/forwarded.t
 import { type CallTools, openCall } from './call.ts';
 import { tagged } from '../../domain/calls/call-tags.ts';
 import type { ForwardGateway } from '../gateway.ts';
+import { unpriced } from '../routing/priced-router.ts';
 import { checkForwarded, checkForwardedAnswer } from '../guardrails/guarded-forward.ts';
 import type { CallGuard, Guards } from '../guardrails/guarding.ts';
 
@@ -20,14 +21,18 @@ const CALL_TYPE = 'pass_through_endpoint';
 const NO_MODEL = 'unknown';
 
 /** Creates the calls of pass-through paths: admit, forward, price, record. */
-export function createForwarding(forwarder: Forwarder, tools: CallTools, guards: Guards | null): ForwardGateway {
-  const unpriced = new Map<string, number>();
+export function createForwarding(
+  forwarder: Forwarder,
+  tools: CallTools,
+  { guards, isBlocked }: { readonly guards: Guards | null; readonly isBlocked: (deployment: Deployment) => boolean },
+): ForwardGateway {
+  const unpricedCalls = new Map<string, number>();
 
   /** Counts an answered call without a cost, once. */
   function createCount({ provider }: Forwarded): () => void {
     let isCounted = false;
     return () => {
-      if (!isCounted) unpriced.set(provider, (unpriced.get(provider) ?? 0) + 1);
+      if (!isCounted) unpricedCalls.set(provider, (unpricedCalls.get(provider) ?? 0) + 1);
       isCounted = true;
     };
   }
@@ -62,7 +67,7 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
   }
 
   return {
-    unpriced: () => unpriced,
+    unpriced: () => unpricedCalls,
     async forward(caller, request, signal) {
       const deployment = deploymentOf(request);
       const count = createCount(request);
@@ -87,6 +92,7 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
       if (guard !== null) call.guarded(guard);
       let exchange: Exchange | null = null;
       try {
+        if (isUnknown(request) && isBlocked(deployment)) throw unpriced(model);
         const reserving = call.reserve(expectedOf(request, deployment));
         if (reserving !== undefined) {
           call.prepareLimit({ model });
@@ -113,6 +119,10 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
     },
   };
 }
+
+/** Whether a call names a model, and the configuration has no cost for the call. */
+const isUnknown = ({ cost, otherwise, model, needsPrice = false }: Forwarded): boolean =>
+  (cost === null || needsPrice) && otherwise === null && model !== NO_MODEL;
 
 /**
  * Expected cost of a call: a fixed cost, the estimate of its endpoint, or nothing. Only the model of a known

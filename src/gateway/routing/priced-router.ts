@@ -6,7 +6,7 @@ import { Forbidden } from '../../domain/errors.ts';
 import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
 
 /** Whether a deployment has any price: of its own, or in the catalog. A price of 0 is one. */
-function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
+export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
   const row = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   return Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined);
 }
@@ -54,5 +54,5 @@ export function pricedOnly(
   return Object.assign(priced(routeOf), { forTeam: ofTeam });
 }
 
-const unpriced = (model: string): Forbidden =>
+export const unpriced = (model: string): Forbidden =>
   new Forbidden(`The model ${model} has no price. Calls of models without a price are blocked.`, 'model_blocked');

@@ -7,7 +7,7 @@ const SECTION = 'environment_variables';
 const RESERVED =
   /^(PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|PYTHON(PATH|STARTUP|HOME)|NODE_(OPTIONS|PATH)|HOME|USER|SHELL|LOGNAME|NO_PROXY)$/i;
 /** Name of a variable. */
-export const NAME_OF_VARIABLE = /^[^=\0]+$/;
+const NAME_OF_VARIABLE = /^[^=\0]+$/;
 
 /** Variables that a configuration file sets in the environment of the process. */
 export interface FileVariables {

@@ -9,6 +9,8 @@ export interface MetricsOptions {
   readonly catalog: { status(): CatalogStatus };
   /** Null without span export. */
   readonly spanExport: Pick<SpanExport, 'counts'> | null;
+  /** Spans for the destinations of teams. */
+  readonly teamExports: SpanExport['counts'];
   /** Calls that wait for their commit, and committed calls that wait to be unfolded. */
   readonly calls: { waiting(): number; backlog(): number };
   readonly connections: () => ConnectionCounts;
@@ -45,6 +47,7 @@ async function openRegistry(options: MetricsOptions) {
   const {
     catalog,
     spanExport,
+    teamExports,
     calls,
     connections,
     upstreams,
@@ -166,24 +169,33 @@ async function openRegistry(options: MetricsOptions) {
       },
     });
   }
-  if (spanExport !== null) {
+  /** Metrics of an export of spans. */
+  function exportMetrics(countsOf: SpanExport['counts'], names: { total: string; waiting: string; to: string }): void {
+    const { total, waiting, to } = names;
     const exported = new Counter({
-      name: 'lensgate_otlp_exported_spans_total',
-      help: 'Spans for the outside collector, by what became of them; dropped ones found the queue full.',
+      name: total,
+      help: `Spans for ${to}, by what became of them; dropped ones found the queue full.`,
       labelNames: ['outcome'],
       registers,
       collect() {
         exported.reset();
-        const { sent, dropped, failed } = spanExport.counts();
+        const { sent, dropped, failed } = countsOf();
         for (const [outcome, count] of Object.entries({ sent, dropped, failed })) exported.inc({ outcome }, count);
       },
     });
-    const queued: InstanceType<typeof Gauge> = new Gauge({
-      name: 'lensgate_otlp_export_waiting_spans',
-      help: 'Spans that wait for the outside collector.',
-      registers,
-      collect: () => queued.set(spanExport.counts().waiting),
-    });
+    gauge(waiting, `Spans that wait for ${to}.`, () => countsOf().waiting);
   }
+
+  if (spanExport !== null)
+    exportMetrics(spanExport.counts, {
+      total: 'lensgate_otlp_exported_spans_total',
+      waiting: 'lensgate_otlp_export_waiting_spans',
+      to: 'the outside collector',
+    });
+  exportMetrics(teamExports, {
+    total: 'lensgate_team_exported_spans_total',
+    waiting: 'lensgate_team_export_waiting_spans',
+    to: 'the destinations of teams',
+  });
   return { contentType: registry.contentType, metrics: () => registry.metrics() };
 }

@@ -104,6 +104,9 @@ describe('stored environment variables', () => {
     'LITELLM_MASTER_KEY',
     'PORT',
     'https_proxy',
+    'database_url',
+    'Litellm_Master_Key',
+    'port',
   ])('400: %s changes the process', async (name) => {
     const message = `environment_variables.${name} belongs to the process and cannot be stored.`;
     expect(await store({ KEPT_OUT: 'x', [name]: 'x' })).toEqual(envelope(400, message, 'auth_error', 'None'));
@@ -117,6 +120,10 @@ describe('stored environment variables', () => {
 
   it.each([
     ['A=B', 'x', 'is not the name of a variable'],
+    ['PATH ', 'x', 'is not the name of a variable'],
+    ['ＰＡＴＨ', 'x', 'is not the name of a variable'],
+    ['DATABASE_URL\u200b', 'x', 'is not the name of a variable'],
+    ['1KEY', 'x', 'is not the name of a variable'],
     ['LIST', ['x'], 'is not a text, a number, true or false'],
     ['NUL', 'a\0b', 'is not a text of at most 32768 characters without a null character'],
     ['LONG', 'x'.repeat(40_000), 'is not a text of at most 32768 characters without a null character'],

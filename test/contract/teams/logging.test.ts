@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => void collector.close());
 
-const { send, post, get, user, key } = tenancyClient({
+const { app, send, post, get, user, key } = tenancyClient({
   config: { general_settings: { demo_model: true }, litellm_settings: { user_url_allowed_hosts: ['127.0.0.1'] } },
 });
 
@@ -191,6 +191,11 @@ describe('callbacks of a team', () => {
       );
       expect([text.includes('log-live'), text.includes('log-other')]).toEqual([true, false]);
     }
+    // Two destinations, one span of one call each.
+    await expect
+      .poll(async () => await (await fetch(`${app().url}/metrics`)).text(), POLLING)
+      .toMatch(/^lensgate_team_exported_spans_total\{outcome="sent"\} 2$/m);
+    expect(await (await fetch(`${app().url}/metrics`)).text()).toContain('lensgate_team_export_waiting_spans 0');
     received.length = 0;
     expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
     expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);

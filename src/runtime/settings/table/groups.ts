@@ -94,7 +94,7 @@ export const GROUP_SETTINGS = {
     default: false,
     file: 'litellm_settings.block_requests_for_models_without_pricing',
     description:
-      'Refuses calls of models that have no price, neither of their own nor in the catalog. Paths of pass-through are not checked.',
+      'Refuses calls of models that have no price, neither of their own nor in the catalog. On paths of pass-through, calls that name no model are not checked; a `cost_per_request` above 0 is a price.',
   }),
   theme: setting({
     kind: storable('litellm_settings', 'ui_theme_config'),
