@@ -1,11 +1,12 @@
 import { findCatalogEntries, getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
+import { type CatalogHealth, getCatalogSchedule, refreshCatalog } from '../resolvers/catalog-status.ts';
 import type { CatalogPage } from '../src/domain/catalog/result-cache.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import { NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
 import { flag, integer, query, text } from './http/query.ts';
-import { type HttpAnswer, type RouteRow, route } from './http/route.ts';
+import { type HttpAnswer, json, type RouteRow, route } from './http/route.ts';
 
 const LIST_PATH = '/model_catalog';
 
@@ -93,6 +94,31 @@ const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer =>
   body: { kind: 'bytes', bytes, contentType: 'application/json' },
 });
 
+const MANAGED = {
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'detail' },
+  bodyLimit: 0,
+  parse: () => undefined,
+} as const;
+
+const SECONDS_PER_HOUR = 3_600;
+
+const renderRefresh = ({ count, lastCheckedAt }: CatalogHealth) => ({
+  message: `The price map was reloaded: ${count} models.`,
+  status: 'success',
+  models_count: count,
+  timestamp: lastCheckedAt?.toISOString() ?? null,
+});
+
+const renderSchedule = ({ refreshSeconds: seconds, lastCheckedAt, nextCheckAt }: CatalogHealth) => ({
+  scheduled: seconds !== null,
+  interval_hours: seconds === null ? null : seconds / SECONDS_PER_HOUR,
+  last_run: lastCheckedAt?.toISOString() ?? null,
+  next_run: nextCheckAt?.toISOString() ?? null,
+});
+
 /** The catalog of models. */
 export const catalogRoutes: readonly RouteRow[] = [
   route({
@@ -138,5 +164,23 @@ export const catalogRoutes: readonly RouteRow[] = [
     parse: () => ({ filters: NO_FILTERS, pin: null }),
     run: findCatalogEntries,
     render: ({ snapshot }) => renderJson(bytesOf(snapshot, writeMap), snapshot),
+  }),
+  route({
+    ...MANAGED,
+    name: 'catalog.refresh',
+    method: 'POST',
+    paths: ['/reload/model_cost_map'],
+    answers: [200, 401, 403, 503],
+    run: refreshCatalog,
+    render: (health) => json(renderRefresh(health)),
+  }),
+  route({
+    ...MANAGED,
+    name: 'catalog.schedule',
+    method: 'GET',
+    paths: ['/schedule/model_cost_map_reload/status'],
+    answers: [200, 401, 403],
+    run: getCatalogSchedule,
+    render: (schedule) => json(renderSchedule(schedule)),
   }),
 ];

@@ -16,6 +16,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'batches.list': 'List your batches.',
   'catalog.get': 'Read one model of the catalog, with its prices.',
   'catalog.list': 'List the model catalog, with filters and pages.',
+  'catalog.refresh': 'Check the source of the price map of this process now, and serve what it has.',
+  'catalog.schedule': 'Read when this process checks the source of the price map.',
   'catalog.priceMap': 'Read the whole price map, with the rows as they were read.',
   'chat.completions': 'Call a chat model, in the format of OpenAI.',
   'checkout.cancelled': 'Page after a cancelled payment.',

@@ -125,7 +125,7 @@ export const signInRoutes: readonly RouteRow[] = [
     ...SIGNING_IN,
     credential: 'required',
     name: 'signIn.end',
-    paths: ['/logout'],
+    paths: ['/logout', '/session/logout'],
     answers: [200, 401, 403],
     parse: () => undefined,
     run: signOut,

@@ -1,6 +1,7 @@
-import { type CatalogHealth, getCatalogStatus } from '../resolvers/catalog-status.ts';
+import { type CatalogHealth, getCatalogStatus, refreshCatalog } from '../resolvers/catalog-status.ts';
 import { builder } from './base/builder.ts';
 import { CatalogSourceType } from './catalog.ts';
+import { Unavailable } from '../src/domain/errors.ts';
 
 const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').implement({
   description: 'Age of the catalog, and the result of the last check of its source.',
@@ -21,6 +22,15 @@ const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').impl
       nullable: true,
       description: 'When the source was last checked, with any result. Null before the first check.',
     }),
+    refreshSeconds: t.exposeInt('refreshSeconds', {
+      nullable: true,
+      description: 'Seconds between two periodic checks of the source. Null without periodic checks.',
+    }),
+    nextCheckAt: t.expose('nextCheckAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the source is checked next. Null without periodic checks.',
+    }),
     lastError: t.exposeString('lastError', {
       nullable: true,
       description: 'Why the last check failed or its data was rejected. Null after a success.',
@@ -34,5 +44,18 @@ builder.queryField('catalogStatus', (t) =>
     nullable: true,
     description: 'Age of the catalog, and the result of the last check of its source. Null when it could not be read.',
     resolve: (_root, _args, { scope }) => getCatalogStatus(scope, undefined),
+  }),
+);
+
+builder.mutationField('refreshCatalog', (t) =>
+  t.field({
+    type: CatalogStatusType,
+    description:
+      'Checks the source of the catalog of this process now, and serves what it has. For proxy administrators.',
+    errors: {
+      types: [Unavailable],
+      union: { name: 'RefreshCatalogResult', description: 'The age of the catalog, or why it was not reloaded.' },
+    },
+    resolve: (_root, _args, { scope }) => refreshCatalog(scope, undefined),
   }),
 );

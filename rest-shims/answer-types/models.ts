@@ -14,6 +14,10 @@ export const MODELS_ANSWERS: AnswerTypes = {
     page_size: integer }
   `,
   'catalog.priceMap': 'Record<object>',
+  'catalog.refresh': '{ message: string, status: string, models_count: integer, timestamp: string | null }',
+  'catalog.schedule': `
+    { scheduled: boolean, interval_hours: number | null, last_run: string | null, next_run: string | null }
+  `,
   'chat.completions': {
     'application/json': 'ChatCompletion',
     'text/event-stream': 'string',

@@ -7,6 +7,7 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import { publishChanges } from '../../src/domain/traces/publish-changes.ts';
 import type { Owner } from '../../src/domain/caller.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import { NEVER_REFRESHED } from '../support/never-refreshed.ts';
 import { createCatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
@@ -232,8 +233,7 @@ export async function openGraph(
         looks: { taken: 0, unchanged: 0, refused: 0, failed: 0 },
       }),
       at: (id) => states.find((state) => state.id === id) ?? null,
-      held: () => [],
-      release: async () => null,
+      ...NEVER_REFRESHED,
     },
     catalogKeys: { holds: () => false, evict() {} },
     catalogResults: createCatalogResultCache({ current: () => catalog }),

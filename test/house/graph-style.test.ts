@@ -21,6 +21,7 @@ const published = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8')
 /** Mutations without the one argument `input`, or whose result is no union, and why. */
 const OTHER_MUTATIONS: Readonly<Record<string, string>> = {
   'createCheckout()': 'a purchase has no choices',
+  'refreshCatalog()': 'a check of the source has no choices',
   'resetAllSpend()': 'it names no key and no team, and refuses none',
   'resetAllSpend: SpendResets': 'it names no key and no team, and refuses none',
   'resumeLenses()': 'it names no lens, and reports each lens that it skips',

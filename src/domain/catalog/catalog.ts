@@ -52,6 +52,12 @@ export interface CatalogSource {
 /** A catalog that is refreshed from a source, with its status. */
 export interface FollowedCatalog extends CatalogSource {
   status(): CatalogStatus;
+  /** Checks the source now; calls at the same time share one check. Never rejects: the outcome is in `status`. */
+  refresh(): Promise<void>;
+  /** Time of the next periodic check; null without one. */
+  nextCheckAt(): Date | null;
+  /** Time between two periodic checks in seconds; 0 for none. */
+  readonly refreshSeconds: number;
   /** The snapshot with this id, while it is current or recent; null for every other. */
   at(id: string): CatalogSnapshot | null;
   /** Quarantined prices, in the order of the entries. */

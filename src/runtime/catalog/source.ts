@@ -30,8 +30,6 @@ export interface RefreshingCatalog extends FollowedCatalog {
   start(): void;
   /** Stops the checks and aborts a download. The loaded catalog stays. */
   stop(): void;
-  /** Checks the source once. Never throws: the outcome is in `status`. */
-  refresh(): Promise<void>;
 }
 
 /** Outcome of the last checks, for the delay of the next. */
@@ -76,6 +74,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let lastDownload: { readonly mark: string | null; readonly fault: string | null } = { mark: null, fault: null };
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
+  let nextCheckAt: Date | null = null;
   let looking: Promise<void> | null = null;
 
   function recordSuccess(outcome: 'taken' | 'unchanged'): void {
@@ -124,6 +123,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
 
   function schedule(delayMs: number): void {
     const { signal } = stopping;
+    nextCheckAt = new Date(clock.now().getTime() + delayMs);
     timer = setTimeout(() => {
       void refresh().then(() => {
         if (!signal.aborted) schedule(nextDelayMs({ refreshSeconds, failures, askedMs }, random()));
@@ -147,6 +147,8 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       looks: { ...looks },
     }),
     refresh,
+    refreshSeconds,
+    nextCheckAt: () => nextCheckAt,
     async restore() {
       await holder.learnReleases().catch((error: unknown) => {
         log.warn({ err: error }, 'releases of held prices could not be read');
@@ -162,6 +164,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       stopping.abort();
       clearTimeout(timer);
       timer = undefined;
+      nextCheckAt = null;
     },
   };
 }

@@ -273,14 +273,14 @@ describe('signIn.code', () => {
 });
 
 describe('signIn.end', () => {
-  it('200: the session is no longer valid, and its cookies are removed', async () => {
+  it.each(['/logout', '/session/logout'])('200: %s ends the session and removes its cookies', async (path) => {
     const signedIn = await form('admin', PASSWORD);
     const cookies = cookiesOf(signedIn);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' };
     const read = () => fetch(`${client.app().url}/user/list`, { headers });
     expect((await read()).status).toBe(200);
-    const answer = await fetch(`${client.app().url}/logout`, { method: 'POST', headers });
+    const answer = await fetch(`${client.app().url}${path}`, { method: 'POST', headers });
     expect([answer.status, await answer.json()]).toEqual([200, { message: 'Signed out.' }]);
     expect(answer.headers.getSetCookie()).toEqual([
       'lensgate_session=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0',
