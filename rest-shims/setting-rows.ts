@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<ValueKind, string>> = {
   text: 'String',
   duration: 'String',
   window: 'String',
+  windows: 'List',
   address: 'String',
   list: 'List',
   texts: 'List',

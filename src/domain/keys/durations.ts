@@ -109,7 +109,7 @@ export function fixedWindowEnd(duration: string, now: Date): Date {
 }
 
 /** Most windows of a key or team: each call reserves its cost in all of them. */
-const MOST_WINDOWS = 32;
+export const MOST_WINDOWS = 32;
 
 /** Throws InvalidInput for too many windows. */
 export function assertWindowCount({ length }: readonly unknown[]): void {

@@ -16,6 +16,7 @@ const EXPECTED: Readonly<Record<ValueKind, Expectation>> = {
   text: ['string_type', 'Input should be a valid string'],
   duration: ['value_error', `Value error, expected ${EXPECTED_VALUES.duration}`],
   window: ['value_error', `Value error, expected ${EXPECTED_VALUES.window}`],
+  windows: ['value_error', `Value error, expected ${EXPECTED_VALUES.windows}`],
   address: ['value_error', `Value error, expected ${EXPECTED_VALUES.address}`],
   list: ['list_type', 'Input should be a valid list'],
   texts: ['list_type', 'Input should be a valid list of strings'],

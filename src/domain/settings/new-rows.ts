@@ -1,4 +1,5 @@
-import { usdFrom } from '../money.ts';
+import type { WantedWindow } from '../keys/key-settings.ts';
+import { usdFrom, usdText } from '../money.ts';
 import { ROLES } from '../role.ts';
 import type { TeamPatch } from '../teams/team.ts';
 import type { UserPatch } from '../users/user.ts';
@@ -6,6 +7,7 @@ import type { Configuration } from './configuration.ts';
 import { valuesOfGroup } from './group-values.ts';
 import type { GroupName } from './setting-groups.ts';
 import type { Content } from './stored-section.ts';
+import { isOfKind } from './value-kinds.ts';
 
 type Read = Pick<Configuration, 'current' | 'stored'>;
 
@@ -21,6 +23,20 @@ const budgetOf = ({ max_budget: amount, budget_duration: duration }: Content) =>
   maxBudget: typeof amount === 'number' || typeof amount === 'string' ? (usdFrom(amount) ?? undefined) : undefined,
   budgetDuration: textOf(duration),
 });
+
+/** Undefined for a value that the setting does not accept: the start has reported it. */
+const windowsOf = (value: unknown): readonly WantedWindow[] | undefined =>
+  Array.isArray(value) && isOfKind('windows', value)
+    ? value.flatMap(({ budget_duration: budgetDuration, max_budget: most }: Sent) => {
+        const amount = usdFrom(most);
+        return amount === null ? [] : [{ budgetDuration, maxBudget: usdText(amount) }];
+      })
+    : undefined;
+
+interface Sent {
+  readonly budget_duration: string;
+  readonly max_budget: number | string;
+}
 
 /** An object without the members that are undefined. */
 const defined = <Values extends object>(
@@ -51,6 +67,7 @@ export function defaultsOfTeams(configuration: Read): TeamPatch {
   const values = valuesOf(configuration, 'defaultTeam');
   return defined({
     ...budgetOf(values),
+    budgetLimits: windowsOf(values['budget_limits']),
     tpmLimit: wholeOf(values['tpm_limit']),
     rpmLimit: wholeOf(values['rpm_limit']),
     memberPermissions: textsOf(values['team_member_permissions']),

@@ -97,6 +97,7 @@ const GROUPS = {
       models: ['texts', 'Models of teams that a single sign-on creates.', { otherwise: [] }],
       max_budget: ['number', 'Budget of new teams, in USD.'],
       budget_duration: ['window', 'Window of that budget, such as `30d`.'],
+      budget_limits: ['windows', 'Budgets of further windows of new teams.'],
       tpm_limit: ['integer', 'Tokens a minute of new teams.'],
       rpm_limit: ['integer', 'Requests a minute of new teams.'],
       team_member_permissions: ['texts', 'Key routes that members of new teams may call.', { choices: MEMBER_ROUTES }],

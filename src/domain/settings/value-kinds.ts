@@ -1,9 +1,10 @@
 import { isDuration } from '../budgets/route-budget.ts';
-import { durationMs } from '../keys/durations.ts';
+import { durationMs, MOST_WINDOWS } from '../keys/durations.ts';
+import { usdFrom } from '../money.ts';
 
 /**
  * Kinds of values of settings. Every kind accepts null, which clears the setting. `duration` is a length of time, `window` one of
- * a budget, `address` an http(s) address or an empty text, `texts` a list of texts.
+ * a budget, `windows` a list of budgets with their windows, `address` an http(s) address or an empty text, `texts` a list of texts.
  */
 export type ValueKind =
   | 'integer'
@@ -12,6 +13,7 @@ export type ValueKind =
   | 'text'
   | 'duration'
   | 'window'
+  | 'windows'
   | 'address'
   | 'list'
   | 'texts'
@@ -37,6 +39,7 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   text: isText,
   duration: (value) => isText(value) && durationMs(value) !== null,
   window: (value) => isText(value) && isDuration(value),
+  windows: (value) => Array.isArray(value) && value.length <= MOST_WINDOWS && value.every(isBudgetWindow),
   address: (value) => value === '' || (isText(value) && isHttpAddress(value)),
   list: (value) => Array.isArray(value),
   texts: (value) => Array.isArray(value) && value.every(isText),
@@ -44,6 +47,13 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   objects: (value) => Array.isArray(value) && value.every(isMap),
   any: () => true,
 };
+
+/** A budget of a window: `{budget_duration, max_budget}`. */
+function isBudgetWindow(value: unknown): boolean {
+  if (!isMap(value)) return false;
+  const { budget_duration: duration, max_budget: most } = value as Readonly<Record<string, unknown>>;
+  return CHECKS.window(duration) && CHECKS.number(most) && usdFrom(most as number | string) !== null;
+}
 
 const isHttpAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 
@@ -55,6 +65,7 @@ export const EXPECTED_VALUES: Readonly<Record<ValueKind, string>> = {
   text: 'a text',
   duration: 'a duration such as 30s, 10m, 12h or 30d',
   window: 'a duration such as 1h, 1d or 1mo',
+  windows: `a list of at most ${MOST_WINDOWS} budgets such as {"budget_duration": "1d", "max_budget": 5}`,
   address: 'an http:// or https:// address',
   list: 'a list',
   texts: 'a list of texts',

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { POLLING } from '../../support/polling.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
 
 let calls: OwnerCalls;
@@ -106,7 +108,7 @@ async function refused(parties: Parties): Promise<{ status: number; headers: obj
 
 const RESET = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
 
-function refusal(subject: string, type: Type, limit: number) {
+function refusal(subject: string, type: Type | 'max_parallel_requests', limit: number) {
   const text = `Rate limit exceeded for ${subject}. Limit type: ${type}. Current limit: ${limit}, Remaining: 0. Limit resets at: `;
   const message = expect.stringMatching(new RegExp(`^${RegExp.escape(text)}${RESET}$`)) as string;
   return {
@@ -149,6 +151,34 @@ describe('limits that are all used up refuse a call in the order of the contract
     expect(await refused(parties)).toEqual(refusal('tag: of-phases', 'requests', 1));
     await SET.tag(parties, 'requests', FAR);
     expect(await refused(parties)).toEqual(refusal(`api_key: ${parties.token}`, 'tokens', 2));
+  });
+
+  it('of parallel calls after those of requests and before those of tokens', async () => {
+    const parties = await partiesOf('of-slots');
+    const { key, token } = parties;
+    await SET.api_key(parties, 'tokens', FAR);
+    await SET.tag(parties, 'requests', FAR);
+    await calls.manage('/key/update', { key, max_parallel_requests: 1 });
+    expect((await chat(parties)).status).toBe(200);
+    const held = Promise.withResolvers<ServerResponse>();
+    calls.upstream.answer((response) => held.resolve(response));
+    const flying = chat(parties);
+    const response = await held.promise;
+    calls.upstreamUses(2);
+    await SET.tag(parties, 'requests', 1);
+    await SET.api_key(parties, 'tokens', 1);
+    // A call that a new minute admits past its requests counts there.
+    const ofRequests = refusal('tag: of-slots', 'requests', 1);
+    await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofRequests), POLLING);
+    await SET.tag(parties, 'requests', FAR);
+    expect(await refused(parties)).toEqual(refusal(`api_key: ${token}`, 'max_parallel_requests', 1));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(calls.answerOf(2));
+    const ended = await flying;
+    await ended.text();
+    expect(ended.status).toBe(200);
+    const ofTokens = refusal(`api_key: ${token}`, 'tokens', 1);
+    await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofTokens), POLLING);
   });
 
   it('of a tag for one key at last', async () => {

@@ -41,6 +41,7 @@ const VALID: Readonly<Record<string, readonly unknown[]>> = {
   text: TEXTS,
   duration: [],
   window: [],
+  windows: [[]],
   address: [''],
   list: [[], [1], [{}]],
   texts: [[]],

@@ -82,6 +82,7 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
         models: [],
         max_budget: 7,
         budget_duration: null,
+        budget_limits: null,
         tpm_limit: null,
         rpm_limit: null,
         team_member_permissions: ['/key/info'],

@@ -16,7 +16,7 @@ export const GROUP_SETTINGS = {
     default: null,
     file: 'litellm_settings.default_team_params',
     description:
-      'Settings of new teams that a request leaves out: `max_budget`, `budget_duration`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
+      'Settings of new teams that a request leaves out: `max_budget`, `budget_duration`, `budget_limits`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
   }),
   adminsStayOut: setting({
     kind: flag(),
