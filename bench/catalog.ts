@@ -192,13 +192,13 @@ try {
     machine().join('\n'),
     'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, the free allowance of ' +
       'its callers counted. Every request is the same. During swaps the product follows a price map in which ' +
-      'every row differs from the one before, looked at once a second; the ' +
+      'every row differs from the one before, read once a second; the ' +
       'threads that read it may run on either core. Medians of the rounds; CPU is the best round; of the longest requests of ' +
       'the rounds the median and the best.',
     figures,
     goals,
     scanTable,
-    'Patterns are compiled anew for every scan. Memory is what is left after garbage collection, with every row replaced once ' +
+    'Patterns are compiled again for every scan. Memory is measured after garbage collection, with every row replaced once ' +
       'and every entry and page served, less what a process has that has read a map and dropped it.',
   ];
   if (!options.dry) {

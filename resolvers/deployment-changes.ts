@@ -29,8 +29,8 @@ export interface NewDeployment extends Omit<DeploymentPatch, 'modelGroup' | 'par
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Which deployment to change. */
-interface Chosen {
+/** Names a deployment. */
+interface DeploymentKey {
   readonly id: string;
 }
 
@@ -81,8 +81,8 @@ async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Prom
 }
 
 /**
- * Creates a deployment, which is called from then on, by every key or by those of the team in its facts. Throws Unsupported,
- * Conflict for a taken id, InvalidInput and Forbidden.
+ * Creates a deployment. It takes calls at once: of every key, or of the keys of the team in its facts. Throws Unsupported,
+ * Conflict for an id that exists, InvalidInput and Forbidden.
  */
 export const createDeployment = operation({
   name: 'createDeployment',
@@ -106,8 +106,8 @@ export const createDeployment = operation({
 });
 
 /**
- * Checks a change of a stored deployment. Administrators of a team change only what one of them made: another one may have keys
- * of the operator, which a changed address would receive. Throws Forbidden and InvalidInput.
+ * Checks a change of a stored deployment. Administrators of a team change only models that one of them created: the credential
+ * of another model may be the operator's, and it is sent to the address. Throws Forbidden and InvalidInput.
  */
 async function assertMayChange(
   scope: TeamModelScope,
@@ -138,7 +138,7 @@ async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch)
   return done?.after ?? null;
 }
 
-/** Null where no stored deployment has the id, or none is used. Throws Forbidden. */
+/** Null where no stored deployment has the id, or models are not stored. Throws Forbidden. */
 function changeStored(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<StoredDeployment | null> {
   if (!scope.platform.storesModels && !isAdmin(callerOf(scope))) throw refuseModels();
   return scope.platform.storesModels ? change(scope, id, patch) : Promise.resolve(null);
@@ -165,7 +165,7 @@ export const updateDeployment = operation({
 export const patchDeployment = operation({
   name: 'patchDeployment',
   access: modelManager,
-  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & Chosen): Promise<StoredDeployment> {
+  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & DeploymentKey): Promise<StoredDeployment> {
     const changed = await changeStored(scope, id, patch);
     if (changed === null) throw notStored(scope, id);
     return changed;
@@ -176,7 +176,7 @@ export const patchDeployment = operation({
 export const deleteDeployment = operation({
   name: 'deleteDeployment',
   access: modelManager,
-  async run(scope: TeamModelScope, { id }: Chosen): Promise<StoredDeployment> {
+  async run(scope: TeamModelScope, { id }: DeploymentKey): Promise<StoredDeployment> {
     const { platform } = scope;
     if (!isAdmin(callerOf(scope))) {
       const stored = await platform.stores.deployments.find(id);
@@ -202,7 +202,7 @@ export const listStoredDeployments = operation({
 export const findStoredDeployment = operation({
   name: 'findStoredDeployment',
   access: tenantViewer,
-  run: ({ platform }: ModelScope, { id }: Chosen): Promise<StoredDeployment | null> =>
+  run: ({ platform }: ModelScope, { id }: DeploymentKey): Promise<StoredDeployment | null> =>
     platform.stores.deployments.find(id),
 });
 

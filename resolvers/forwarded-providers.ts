@@ -83,7 +83,7 @@ function amazonOperation({ provider, subpath, sent }: ProviderCall): string | nu
 /** Operations of Amazon that are billed. The others read and manage. */
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
-/** Refuses a path of an account that all callers share, but for administrators. Throws Forbidden. */
+/** Refuses callers other than administrators a path that the shared account does not allow to all. Throws Forbidden. */
 function assertShared({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
   if (shared === undefined || key === null || role === 'proxy_admin') return;
   if (shared.some(([method, path]) => method === sent.method && path.test(subpath))) return;

@@ -26,7 +26,7 @@ export interface Checked {
 const CONCURRENCY = 8;
 
 /** Runs a function for each item, a few at a time. Returns the results in order. */
-async function mapStream<Item, Result>(
+async function mapInBatches<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,
 ): Promise<readonly Result[]> {
@@ -40,7 +40,7 @@ async function mapStream<Item, Result>(
  * The visible deployments that match. When a filter matches none, throws Forbidden for a model that the key may not call, whether
  * or not it exists, else NotFound.
  */
-function wantedOf(
+function matchingDeployments(
   scope: Scope<DeploymentPlatform>,
   { model, deploymentId }: DeploymentFilter,
 ): readonly SeenDeployment[] {
@@ -65,10 +65,10 @@ export const probeDeployments = operation({
   name: 'probeDeployments',
   access: anyKey,
   run: (scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<readonly Checked[]> =>
-    mapStream(wantedOf(scope, wanted), async ({ id }) => {
+    mapInBatches(matchingDeployments(scope, wanted), async ({ id }) => {
       const { gateway } = scope.platform;
-      const asked = gateway.deployments().find((one) => one.id === id);
-      const found = asked === undefined ? null : await gateway.probe(callerOf(scope), asked, scope.signal);
+      const deployed = gateway.deployments().find((one) => one.id === id);
+      const found = deployed === undefined ? null : await gateway.probe(callerOf(scope), deployed, scope.signal);
       const deployment = seenBy(scope).find((one) => one.id === id);
       if (deployment === undefined) throw new NotFound('model', id);
       return { deployment, found };
@@ -92,7 +92,7 @@ export const checkHealth = operation({
     const { background, details } = scope.platform.healthChecks;
     const seesAddress = visibilityOf(callerOf(scope)).kind === 'all';
     if (!background) return { checked: await probeDeployments(scope, wanted), details, seesAddress };
-    const checked = wantedOf(scope, wanted).map((deployment) => ({
+    const checked = matchingDeployments(scope, wanted).map((deployment) => ({
       deployment,
       found: deployment.lastProbe ?? deployment.fault,
     }));
@@ -152,7 +152,7 @@ export const listLatestHealthChecks = operation({
   },
 });
 
-/** Removes at most `limit` checks of before `beforeMs`; resolves to their number. */
+/** Removes at most `limit` checks from before `beforeMs`; resolves to their number. */
 export const removeExpiredHealthChecks = operation({
   name: 'removeExpiredHealthChecks',
   access: system,
@@ -172,13 +172,13 @@ export const removeExpiredHealthChecks = operation({
   },
 });
 
-/** Probes every deployment that is not probed on demand only. */
+/** Probes every deployment, except those that are probed on demand only. */
 export const probeAllDeployments = operation({
   name: 'probeAllDeployments',
   access: system,
   async run(scope: Scope<DeploymentPlatform>, _input: undefined): Promise<void> {
     const { gateway } = scope.platform;
     const probed = gateway.deployments().filter(({ probe }) => probe?.onDemandOnly !== true);
-    await mapStream(probed, (deployment) => gateway.probe(callerOf(scope), deployment, scope.signal));
+    await mapInBatches(probed, (deployment) => gateway.probe(callerOf(scope), deployment, scope.signal));
   },
 });

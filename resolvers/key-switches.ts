@@ -14,7 +14,7 @@ export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, own: str
   );
 }
 
-/** Refuses administrators of an organization, where they make no keys. Throws Forbidden. */
+/** Refuses administrators of an organization, where they may not create keys. Throws Forbidden. */
 export async function assertMayGenerate(scope: Scope<KeyPlatform>): Promise<void> {
   const { configuration, stores } = scope.platform;
   const { role, userId } = callerOf(scope);

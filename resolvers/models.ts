@@ -118,7 +118,7 @@ export const getModel = operation({
 export interface KnownModel extends ModelInfo {
   /** Whether the caller sees its address; administrators only. */
   readonly seesAddress: boolean;
-  /** Absent unless it was asked for. */
+  /** Absent unless requested. */
   readonly access?: ModelAccess;
 }
 
@@ -134,11 +134,11 @@ export interface ModelInfoDraft {
   readonly withTeams?: boolean;
   /** Only what the caller's key may call, for administrators too. */
   readonly onlyCallable?: boolean;
-  /** Tells how the caller's user may call each. */
+  /** Adds how the caller's user may call each model. */
   readonly withAccess?: boolean;
 }
 
-/** Teams whose models the caller sees beside those of its key's team: all for administrators, else those of its user when asked for. */
+/** Further teams whose models the caller sees: all for administrators, else those of its user where requested. */
 async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): Promise<OtherTeams> {
   const caller = callerOf(scope);
   if (visibilityOf(caller).kind === 'all') return 'all';
@@ -171,8 +171,8 @@ export const listModelInfo = operation({
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';
     const team = teamId === null ? null : await readableTeam(scope, teamId);
-    const seen = onlyCallable ? [] : await otherTeams(scope, withTeams);
-    const teams = team === null || seen === 'all' ? seen : [...seen, team.id];
+    const others = onlyCallable ? [] : await otherTeams(scope, withTeams);
+    const teams = team === null || others === 'all' ? others : [...others, team.id];
     const named = modelInfos(deployments.all(), catalog.current(), caller.key, teams).filter(
       (one) =>
         (deploymentId === null || one.deployment.id === deploymentId) &&
@@ -192,7 +192,7 @@ export const listModelInfo = operation({
 
 export const MODEL_SORTS = ['model_name', 'created_at', 'updated_at', 'costs', 'status'] as const;
 
-/** One page of the facts of deployments. Conditions that are not null must all hold. */
+/** One page of the facts of deployments. All conditions that are not null must match. */
 export interface ModelPageDraft {
   readonly page: number;
   readonly size: number;

@@ -30,7 +30,7 @@ builder.node(CustomerType, {
     spendUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Spend in the current window of its budget in USD, exact; of all time where none has begun anew.',
+      description: 'Spend in the current window of its budget in USD, exact; of all time before the first reset.',
       resolve: async ({ id, budgetId }, _args, { scope }) =>
         usdOrNull(await readWindowSpend(scope, { kind: 'end_user', id, budgetId })),
     }),

@@ -14,7 +14,7 @@ const IN_WINDOW = {
   type: 'Decimal',
   nullable: true,
   description:
-    'Spend in the current budget window in USD, exact; of all time where no window has begun anew. Null when the caller may not see it.',
+    'Spend in the current budget window in USD, exact; of all time before the first reset. Null when the caller may not see it.',
 } as const;
 
 builder.objectFields(VirtualKeyType, (t) => ({

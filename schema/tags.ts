@@ -29,7 +29,7 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
     spendUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Spend in the current window of its budget in USD, exact; of all time where none has begun anew.',
+      description: 'Spend in the current window of its budget in USD, exact; of all time before the first reset.',
       resolve: async ({ id, budgetId }, _args, { scope }) =>
         usdOrNull(await readWindowSpend(scope, { kind: 'tag', id, budgetId })),
     }),

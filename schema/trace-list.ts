@@ -86,7 +86,7 @@ interface TraceListArgs {
   readonly orderBy?: typeof TraceOrderType.$inferInput | null | undefined;
 }
 
-/** The order that is asked for; null without one. Throws Unsupported. */
+/** The requested order; null without one. Throws Unsupported. */
 export function traceOrderOf(orderBy: TraceListArgs['orderBy']): TraceOrder | null {
   if (orderBy?.direction === 'ascending') throw new Unsupported('Traces support the direction DESC only.');
   return orderBy?.field ?? null;
@@ -132,15 +132,15 @@ builder.queryField('traces', (t) =>
     },
     resolve(_root, { from, to, first, after, filter, orderBy }, { scope }) {
       const order = traceOrderOf(orderBy);
-      const asked = {
+      const page = {
         startMs: from?.getTime() ?? null,
         endMs: to?.getTime() ?? null,
         cursor: after ?? null,
         limit: first ?? TRACE_PAGE_SIZE,
       };
       const isSearch = filter || orderBy || isSearchCursor(after ?? '');
-      if (!isSearch) return connectionOfPage(listTraces(scope, asked));
-      return connectionOfSearch(searchTraces(scope, { ...asked, filters: filter ? filtersOf(filter) : null, order }));
+      if (!isSearch) return connectionOfPage(listTraces(scope, page));
+      return connectionOfSearch(searchTraces(scope, { ...page, filters: filter ? filtersOf(filter) : null, order }));
     },
   }),
 );

@@ -130,9 +130,9 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       return spanKeys.map((key) => rows.get(key) ?? null);
     }),
     spendRowsElsewhere: new DataLoader(
-      async (call) => {
-        const rows = (await stores.spend.findElsewhere(call)).filter(mine);
-        return call.map(({ responseId, callId }) =>
+      async (calls) => {
+        const rows = (await stores.spend.findElsewhere(calls)).filter(mine);
+        return calls.map(({ responseId, callId }) =>
           rows.filter(
             (row) =>
               (responseId !== null && row.responseId === responseId) || (callId !== null && row.callId === callId),

@@ -5,7 +5,7 @@ import type { Access } from './access.ts';
 import type { FreeTierPlatform } from './catalog-platform.ts';
 import type { Platform, Scope } from './scope.ts';
 
-/** What an anonymous call counts against; a caller with a key is not counted. */
+/** Limit that anonymous calls count against. Callers with a key are not counted. */
 export type Allowance = 'catalog';
 
 /** One action of the platform for a caller, the same for every transport. `Slice` is the part of the platform it uses. */

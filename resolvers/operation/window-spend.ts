@@ -19,7 +19,7 @@ interface BudgetOwner {
   readonly budget: Budget | null | undefined;
 }
 
-/** The windows that have begun anew since they were made. */
+/** The windows that were reset since their owners were created. */
 export const startsOf = (all: readonly BudgetOwner[], now: Date): readonly SpendStart[] =>
   all.flatMap(({ id, budget }) => {
     const from = budget === null || budget === undefined ? null : countStart(budget, now);

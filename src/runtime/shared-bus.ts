@@ -49,10 +49,10 @@ export function createSharedBus<Own extends Bus>(
   let goneMeanwhile: Named[] = [];
   let stored: () => Promise<unknown> = () => Promise.resolve();
   let followedUntilMs = Number.NEGATIVE_INFINITY;
-  let saidMs = Number.NEGATIVE_INFINITY;
+  let announcedMs = Number.NEGATIVE_INFINITY;
   let isSending = false;
   let isReading = false;
-  let saying: NodeJS.Timeout | undefined;
+  let announceTimer: NodeJS.Timeout | undefined;
   let listening: { stop(): Promise<void> } | null = null;
 
   const isFollowed = (): boolean => performance.now() < followedUntilMs;
@@ -63,11 +63,11 @@ export function createSharedBus<Own extends Bus>(
     await messages?.send(JSON.stringify({ origin, ...body })).catch(() => {});
   }
 
-  /** Says that this process has subscribers, unless it has just done so. */
-  function sayFollows(): void {
+  /** Announces that this process has subscribers, at most once a second. */
+  function announceSubscribers(): void {
     const nowMs = performance.now();
-    if (nowMs - saidMs < FOLLOW_MS / 2 || own.subscriberCount() === 0) return;
-    saidMs = nowMs;
+    if (nowMs - announcedMs < FOLLOW_MS / 2 || own.subscriberCount() === 0) return;
+    announcedMs = nowMs;
     void send({ follows: true, gone: [], events: [] });
   }
 
@@ -141,7 +141,7 @@ export function createSharedBus<Own extends Bus>(
     },
     subscribe(topic, options) {
       const feed = own.subscribe(topic, options);
-      sayFollows();
+      announceSubscribers();
       return feed;
     },
     subscriberCount: () => own.subscriberCount() + (isFollowed() ? 1 : 0),
@@ -150,11 +150,11 @@ export function createSharedBus<Own extends Bus>(
     bus: { ...own, ...shared },
     start(settled) {
       stored = settled;
-      saying = setInterval(sayFollows, FOLLOW_MS).unref();
-      listening = messages.listen({ message: receive, joined: sayFollows });
+      announceTimer = setInterval(announceSubscribers, FOLLOW_MS).unref();
+      listening = messages.listen({ message: receive, joined: announceSubscribers });
     },
     async stop() {
-      clearInterval(saying);
+      clearInterval(announceTimer);
       await listening?.stop();
     },
   };

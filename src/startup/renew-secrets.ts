@@ -21,7 +21,7 @@ interface Renewable<Row> {
   readonly withSealed: (row: Row, sealed: string) => Row;
 }
 
-/** Encrypts rows of former keys anew; resolves to their number. A row that was changed meanwhile is left as it is. */
+/** Encrypts rows of former keys with the current key; resolves to their number. A row that was changed meanwhile is left as it is. */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
   const renewed = (row: Row): string | null =>
@@ -88,5 +88,5 @@ export async function renewSecrets(
     counts.push(1);
   }
   const renewed = counts.reduce((sum, count) => sum + count, 0);
-  log.info({ renewed }, 'stored secrets of former keys were encrypted anew');
+  log.info({ renewed }, 'stored secrets of former keys were encrypted with the current key');
 }

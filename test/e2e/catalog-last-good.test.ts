@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A process that begins with what earlier ones left in the folder. */
+/** A process over the files of earlier processes. */
 async function aProcess({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
   const recording = recordingLog();
   lines = recording.lines;
@@ -77,10 +77,10 @@ describe('the last good map', () => {
 
   it('stays when a new map is refused', async () => {
     const source = await tookMap(mapOf(3_000));
-    const kept = readFileSync(file);
+    const before = readFileSync(file);
     upstream.answers(sends(mapOf(10), { etag: '"bad"' }));
     await source.refresh();
-    expect([source.status().looks.refused, readFileSync(file).equals(kept)]).toEqual([1, true]);
+    expect([source.status().looks.refused, readFileSync(file).equals(before)]).toEqual([1, true]);
   });
 
   it('keeps quarantined values, their time, and the values served instead', async () => {
@@ -104,7 +104,7 @@ describe('the last good map', () => {
   });
 });
 
-describe('a kept map', () => {
+describe('a stored map', () => {
   const restarted = async (options = {}): Promise<readonly unknown[]> => {
     cutNetwork();
     const { source, entries } = (await aProcess(options)).current();
@@ -119,7 +119,7 @@ describe('a kept map', () => {
       (whole) => Buffer.from(whole.map((byte, at) => (at === whole.length - 40 ? byte ^ 1 : byte))),
     ],
     ['something else', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
-  ])('is not used when it is %s, and a warning says so', async (_what, damage) => {
+  ])('is not used when it is %s, with a warning', async (_what, damage) => {
     await tookMap(mapOf(3_000));
     writeFileSync(file, damage(readFileSync(file)));
     expect(await restarted()).toEqual(['embedded', true, [UNUSED]]);
@@ -136,7 +136,7 @@ describe('a kept map', () => {
     expect(await restarted()).toEqual(['embedded', true, []]);
   });
 
-  it('is not used when the source is never to be looked at', async () => {
+  it('is not used when refreshes are disabled', async () => {
     await tookMap(mapOf(3_000));
     expect(await restarted({ refreshSeconds: 0 })).toEqual(['embedded', true, []]);
   });
@@ -151,7 +151,7 @@ describe('a kept map', () => {
   });
 });
 
-it('a folder that cannot be written costs a warning, not the catalog', async () => {
+it('a folder that cannot be written causes a warning; the catalog is served', async () => {
   file = join(folder, 'missing', 'price-map');
   const source = await tookMap(mapOf(3_000));
   expect([source.current().entries.length, lines.at(-1)]).toEqual([

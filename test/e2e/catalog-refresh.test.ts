@@ -152,7 +152,7 @@ describe('following a live price map', () => {
     ]);
   });
 
-  it('logs the next failures, and the recovery', async () => {
+  it('warns once per reason, and logs the recovery', async () => {
     const { log, lines } = recordingLog();
     const source = follow(upstream.url, log);
     for (const answer of [

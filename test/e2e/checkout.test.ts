@@ -23,7 +23,7 @@ afterEach(async () => {
 
 async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   const server = await spawnServer(folder, {
-    // Two free calls a day: a third one shows whether a key lifts the limit. The log says all it can.
+    // Two free calls a day: a third one shows whether a key lifts the limit. The log has every level.
     env: { ...stripe.env, LENSGATE_CATALOG_DAILY_LIMIT: '2', LENSGATE_LOG_LEVEL: 'debug', ...env },
   });
   running.push(server);
@@ -78,7 +78,7 @@ describe('selling access', () => {
     expect(await reach(server, key)).toEqual(OPEN);
     expect(await catalog(server)).toBe(429);
 
-    // A part of the money back changes nothing; all of it ends the key with the answer to the message.
+    // A partial refund changes nothing. A full one revokes the key before its event is answered.
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
     await stripe.deliver(server.url, stripe.happen('charge.refunded', { ...charge, refunded: false }));
     expect(await catalog(server, bearer(key))).toBe(200);
@@ -98,27 +98,27 @@ describe('selling access', () => {
     const key = keyOn(await pageOf(server, visit)) ?? '';
     const id = completed.data.object['subscription'];
     let second = completed.created;
-    const tell = async (type: string, object: object): Promise<number> => {
+    const deliver = async (type: string, object: object): Promise<number> => {
       second += 1;
       await stripe.deliver(server.url, stripe.happen(type, { ...object }, second));
       return catalog(server, bearer(key));
     };
     const subscription = (status: string) => ({ id, object: 'subscription', status });
-    expect(await tell('customer.subscription.updated', subscription('past_due'))).toBe(200);
-    expect(await tell('customer.subscription.updated', subscription('unpaid'))).toBe(429);
-    expect(await tell('customer.subscription.updated', subscription('active'))).toBe(200);
-    expect(await tell('customer.subscription.paused', subscription('paused'))).toBe(429);
-    expect(await tell('customer.subscription.resumed', subscription('active'))).toBe(200);
-    // The first invoice is paid back, by way of a payment only the invoice names.
+    expect(await deliver('customer.subscription.updated', subscription('past_due'))).toBe(200);
+    expect(await deliver('customer.subscription.updated', subscription('unpaid'))).toBe(429);
+    expect(await deliver('customer.subscription.updated', subscription('active'))).toBe(200);
+    expect(await deliver('customer.subscription.paused', subscription('paused'))).toBe(429);
+    expect(await deliver('customer.subscription.resumed', subscription('active'))).toBe(200);
+    // The first invoice is refunded. Only the invoice names its payment.
     const invoice = completed.data.object['invoice'];
     const payment = { type: 'payment_intent', payment_intent: 'pi_first' };
-    await tell('invoice_payment.paid', { id: 'inpay_1', object: 'invoice_payment', invoice, payment });
+    await deliver('invoice_payment.paid', { id: 'inpay_1', object: 'invoice_payment', invoice, payment });
     const charge = { id: 'ch_1', object: 'charge', payment_intent: 'pi_first', refunded: true };
-    expect(await tell('charge.refunded', charge)).toBe(429);
+    expect(await deliver('charge.refunded', charge)).toBe(429);
     const parent = { subscription_details: { subscription: id } };
-    expect(await tell('invoice.paid', { id: 'in_next', object: 'invoice', parent })).toBe(200);
-    expect(await tell('customer.subscription.deleted', subscription('canceled'))).toBe(429);
-    expect(await tell('customer.subscription.resumed', subscription('active'))).toBe(429);
+    expect(await deliver('invoice.paid', { id: 'in_next', object: 'invoice', parent })).toBe(200);
+    expect(await deliver('customer.subscription.deleted', subscription('canceled'))).toBe(429);
+    expect(await deliver('customer.subscription.resumed', subscription('active'))).toBe(429);
   });
 
   it('loses nothing when it is killed between the message and the page, and between the page and the next call', async () => {
@@ -175,9 +175,9 @@ describe('selling access', () => {
     const database = ['', '-wal'].map((end) =>
       readFileSync(join(folder, `lensgate.db${end}`), { flag: 'a+' }).toString('latin1'),
     );
-    const kept = [server.errors(), server.output(), ...database].join('\n');
+    const written = [server.errors(), server.output(), ...database].join('\n');
     const secrets = [stripe.secretKey, stripe.webhookSecret, visit.secret, key];
-    expect(secrets.filter((secret) => secret.length < 10 || kept.includes(secret))).toEqual([]);
+    expect(secrets.filter((secret) => secret.length < 10 || written.includes(secret))).toEqual([]);
     expect(database.join('')).toContain(visit.checkoutId);
   });
 });

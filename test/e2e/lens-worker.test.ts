@@ -131,7 +131,7 @@ describe('a worker of lens runs as a process of its own', () => {
     const survived = await ended(second.id);
     expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: RUNS } });
     expect(survived.findings).toHaveLength(8);
-    // Each review, group and examination once; a call whose answer died with the server is asked again.
+    // Each review, group and examination once; a call whose answer was lost with the server is repeated.
     expect(judge.answers() - answers).toBeGreaterThanOrEqual(answers);
     expect(judge.answers() - answers).toBeLessThanOrEqual(answers + 4);
   });

@@ -124,7 +124,7 @@ describe('a query with a plan', () => {
     expect(createPlan(schema, parse(query), null, new AnswerTexts())).toBeNull();
   });
 
-  it('is read anew for each request, with other variables, and for each caller', async () => {
+  it('is read again for each request, with other variables, and for each caller', async () => {
     const query = 'query Q($first: Int) { catalogEntries(first: $first) { nodes { entryId } } }';
     const sizes = [];
     for (const first of [3, 3, 3, 1, 5, 0])

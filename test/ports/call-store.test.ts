@@ -311,7 +311,7 @@ for (const engine of ENGINES)
       await bare.orm.em.fork().execute(`update call_segment set rows = '[[' where calls = 1`);
       await commit(aCall(2));
       expect(await other.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
-      // What it cost was spent all the same.
+      // Its cost was spent nevertheless.
       expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
       expect(warned).toEqual(['A segment of the call log was set aside: it cannot be read.']);
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);

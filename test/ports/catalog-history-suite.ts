@@ -196,7 +196,7 @@ export function catalogHistorySuite(engine: Engine): void {
       ['a flag and its end', true, null],
       ['text with quotes, a NUL and half a pair', 'it\'s "so" \\ \0 \ud800', ''],
       ['a table of prices', { search_context_size_low: 0.03, list: [{ range: [0, 1e6] }] }, [1, 'two', null]],
-    ])('gives back exactly %s', async (_case, old, since) => {
+    ])('returns exactly %s', async (_case, old, since) => {
       const change = aChange({ old, new: since });
       await history.importChanges([change], 1);
       expect(await listed(history)).toEqual([change]);

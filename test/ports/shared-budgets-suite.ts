@@ -61,7 +61,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
         expect(decisions.find(({ kind }) => kind === 'refused')).toMatchObject({ charge });
       }));
 
-    it('give back what a call did not use, also to other processes', () =>
+    it('release the unused part of a reservation, also for other processes', () =>
       within([], async (processes, prefix) => {
         const charge = { counter: `${prefix}key:a`, limit: 10n, amount: 10n, refused: 'at' } as const;
         for (let call = 0; call < 9; call += 1) {

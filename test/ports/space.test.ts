@@ -7,7 +7,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, spanId, START_MS, TEAM_KEY, nsAt, traceId } from './samples.ts';
 
 const MIB = 1 << 20;
-/** What stays free, and what one step of retention gives back at most. */
+/** Free space that is kept, and most space that one step of retention releases. */
 const KEPT = 16 * MIB;
 const STEP = 4 * MIB;
 /** A page in which SQLite keeps book of the others may go with them. */
@@ -48,7 +48,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       const full = await space();
       expect(full.free).toBe(0);
 
-      // Nothing is given back before more than is kept is free.
+      // No space is released while the free space is below the kept one.
       expect(await traces.removeStartedBefore(START_MS + 15, 100)).toBe(15);
       const kept = await space();
       expect(kept.whole).toBe(full.whole);

@@ -142,7 +142,7 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect(await heldBy()).toEqual([3]);
       });
 
-      it('leaves nothing of a forgotten trace in a body that others share, and the others whole', async () => {
+      it('removes a trace from a body that other traces share, and leaves the others complete', async () => {
         const sent = sentAs([
           { trace: 1, span: 1, says: 'first-secret' },
           { trace: 2, span: 1, at: 1 },
@@ -246,7 +246,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([1, 1]);
     });
 
-    it('begins a trace anew when spans of it come after it was forgotten', async () => {
+    it('creates a trace again from spans that arrive after its removal', async () => {
       await take(sentAs([{ trace: 1, span: 1 }]));
       await traces.removeStartedBefore(START_MS + 1, 10);
       const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));

@@ -152,7 +152,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('are counted anew when they come again after they were removed', async () => {
+    it('are counted again when they are sent again after their removal', async () => {
       const of = { traceId: traceId(1) };
       const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
       const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });

@@ -59,7 +59,7 @@ export interface RateLimits {
   ): RateAdmission | RateRefusal | Promise<RateAdmission | RateRefusal>;
   /**
    * Asks for the shares that `admit` of the same call will need, in the round trip that is about to be sent. It counts nothing; a share
-   * that no call takes is given back.
+   * that no call takes is released.
    */
   prepare(limits: readonly RateLimit[], expectedTokens: number): void;
 }

@@ -3,7 +3,7 @@ import type { TraceLabels } from '../traces/span.ts';
 import { labelsWith } from '../traces/trace-labels.ts';
 import { type CallLabels, END_USER, SESSION, TAGS, tagsIn } from './call-labels.ts';
 
-/** Beginning of the tags that a user agent gives to its calls. */
+/** Prefix of the tags that are made from a user agent. */
 export const AGENT_TAG = 'User-Agent: ';
 
 /** Longest user agent, in characters. */

@@ -8,7 +8,7 @@ export interface HealthCheck extends Stamps, Pick<Probe, 'failure' | 'latencyMs'
   readonly modelGroup: string;
 }
 
-/** Conditions that must all hold; null matches all. */
+/** All conditions must match; null matches all. */
 export interface HealthCheckFilter {
   readonly deploymentIds: readonly string[] | null;
   readonly modelGroup: string | null;

@@ -161,7 +161,7 @@ export function withSecrets(
   return { ...callback, name, vars: Object.fromEntries(replaced) };
 }
 
-/** Metadata with the secrets of its callbacks encrypted anew; null when `renew` returns null for each of them. */
+/** Metadata with the secrets of its callbacks encrypted again; null when `renew` returns null for each of them. */
 export function renewedCallbacks(metadata: Named, renew: (text: string) => string | null): Named | null {
   let isRenewed = false;
   const list = metadata[CALLBACKS];

@@ -27,7 +27,7 @@ export const RANKS: Readonly<Record<TraceOrder, string>> = {
   errors: 'ifNull(error_count, 0)',
 };
 
-/** Conditions that must all hold. */
+/** All conditions must match. */
 export function allOf(...conditions: readonly Condition[]): Condition {
   return {
     text: conditions.map(({ text }) => `(${text})`).join(' and '),

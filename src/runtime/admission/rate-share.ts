@@ -2,7 +2,7 @@ import type { Ask, Share } from '../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
 import type { Holder, Shares } from './shares.ts';
 
-/** Ticks without a call after which an unused share is given back. */
+/** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
 /** An unused share is kept while it is less than this part of the remaining amount. */
 const SMALL_PART = 16;

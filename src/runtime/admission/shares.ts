@@ -112,7 +112,7 @@ export function createShares({
       for (const holder of round.holders) holder.queued = false;
       if (!state.isAway) await send(round.holders);
       round.done.resolve();
-      // Calls that waited decide before the next asks are made, or their room would be given back.
+      // Calls that waited decide before the next asks are made, or their room would be released.
       if (rounds.length > 0) await turn();
     }
     state.isSending = false;

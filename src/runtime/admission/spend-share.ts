@@ -2,7 +2,7 @@ import type { Charge } from '../../domain/admission/admission.ts';
 import type { Ask, LedgerBase, Share } from '../../domain/admission/ledger.ts';
 import type { Holder, Shares } from './shares.ts';
 
-/** Ticks without a call after which an unused share is given back. */
+/** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
 /** A change of less than this part of the remaining amount is reported later. */
 const SMALL_PART = 16n;

@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts';
 /** Capacity of the log in calls: the next read waits about a second for as many. */
 const MOST_WAITING = 65_536;
 /** Commits of fewer calls, under low load, are unfolded immediately. */
-const CALM_CALLS = 400;
+const FEW_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
 /** The longest that committed calls stay in the log under load: SQL views show what is unfolded (docs/sql-views.md). */
@@ -52,7 +52,7 @@ export function createUnfolding({
   function begin(): void {
     if (stopped) return;
     busy = false;
-    running ??= goOn().finally(() => {
+    running ??= unfoldSteps().finally(() => {
       running = null;
     });
   }
@@ -62,7 +62,7 @@ export function createUnfolding({
     if (summaries.length > 0) await merged(summaries);
   }
 
-  async function goOn(): Promise<void> {
+  async function unfoldSteps(): Promise<void> {
     try {
       do await unfold();
       while (store.backlog() > 0 && (!busy || isOverdue()) && !stopped);
@@ -77,7 +77,7 @@ export function createUnfolding({
     async committed(calls) {
       // A reader may have unfolded what waited before.
       if (waitingSinceMs === null || store.backlog() <= calls) waitingSinceMs = performance.now();
-      if (calls < CALM_CALLS || isOverdue()) return begin();
+      if (calls < FEW_CALLS || isOverdue()) return begin();
       busy = true;
       later(QUIET_MS);
       // Backpressure: the commit waits for room in the log.

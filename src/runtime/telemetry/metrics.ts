@@ -146,7 +146,7 @@ async function openRegistry(options: MetricsOptions) {
   });
   const expired = new Counter({
     name: 'lensgate_budget_reservations_expired_total',
-    help: 'Reserved parts of budgets that no call ended within an hour, and that were given back.',
+    help: 'Reserved parts of budgets that no call ended within an hour, and that were released.',
     registers,
     collect() {
       expired.reset();

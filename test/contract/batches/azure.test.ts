@@ -156,7 +156,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it.each([
     ['its output does not say', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
     ['its output is gone', 404, '{}'],
-  ])('is not booked where %s, nor looked at again', async (_why, status, body) => {
+  ])('is neither booked nor read again where %s', async (_why, status, body) => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status, body }];
     await look(id);

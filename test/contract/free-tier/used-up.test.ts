@@ -60,7 +60,7 @@ describe.each([
     expect(await get(path)).toEqual(usedUp(`No call is free here. ${SEND_A_KEY}`, '0'));
   });
 
-  it('names no shop where nothing is for sale', async () => {
+  it('does not mention a purchase where no key is for sale', async () => {
     await open(aFreeTier({ limit: 0, clock: CLOCK, onSale: false }));
     const detail = 'No call is free here. Send a key as `Authorization: Bearer <key>` or `x-api-key`.';
     expect(await get(path)).toEqual(usedUp(detail, '0'));
@@ -89,7 +89,7 @@ describe('charging', () => {
 });
 
 const away = () => Promise.reject(new Unavailable('The database cannot be used at the moment.'));
-const GONE = {
+const UNAVAILABLE = {
   status: 503,
   limits: { 'retry-after': '2' },
   body: { detail: 'Free calls cannot be counted now: the store does not answer.' },
@@ -104,7 +104,7 @@ describe.each([
   it('is the answer while calls cannot be counted, and only then', async () => {
     const store = { ...createMemoryFreeTierStore(), reserve: away, usedOn: away };
     await open(aFreeTier({ store, limit: 10 }));
-    expect(await get(path)).toEqual(GONE);
+    expect(await get(path)).toEqual(UNAVAILABLE);
     Object.assign(store, createMemoryFreeTierStore());
     expect((await get(path)).status).toBe(200);
   });
@@ -134,7 +134,7 @@ describe('freeTier.usage 200', () => {
     expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 0, remaining: 3 });
   });
 
-  it('is a path that only GET has', async () => {
+  it('accepts only GET', async () => {
     await open(aFreeTier());
     const answers = await Promise.all(
       ['POST', 'HEAD', 'OPTIONS'].map((method) => fetch(`${server.url}/billing/usage`, { method })),

@@ -50,8 +50,8 @@ async function load({ url, adminKey }: TestApp, counts: [number, number], until:
 }
 
 async function totals(of: TestApp): Promise<readonly [number, number]> {
-  const told = (await (await of.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
-  return [told.total_successful_requests, told.total_failed_requests];
+  const activity = (await (await of.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
+  return [activity.total_successful_requests, activity.total_failed_requests];
 }
 
 /** Holds the write lock of a database, in a process of its own because locks of one process do not exclude each other. */

@@ -62,7 +62,7 @@ describe('guardrails.create', () => {
     [{ guardrail_name: 'a,b' }, 'guardrail_name must have no comma and no control character'],
     [{ guardrail_name: 'a\0' }, 'guardrail_name must have no comma and no control character'],
     [{ guardrail_name: 'x'.repeat(257) }, 'guardrail_name must have at most 256 characters'],
-  ])('400: what could not run: %j', async (differing, message) => {
+  ])('400: a guardrail that cannot run: %j', async (differing, message) => {
     expect(await server.create(aDraft(differing))).toEqual([
       400,
       { detail: `Guardrail configuration error: ${message}` },
@@ -90,7 +90,7 @@ describe('guardrails.create', () => {
     ]);
   });
 
-  it('422: without its members, or with wrong ones', async () => {
+  it('422: missing members, and wrong types', async () => {
     expect(await server.ask('POST', '/guardrails', {})).toEqual([422, { detail: [missing('guardrail')] }]);
     expect(await server.create({})).toEqual([
       422,
@@ -159,7 +159,7 @@ describe('guardrails.update', () => {
     ]);
   });
 
-  it('400: what could not run', async () => {
+  it('400: a change after which it cannot run', async () => {
     const id = await server.created();
     expect(await server.ask('PATCH', `/guardrails/${id}`, { litellm_params: { mode: null } })).toMatchObject([
       400,

@@ -24,17 +24,17 @@ async function start(maxConnections: number, env: Record<string, string> = {}) {
     () => app.stop(),
     () => agent.destroy(),
   );
-  const told = async (method: string, path: string, body: string): Promise<string> => {
+  const readBody = async (method: string, path: string, body: string): Promise<string> => {
     const headers = { authorization: `Bearer ${app.adminKey}`, 'content-length': body.length };
-    const asked = request(`${app.url}${path}`, { agent, method, headers }).end(body);
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const sentRequest = request(`${app.url}${path}`, { agent, method, headers }).end(body);
+    const [answer] = (await once(sentRequest, 'response')) as [IncomingMessage];
     return await text(answer);
   };
-  await told('POST', '/v1/chat/completions', BODY);
+  await readBody('POST', '/v1/chat/completions', BODY);
   return {
     app,
     async counts() {
-      const lines = (await told('GET', '/metrics', '')).matchAll(/^lensgate_connections_(\S+) (\d+)$/gm);
+      const lines = (await readBody('GET', '/metrics', '')).matchAll(/^lensgate_connections_(\S+) (\d+)$/gm);
       return Object.fromEntries(Array.from(lines, ([, name, count]) => [name, Number(count)]));
     },
   };

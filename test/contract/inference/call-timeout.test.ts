@@ -39,7 +39,7 @@ describe('the timeout of a request until the first byte', () => {
     expect(await ask(path, { ...body, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
   });
 
-  it('and the answer says so', async () => {
+  it('and the answer names the timeout', async () => {
     upstream.answer(() => {});
     expect(await ask(CHAT, { messages: [], timeout: 0.05 })).toEqual({
       status: 408,

@@ -21,7 +21,7 @@ afterAll(() => {
 
 const ROUNDS = 4;
 
-/** Rows of each noun. The budgets have a window that begins anew each second, in which the spend of their rows is counted. */
+/** Rows of each noun. The budgets have a window that is reset each second, in which the spend of their rows is counted. */
 async function addRows(first: number, count: number): Promise<void> {
   for (let number = first; number < first + count; number += 1) {
     const [user, team, budget] = [`user-${number}`, `team-${number}`, `budget-${number}`];
@@ -87,7 +87,7 @@ describe.each([
   beforeAll(() => addRows(before, all - before), 60_000);
 
   it.each(LISTS)('%s runs %d statements', async (path, most, rowsOf) => {
-    // The windows of the last budgets begin anew while this waits.
+    // The windows of the last budgets are reset during this wait.
     await expect.poll(() => fewest(path, rowsOf), { timeout: 20_000 }).toEqual({ rows: all, statements: most });
   });
 });

@@ -11,7 +11,7 @@ afterAll(() => calls.stop());
 const TEAM = { requests: 6, tokens: 400 };
 const OWN = { requests: 9, tokens: 2_000 };
 
-/** Dimensions that a key overrides for the model, and where it says so. */
+/** Dimensions that a key overrides for the model, and the setting that overrides it. */
 const CASES = (['metadata', 'model_max_budget'] as const).flatMap((place) =>
   [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((own) => ({ place, own })),
 );

@@ -125,7 +125,7 @@ describe('require_auth_for_public_ai_hub', () => {
     }
   });
 
-  it('is on where the file says so', async () => {
+  it('is on where the file switches it on', async () => {
     for (const path of HUBS) expect((await ofFile.get(path, '')).status).toBe(401);
   });
 });

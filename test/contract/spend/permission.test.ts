@@ -37,7 +37,7 @@ describe('the permission get_spend_routes of a key', () => {
   });
 
   it.each([{}, { get_spend_routes: false }, { get_spend_routes: 'true' }, { get_spend_routes: 1 }])(
-    'is not had by a key with %j',
+    'is missing for a key with %j',
     async (permissions) => {
       const named = await key({ permissions });
       expect((await get('/global/spend/keys', named)).status).toBe(401);

@@ -16,13 +16,13 @@ describe('a proxy administrator who creates a team', () => {
     expect(await membersOf(plain)).toEqual([['default_user_id', 'admin']]);
   });
 
-  it('stays out where the file says so; named members join', async () => {
+  it('is not added where the file disables it; named members join', async () => {
     expect(await membersOf(declared)).toEqual([]);
     const members = [{ user_id: 'ada', role: 'user' }];
     expect(await membersOf(declared, undefined, { members_with_roles: members })).toEqual([['ada', 'user']]);
   });
 
-  it('stays out where the database says so, from the next team on', async () => {
+  it('is not added where the database disables it, from the next team on', async () => {
     const sent = { field_name: STAYS_OUT, config_type: 'general_settings' };
     expect((await plain.post('/config/field/update', { ...sent, field_value: true })).status).toBe(200);
     expect(await membersOf(plain)).toEqual([]);

@@ -22,9 +22,9 @@ import { aTracePacker } from '../../support/trace-packer.ts';
 const PAYLOADS = Number(process.env['LENSGATE_FUZZ_PAYLOADS'] ?? 8_000);
 const KINDS = ['protobuf', 'JSON', 'gzipped protobuf', 'gzipped JSON'] as const;
 const EACH = Math.ceil(PAYLOADS / KINDS.length);
-/** A generous hundredth of a second for each. */
+/** Deadline of all payloads of a kind: 10 ms for each, and a minute. */
 const LONGEST_MS = 60_000 + EACH * 10;
-/** Spans of one seed: small payloads are many, and every field is in them all the same. */
+/** Spans of one seed. Small payloads contain every field, and more of them fit into a run. */
 const SEED_SPANS = 3;
 
 const CALLER: Caller = { role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null };
@@ -90,7 +90,7 @@ async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
     refusal = error;
   }
   const summaries = await traces.listSummaries({ kind: 'all' }, EVERYTHING, Number.MAX_SAFE_INTEGER);
-  // A place that was not given back would refuse the next.
+  // A slot that was not released would refuse the next export.
   unpacking.take()();
   return { refusal, stored: summaries.reduce((total, { spanCount }) => total + spanCount, 0) };
 }

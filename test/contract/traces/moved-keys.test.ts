@@ -83,11 +83,11 @@ const readable = async (key: string): Promise<readonly string[]> => {
 
 describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with the team at the time of sending', () => {
   it.each<[string, keyof typeof keys, readonly string[]]>([
-    ['a key that changed its team reads nothing it sent for the old one', 'moved', []],
-    ['nor one that had no team what it sent alone', 'joined', []],
-    ['the old team reads what its key has sent, also of one that is deleted', 'stayed', [OF_TEAM, OF_GONE]],
-    ['the new team reads nothing of before', 'welcomes', []],
-    ['and a key of no team nothing of others', 'alone', []],
+    ['a key that changed its team reads no trace that it sent for the old team', 'moved', []],
+    ['a key that joined a team reads no trace that it sent without a team', 'joined', []],
+    ['the old team reads traces of its moved and of its deleted keys', 'stayed', [OF_TEAM, OF_GONE]],
+    ['the new team reads no trace from before the move', 'welcomes', []],
+    ['a key without a team reads no trace of other keys', 'alone', []],
   ])('%s', async (_which, name, ids) => {
     expect([await listed(keys[name]), await readable(keys[name])]).toEqual([ids, ids]);
   });

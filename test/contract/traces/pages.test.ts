@@ -36,7 +36,7 @@ describe('the spans of a trace, page by page', () => {
   });
   const page = async (query: string): Promise<ReadTrace> => (await read(`/v1/traces/${TRACE_ID}?${query}`))[1] as never;
 
-  it('traces.get 200: each page has its own, and the whole summary', async () => {
+  it('traces.get 200: each page has its own spans and the whole summary', async () => {
     const first = await page('page_size=2');
     const second = await page(`page_size=2&cursor=${first.next_cursor}`);
     const third = await page(`page_size=2&cursor=${second.next_cursor}`);

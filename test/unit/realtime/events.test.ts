@@ -74,19 +74,19 @@ describe('an event of the caller', () => {
       name.replace(/./g, (letter) =>
         random(3) === 0 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
       );
-    const went: string[] = [];
+    const results: string[] = [];
     for (let events = 0; events < 2_000; events += 1) {
       const space = pick(['', ' \n']);
       const model = pick(['other', 'voice', 'whisper-1', 'gpt-realtime']);
       const member = `"${spell('model')}"${space}:${space}"${spell(model)}"`;
       const event = `{"type":"session.update",${space}"${spell('session')}":{"a":"\\"model\\"",${member}}}`;
       try {
-        went.push(`${model} as ${JSON.parse(sent(event)).session.model}`);
+        results.push(`${model} as ${JSON.parse(sent(event)).session.model}`);
       } catch (error) {
-        went.push(`${model} refused as ${(error as Error).name}`);
+        results.push(`${model} refused as ${(error as Error).name}`);
       }
     }
-    expect([...new Set(went)].toSorted()).toEqual([
+    expect([...new Set(results)].toSorted()).toEqual([
       'gpt-realtime refused as Forbidden',
       'other refused as Forbidden',
       'voice as gpt-realtime',
@@ -96,21 +96,21 @@ describe('an event of the caller', () => {
 });
 
 describe('an event of the upstream', () => {
-  const heard = (event: string) => {
+  const readEvent = (event: string) => {
     const { message, news } = forClient(text(event), NAMES);
     return [said(message), news];
   };
 
-  it('without a meaning here is forwarded unchanged, also when it is no JSON', () => {
+  it('that the gateway does not interpret is forwarded unchanged, also invalid JSON', () => {
     for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
-      expect(heard(event)).toEqual([event, null]);
+      expect(readEvent(event)).toEqual([event, null]);
     const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };
     expect(forClient(bytes, NAMES)).toEqual({ message: bytes, news: null });
   });
 
   it('describes the session, under the public name of its model', () => {
     expect(
-      heard(
+      readEvent(
         '{"type":"session.updated","session":{"id":"s","model":"gpt-realtime-2025","audio":{"input":{"transcription":{"model":"whisper-1"}}}}}',
       ),
     ).toEqual([
@@ -118,7 +118,7 @@ describe('an event of the upstream', () => {
       { kind: 'session', id: 's', model: 'gpt-realtime-2025', transcriptionModel: 'whisper-1' },
     ]);
     expect(
-      heard(
+      readEvent(
         '{"type":"transcription_session.created","session":{"id":"s","input_audio_transcription":{"model":"gpt-realtime"}}}',
       ),
     ).toEqual([
@@ -139,7 +139,7 @@ describe('an event of the upstream', () => {
       },
       output_token_details: { audio_tokens: 1 },
     };
-    const [, news] = heard(JSON.stringify({ type: 'response.done', response: { usage } }));
+    const [, news] = readEvent(JSON.stringify({ type: 'response.done', response: { usage } }));
     expect(news).toEqual({
       kind: 'used',
       by: 'session',
@@ -167,13 +167,13 @@ describe('an event of the upstream', () => {
     ['{"type":"error","error":{"message":"no"}}', { kind: 'error', message: 'no' }],
     ['{"type":"error","error":"no"}', { kind: 'error', message: 'The upstream gave no reason.' }],
   ])('%s is read as %j', (event, news) => {
-    expect(heard(event)).toEqual([event, news]);
+    expect(readEvent(event)).toEqual([event, news]);
   });
 
   it('ignores invalid counts', () => {
     const odd =
       '{"type":"response.done","response":{"usage":{"input_tokens":-1,"output_tokens":"7","input_token_details":[]}}}';
-    expect(heard(odd)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });
+    expect(readEvent(odd)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });
   });
 });
 

@@ -87,11 +87,11 @@ it('objects of a removed deployment cannot be read upstream, and have their last
     'No such File object: file-1. The deployment it was kept at is no longer configured.',
   );
   const batch = { ...FILE, id: 'batch_1', kind: 'batch', shown: { id: 'up-2', status: 'validating' } } as const;
-  const gone = aSetup({ found: batch, known: false });
+  const removed = aSetup({ found: batch, known: false });
   const page = { after: null, limit: 10, oldestFirst: false };
-  expect(await listBatches(gone.scope, page)).toEqual({
+  expect(await listBatches(removed.scope, page)).toEqual({
     data: [{ id: 'batch_1', status: 'validating' }],
     hasMore: false,
   });
-  expect([...done, ...gone.done]).toEqual([]);
+  expect([...done, ...removed.done]).toEqual([]);
 });

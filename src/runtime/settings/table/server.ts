@@ -67,7 +67,7 @@ export const SERVER_SETTINGS = {
     default: null,
     env: ['LENSGATE_FORMER_SECRETS'],
     description:
-      'Former salt keys and admin keys, comma-separated. What they have encrypted is read, and encrypted anew at the start; afterwards they can go.',
+      'Former salt keys and admin keys, comma-separated. What they have encrypted is read, and encrypted with the current key at the start; then they can be removed.',
   }),
   permitWeakKey: setting({
     kind: flag(),
