@@ -166,6 +166,8 @@ export const listKeys = operation({
     const askedUser = idOrNull(filter.userId);
     if (!isAnyAdmin(caller) && askedUser !== null && askedUser !== caller.userId)
       throw new Forbidden("You are not authorized to check another user's keys.", 'key_owner');
+    if (!isAnyAdmin(caller) && page.sort === 'budget_use')
+      throw new Forbidden('Only proxy admins order keys by the use of their budgets.', 'proxy_admin');
     const isOfTeams = withTeams || idOrNull(filter.teamId) !== null;
     const teamIds = isOfTeams ? await visibleTeams(scope) : [];
     const visibleTo = isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId), teamIds };

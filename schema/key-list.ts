@@ -1,13 +1,15 @@
 import { listKeys } from '../resolvers/keys.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { budgetUse, type KeyPlace, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { RowPlace } from '../src/domain/row-store.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { OrderDirectionType } from './base/order.ts';
 import type { PageArgs } from './base/paging.ts';
 import { VirtualKeyType } from './base/refs.ts';
-import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 export const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
   description: 'Filter of virtual keys. All conditions must match; blank text is ignored.',
@@ -21,7 +23,14 @@ export const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
 
 const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
   description: 'Properties that virtual keys are ordered by.',
-  values: { CREATED_AT: { value: 'created_at', description: 'When the key was created.' } } as const,
+  values: {
+    CREATED_AT: { value: 'created_at', description: 'When the key was created.' },
+    BUDGET_USE: {
+      value: 'budget_use',
+      description:
+        '`spendUsd` by `maxBudgetUsd`; keys without a budget are the smallest. For administrators. Reads all keys of the filter. Spend of calls between two pages may repeat a key or leave it out.',
+    },
+  } as const,
 });
 
 export const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
@@ -37,7 +46,18 @@ export const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
   }),
 });
 
+type Sort = 'created_at' | 'budget_use';
+
 const placeOf = ({ createdAt, hash }: VirtualKey) => ({ createdAt, id: hash });
+
+const BUDGET_USE = /^-?\d{1,18}$/;
+
+/** The key that a page begins after. Throws InvalidInput for a malformed cursor. */
+function keyPlace(from: RowPlace): KeyPlace {
+  if ('createdAt' in from) return { createdAt: from.createdAt, hash: from.id };
+  if (!BUDGET_USE.test(from.text)) throw new InvalidInput('Invalid cursor.');
+  return { budgetUse: BigInt(from.text), hash: from.id };
+}
 
 /** Arguments of a list of keys. */
 export interface KeyListArgs extends PageArgs {
@@ -51,8 +71,8 @@ export async function keyPage(
   { filter, orderBy, ...args }: KeyListArgs,
   owner: { readonly teamId?: string; readonly userId?: string } = {},
 ) {
-  const page = readCreationPage(args);
-  const { isBackwards, limit, from } = page;
+  const page = readOrderedPage<Sort>(args, orderBy);
+  const { sort, descending, limit, from } = page;
   const teamId = idOrNull(localId('Team', filter?.teamId));
   const userId = idOrNull(localId('User', filter?.userId));
   if (isOther(teamId, owner.teamId) || isOther(userId, owner.userId))
@@ -66,12 +86,15 @@ export async function keyPage(
       blocked: filter?.blocked ?? null,
       status: null,
     },
-    sort: orderBy?.field ?? 'created_at',
-    descending: (orderBy?.direction !== 'ascending') !== isBackwards,
+    sort,
+    descending,
     limit,
-    from: from === 0 ? 0 : { createdAt: from.createdAt, hash: from.id },
+    from: from === 0 ? 0 : keyPlace(from),
   });
-  return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, placeOf);
+  const uses = new Map(list.keys.map(({ row, total }) => [row.hash, budgetUse(row, total)]));
+  return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, (row) =>
+    sort === 'created_at' ? placeOf(row) : { text: String(uses.get(row.hash)), id: row.hash },
+  );
 }
 
 /** Whether a filter asks for another owner than the one whose rows are listed. */

@@ -6,6 +6,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { FieldValues, SpendPlace } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import { SpendStatusType } from './spend.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { TRACE_COST } from './base/limits.ts';
@@ -86,6 +87,7 @@ export const SpendFilterType = builder.inputType('SpendFilter', {
     models: t.stringList({ description: 'Upstream models, as `provider/name` or `name`.' }),
     modelGroups: t.stringList({ description: 'Public model names.' }),
     providers: t.stringList({ description: 'Providers.' }),
+    status: t.field({ type: SpendStatusType, description: 'Result of the call.' }),
   }),
 });
 
@@ -103,6 +105,7 @@ export function anyOf(filter: Filter): FieldValues {
     model: filter?.models,
     modelGroup: filter?.modelGroups,
     provider: filter?.providers,
+    status: filter?.status && [filter.status],
   };
   return Object.fromEntries(Object.entries(given).flatMap(([field, values]) => (values ? [[field, values]] : [])));
 }

@@ -1,8 +1,10 @@
 import { MOST_GROUPS, MOST_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
+import { findOrganizationRow, findUserRow } from '../resolvers/owner-nodes.ts';
 import { usdText } from '../src/domain/money.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { builder } from './base/builder.ts';
+import { OrganizationType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
 import { COUNT_COST } from './base/limits.ts';
 import {
   anyOf,
@@ -61,6 +63,30 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
       userId: value('user', 'User.'),
       teamId: value('team', 'Team.'),
       organizationId: value('organization', 'Organization.'),
+      virtualKey: t.field({
+        type: VirtualKeyType,
+        nullable: true,
+        description: 'The key. Null where `key` is null, for the admin key, and when the caller may not read it.',
+        resolve: ({ of }, _args, { scope }) => (of.key ? scope.loaders.keyByHash.load(of.key) : null),
+      }),
+      user: t.field({
+        type: UserType,
+        nullable: true,
+        description: 'The user. Null where `userId` is null, and when the caller may not read it.',
+        resolve: ({ of }, _args, { scope }) => (of.user ? findUserRow(scope, of.user) : null),
+      }),
+      team: t.field({
+        type: TeamType,
+        nullable: true,
+        description: 'The team. Null where `teamId` is null.',
+        resolve: ({ of }) => (of.team ? { id: of.team } : null),
+      }),
+      organization: t.field({
+        type: OrganizationType,
+        nullable: true,
+        description: 'The organization. Null where `organizationId` is null, and when the caller may not read it.',
+        resolve: ({ of }, _args, { scope }) => (of.organization ? findOrganizationRow(scope, of.organization) : null),
+      }),
       endUser: value('endUser', 'End user.'),
       tag: value('tag', 'Tag.'),
       model: value('model', 'Upstream model.'),

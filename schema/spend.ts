@@ -25,7 +25,7 @@ UsageType.implement({
   },
 });
 
-const SpendStatusType = builder.enumType('SpendStatus', {
+export const SpendStatusType = builder.enumType('SpendStatus', {
   description: 'Result of a gateway call.',
   values: {
     SUCCESS: { value: 'success', description: 'Answered completely.' },

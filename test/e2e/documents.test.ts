@@ -170,6 +170,12 @@ describe('commands of the documents', () => {
           spendRows: { nodes: expect.arrayContaining([expect.objectContaining({ modelGroup: 'demo' })]) as unknown },
         },
       },
+      {
+        data: {
+          spend: { groups: expect.arrayContaining([expect.objectContaining({ modelGroup: 'demo' })]) as unknown },
+          virtualKeys: { nodes: expect.any(Array) as unknown },
+        },
+      },
       { data: { teams: { totalCount: 0, nodes: [] } } },
       { data: { traces: { nodes: [] } } },
       { data: { createTeam: { alias: 'crew-of-docs' } } },

@@ -317,6 +317,7 @@ export function keyStoreSuite(engine: Engine): void {
         ['key_alias', 'dabc'],
         ['max_budget', 'cabd'],
         ['spend', 'acdb'],
+        ['budget_use', 'cadb'],
       ] as const)('by %s', async (sort, expected) => {
         await store();
         const { spend } = await scratch.open();

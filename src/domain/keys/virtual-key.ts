@@ -100,7 +100,20 @@ export const KEY_STATUSES = ['active', 'expired', 'revoked', 'deleted'] as const
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
 export const KEY_SORTS = ['spend', 'max_budget', 'created_at', 'updated_at', 'token', 'key_alias'] as const;
-export type KeySort = (typeof KEY_SORTS)[number];
+/** `budget_use`: see `budgetUse`. */
+export type KeySort = (typeof KEY_SORTS)[number] | 'budget_use';
+
+/**
+ * Spend in the current budget window by the budget, in millionths, rounded down; -1 without a budget. Stores compute the same by
+ * integers of SQL.
+ */
+export const budgetUse = (
+  { maxBudget, spentBefore }: Pick<VirtualKey, 'maxBudget' | 'spentBefore'>,
+  total: Usd,
+): bigint => (maxBudget === null ? -1n : (total - spentBefore) / (maxBudget / 1_000_000n + 1n));
+
+/** The key before a page, by its time or by its use of the budget. */
+export type KeyPlace = Pick<VirtualKey, 'createdAt' | 'hash'> | { readonly budgetUse: bigint; readonly hash: string };
 
 /** One page of a list of keys. Rows of equal rank are ordered by hash. */
 export interface KeyPage {
@@ -110,8 +123,8 @@ export interface KeyPage {
   readonly sort: KeySort;
   readonly descending: boolean;
   readonly limit: number;
-  /** Rows to skip, or the row after which the page begins; the latter with the sort `created_at` only. */
-  readonly from: number | Pick<VirtualKey, 'createdAt' | 'hash'>;
+  /** Rows to skip, or the row after which the page begins; the latter with the sorts `created_at` and `budget_use` only. */
+  readonly from: number | KeyPlace;
 }
 
 /** Persistent virtual keys. `hash` is the identity of a key, unless a method says that it is the hash of a secret. */

@@ -264,13 +264,14 @@ async function listed(em: EntityManager, page: KeyPage, flavour: SqlFlavour): Pr
   const direction = descending ? 'desc' : 'asc';
   const beyond = descending ? '$lt' : '$gt';
   const conditions = [whereOf(filter, { now, flavour })];
-  if (typeof from !== 'number')
-    conditions.push({
-      $or: [
-        { createdAt: { [beyond]: from.createdAt } },
-        { createdAt: from.createdAt, hash: { [beyond]: storable(from.hash) } },
-      ],
-    });
+  if (typeof from !== 'number') {
+    const [rank, at] =
+      'createdAt' in from
+        ? ['createdAt' as const, from.createdAt]
+        : [raw(KEY_RANKS.budget_use), raw('cast(? as bigint)', [String(from.budgetUse)])];
+    const hash = { [beyond]: storable(from.hash) };
+    conditions.push({ $or: [{ [rank]: { [beyond]: at } }, { [rank]: at, hash }] });
+  }
   const places = await em.find(
     VirtualKeyEntity,
     { $and: conditions },

@@ -1070,6 +1070,8 @@ export type SpendFilter = {
   organizationIds?: Array<string | number> | null | undefined;
   /** Providers. */
   providers?: Array<string> | null | undefined;
+  /** Result of the call. */
+  status?: SpendStatus | null | undefined;
   /** Tags. */
   tags?: Array<string> | null | undefined;
   /** Teams: global ids or local ids. */

@@ -6,6 +6,8 @@ import { UsdTextType } from '../../column-types/usd-text.ts';
 
 const LIVE = `"deleted_at" is null`;
 
+const TOTAL = 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)';
+
 /** Ranks of keys as SQL. A key without a rank comes first in ascending order, on both engines. */
 export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
   created_at: 'created_at',
@@ -14,7 +16,9 @@ export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
   token: "hash || ''",
   key_alias: "coalesce(alias, '')",
   max_budget: 'coalesce(cast(max_budget as numeric), -1)',
-  spend: 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)',
+  spend: TOTAL,
+  budget_use: `case when max_budget is null then -1 else (${TOTAL} - cast(coalesce(spent_before, '0') as bigint))
+    / (cast(max_budget as bigint) / 1000000 + 1) end`,
 };
 
 /** The column of the rank is in the index, too, because PostgreSQL reads the row for it otherwise. */
