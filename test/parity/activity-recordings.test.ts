@@ -123,6 +123,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
   let run: Run = { compared: [], chosen: [], answers: new Map() };
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
+    const targets = await startRecordedUpstream('decisions');
     const to = (name: string, model: string, more: object = {}) => ({
       model_name: name,
       litellm_params: { model, api_base: upstream.base, api_key: 'k' },
@@ -138,18 +139,27 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
           }),
           to('emb', 'openai/text-embedding-3-small'),
           {
+            model_name: 'dec',
+            litellm_params: { model: 'openai/gpt-dec', api_base: `${targets.base}/v1`, api_key: 'k' },
+          },
+          {
             model_name: 'dead',
             litellm_params: { model: 'openai/dead', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' },
           },
         ],
-        general_settings: { proxy_batch_write_at: 0.2 },
+        general_settings: {
+          proxy_batch_write_at: 0.2,
+          pass_through_endpoints: [
+            { path: '/pt/echo', target: `${targets.base}/echo/act`, include_subpath: true, cost_per_request: 0.25 },
+          ],
+        },
       },
     });
     try {
       run = await replayed(app);
     } finally {
       await app.stop();
-      await upstream.stop();
+      await Promise.all([upstream.stop(), targets.stop()]);
     }
   });
   afterAll(() => {
