@@ -83,13 +83,20 @@ async function checked(target: Target): Promise<Target> {
   return target;
 }
 
-async function openTargets(): Promise<readonly Target[]> {
-  const product = await launch('lensgate', (port) => productCommand(['--port', port, '--host', '127.0.0.1']), {
-    LENSGATE_DATA_DIR: join(folder, 'data'),
+async function launchProduct(name: string, env: Readonly<Record<string, string>>) {
+  const product = await launch(name, (port) => productCommand(['--port', port, '--host', '127.0.0.1']), {
+    LENSGATE_DATA_DIR: join(folder, `${name}-data`),
     LENSGATE_CATALOG_DAILY_LIMIT: '1000000000',
     LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+    ...env,
   });
   await untilReady(`${product.origin}/health/readiness`);
+  return product;
+}
+
+async function openTargets(): Promise<readonly Target[]> {
+  const product = await launchProduct('lensgate', {});
+  const withoutPlans = await launchProduct('lensgate-without-plans', { LENSGATE_GRAPH_PLANS: 'off' });
   const asked = await fetch(`${product.origin}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -115,6 +122,7 @@ async function openTargets(): Promise<readonly Target[]> {
     { name: 'Koa, hello', url: `${koa.origin}/hello`, query: null, program: koa.program },
     ...graphs('Yoga on Koa', yoga),
     ...graphs('lensgate', product),
+    ...graphs('lensgate without plans', withoutPlans),
     {
       name: 'lensgate REST, page of 50',
       url: `${product.origin}/model_catalog`,

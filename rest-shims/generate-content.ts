@@ -34,7 +34,7 @@ function readGenerate(request: HttpRequest): ModelRequest {
   const { model, method } = askedOf(request);
   const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
-  const { fields: body, unread } = parseInPart(bytes, { model, stream });
+  const { fields: body, unread } = parseInPart(request, { model, stream });
   assertValidRequest(body, GENERATE_CONTENT, unread);
   const asked = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
   return { ...asked, ...callFactsOf(request), ...callTermsOf(request, asked) };

@@ -34,7 +34,7 @@ function readMessage(request: HttpRequest): ModelRequest {
 
 function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
-  const { fields: body, unread } = parseInPart(bytes, {});
+  const { fields: body, unread } = parseInPart(request, {});
   assertValidRequest(body, endpoint, unread);
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);

@@ -3,6 +3,7 @@ import { InvalidInput } from '../../src/domain/errors.ts';
 import type { RequestBody } from '../../src/domain/inference/request-validation.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../src/wire/json/nesting.ts';
 import { type PartiallyParsed, parsePartially } from '../../src/wire/json/unread.ts';
+import type { HttpRequest } from './route.ts';
 
 /** Up to this size, in bytes, a body cannot nest deep enough to block the process. */
 const SMALL_BODY = 128 * 1024;
@@ -30,9 +31,13 @@ export function parseBody(bytes: Uint8Array): RequestBody {
 }
 
 /** As `parseBody`, with large members parsed on first use; members of `named` override those that were sent. */
-export function parseInPart(bytes: Uint8Array, named: RequestBody): PartiallyParsed {
-  if (bytes.length >= LARGE_BODY) assertUtf8(bytes);
-  const partly = bytes.length < LARGE_BODY ? null : parsePartially(bytes, named);
+export function parseInPart(
+  { body: bytes, parsesWhole }: Pick<HttpRequest, 'body' | 'parsesWhole'>,
+  named: RequestBody,
+): PartiallyParsed {
+  const scans = bytes.length >= LARGE_BODY && parsesWhole !== true;
+  if (scans) assertUtf8(bytes);
+  const partly = scans ? parsePartially(bytes, named) : null;
   return partly ?? fullyParsed(parseBody(bytes), named);
 }
 

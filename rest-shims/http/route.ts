@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** Empty when there was no body. Not inflated. */
   readonly body: Uint8Array;
+  /** Parses every member of the body at once (`src/wire/json/README.md`). */
+  readonly parsesWhole?: boolean;
 }
 
 /** How an answer's body is carried. */

@@ -25,6 +25,8 @@ export interface RowServerOptions {
   readonly failed: (failure: RequestFailure) => void;
   /** Largest body, in bytes, of rows whose limit is a setting, by the name of the setting. */
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
+  /** False parses every member of a body at once (`src/wire/json/README.md`). */
+  readonly jsonScan?: boolean;
   /** Interval of heartbeats on idle event streams, in ms; 0 or absent sends none. */
   readonly heartbeatMs?: number;
   /** How long a client may leave a full socket unread, in ms, before its connection is closed. */
@@ -61,6 +63,7 @@ export interface RowServer {
 
 export function createRowServer(options: RowServerOptions): RowServer {
   const { admit, identify, scopeFor, authored, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
+  const parsesWhole = options.jsonScan === false;
   const refused = new WeakSet<Outgoing>();
 
   const limitOf = (row: RouteRow): number =>
@@ -109,7 +112,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
         const body = read instanceof Promise ? await read : read;
         const scope = scopeFor(caller, response);
         const { method } = row;
-        const asked = { method, path, search, params, headers: request.headers, body };
+        const asked = { method, path, search, params, headers: request.headers, body, parsesWhole };
         const answer =
           authored === undefined || caller === null || !mayChange(row)
             ? row.handle(asked, scope)

@@ -58,12 +58,13 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   return form === null ? facts : { ...facts, form };
 }
 
-function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form: Form | null): PartiallyParsed {
+function sentBody({ asks }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
+  const { body: bytes, params } = request;
   // A model in the path, as Azure's clients send it, replaces that of the body.
   const named = params['model'] ? { model: params['model'] } : {};
   if (form !== null) return fullyParsed(formFields(form), named);
   // Items are always parsed, because they may refer to stored responses.
-  return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseInPart(bytes, named);
+  return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseInPart(request, named);
 }
 
 const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>

@@ -56,6 +56,8 @@ export interface GraphQLOptions {
     readonly graphiql: boolean;
     /** Whether repeated queries are compiled; true when absent. */
     readonly plans?: boolean;
+    /** False executes events for each subscriber (`shared-subscriptions/README.md`). */
+    readonly sharedSubscriptions?: boolean;
   };
 }
 
@@ -117,7 +119,7 @@ export function createEngine(
   const live = new Set<LiveResults>();
   const overLimit = createLimitCheck(schema);
   const introspections = createIntrospectionCache(answers);
-  const sharedSubscriptions = createSharedSubscriptions(turns, answers);
+  const sharedSubscriptions = createSharedSubscriptions(turns, answers, settings.sharedSubscriptions);
   /** Results of subscriptions, before Yoga's plugins wrap each event. */
   const liveResults = new WeakMap<Requester, LiveResults>();
   /** Answers of Yoga whose body is written by the event streams. */

@@ -106,6 +106,10 @@ export interface StoresOptions {
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
   readonly ingestLimit?: IngestLimit;
+  /** False writes the rows of calls at once (`call-log/README.md`). */
+  readonly callLog?: boolean;
+  /** False stores new spans as rows (`span-blocks/README.md`). */
+  readonly spanBlocks?: boolean;
   /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
   readonly lockTimeoutMs?: number;
   /** Deadline of a query in SQL over traces, in ms; absent: 10,000. */

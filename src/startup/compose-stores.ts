@@ -26,6 +26,8 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
     dataDir,
     sqliteDriver: settings.sqliteDriver,
     lockTimeoutMs: settings.lockTimeoutMs,
+    callLog: settings.callLog,
+    spanBlocks: settings.spanBlocks,
     traces: settings.clickHouse,
     log,
   });

@@ -79,6 +79,7 @@ export async function composeTransports(context: StartContext, parts: TransportP
       introspection: settings.introspection,
       graphiql: settings.graphiql,
       plans: settings.http.graphPlans,
+      sharedSubscriptions: settings.http.sharedSubscriptions,
     },
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
@@ -142,6 +143,7 @@ function composeHttp(
       authored: authoredBy(authorship),
       failed,
       bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
+      jsonScan: settings.http.jsonScan,
       heartbeatMs: settings.streamHeartbeatSeconds * 1000,
       stallMs: settings.upstream.stalledReaderSeconds * 1000,
     },

@@ -50,10 +50,11 @@ export interface SharedSubscriptions {
  * Executes each event once for all subscribers with the same document, operation, variables and rights. The event must
  * be the same object. A result with errors goes to one subscriber only; the others execute the event themselves.
  */
-export function createSharedSubscriptions(turns: Turns, answers: Answers): SharedSubscriptions {
+export function createSharedSubscriptions(turns: Turns, answers: Answers, shares = true): SharedSubscriptions {
   const operations = new Map<string, SharedOperation>();
   const documentNumbers = new WeakMap<DocumentNode, number>();
   let documents = 0;
+  let unshared = 0;
 
   /** Identifies a document by identity: the parser's cache returns the same object for the same text. */
   function numberOf(document: DocumentNode): number {
@@ -90,7 +91,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers): Share
       if (!('schema' in valid)) return { errors: valid };
       const source = await createSourceEventStream(valid);
       if (!isAsyncIterable(source)) return source;
-      const name = nameOf(args, scope.caller);
+      const name = shares ? nameOf(args, scope.caller) : String((unshared += 1));
       const operation = join(name);
       const execute = (event: unknown): EventResult =>
         resultOf(operation, event, () => {

@@ -97,12 +97,12 @@ export interface ReadableCallStore extends CallStore<QueuedRecord> {
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
-  log: StoresOptions['log'],
+  { log, callLog = true }: Pick<StoresOptions, 'log'> & { readonly callLog?: boolean | undefined },
 ): ReadableCallStore {
   const { orm, flavour, inFlight } = database;
   const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
   const spendTable = rowTable(orm, 'spend_row', SpendRowEntity);
-  const encode = createCallEncoder();
+  const encode = callLog ? createCallEncoder() : () => null;
   const placeRow = createTextSlabs();
   const placePayload = createTextSlabs();
   const segments = createCallLog(database, {

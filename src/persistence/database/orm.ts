@@ -160,10 +160,10 @@ async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<R
 
 /** Stores of traces and calls: in the database, or in ClickHouse. */
 async function openCallsAndTraces(database: Database, options: StoresOptions) {
-  const { bodies, ingestLimit: limit, traces: location, log } = options;
-  const traceStore = createTraceStore(database, bodies, limit);
+  const { bodies, ingestLimit: limit, spanBlocks, callLog, traces: location, log } = options;
+  const traceStore = createTraceStore(database, bodies, { limit, spanBlocks });
   const spendRows = createSpendStore(database);
-  const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, log);
+  const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, { log, callLog });
   const spend = readableSpend(spendRows, calls.readable);
   const spendReports = readableReports(createSpendReports(database), calls.readable);
   if (!location)

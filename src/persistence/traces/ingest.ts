@@ -77,7 +77,7 @@ function piecedTraces(
 export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
-  bodies: BodyReader | undefined,
+  { bodies, spanBlocks }: { readonly bodies: BodyReader | undefined; readonly spanBlocks: boolean },
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
   const newSummary = tableWithout(tables.summary, 'trace_no');
   const replaced = sql.join(
@@ -97,7 +97,7 @@ export function createTraceIngest(
   const blockWriter = createBlockWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
   const notesOf = createCallNotes(flavour);
-  const singleStatement = flavour === 'sqlite' ? createWholeExports(newSummary) : null;
+  const singleStatement = flavour === 'sqlite' && spanBlocks ? createWholeExports(newSummary) : null;
   let lockText: string | null = null;
 
   /** Inserts summaries, in several statements when they are many. Resolves to trace numbers by ref. */
@@ -198,6 +198,7 @@ export function createTraceIngest(
   ): ReadonlyMap<number, SpanBlock> {
     const knownRefs = new Set(known.keys());
     const blocks = new Map<number, SpanBlock>();
+    if (!spanBlocks) return blocks;
     for (const [place, parts] of fresh.entries()) {
       const first = parts.filter(({ identity }) => !knownRefs.has(identity.traceRef));
       for (const { identity } of first) knownRefs.add(identity.traceRef);

@@ -51,7 +51,10 @@ function bodyOf(spans: readonly FoundSpan[]): ExportBody {
 export function createTraceStore(
   database: Database,
   bodies: BodyReader | undefined,
-  limit: IngestLimit = INGEST_LIMIT,
+  {
+    limit = INGEST_LIMIT,
+    spanBlocks = true,
+  }: { readonly limit?: IngestLimit | undefined; readonly spanBlocks?: boolean | undefined } = {},
 ): ClosableTraceStore {
   const { orm, flavour, inFlight } = database;
   const tables: TraceTables = {
@@ -63,7 +66,7 @@ export function createTraceStore(
   const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
   const reads = createTraceReads(database, tables);
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
-    commit: createTraceIngest(database, tables, bodies),
+    commit: createTraceIngest(database, tables, { bodies, spanBlocks }),
     limit,
     groupRows: GROUP_ROWS,
   });

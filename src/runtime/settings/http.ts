@@ -8,10 +8,16 @@ export interface HttpSettings {
   readonly fastPath: boolean;
   /** Compiles repeated queries of the graph. */
   readonly graphPlans: boolean;
+  /** Executes an event once for all subscribers with the same operation and rights. */
+  readonly sharedSubscriptions: boolean;
+  /** Scans large bodies of model calls instead of parsing them. */
+  readonly jsonScan: boolean;
 }
 
 export const httpOf = (values: SettingValues): HttpSettings => ({
   corsOrigins: values.corsAllowedOrigins,
   fastPath: values.fastPath === 'on',
   graphPlans: values.graphPlans === 'on',
+  sharedSubscriptions: values.sharedSubscriptions === 'on',
+  jsonScan: values.jsonScan === 'on',
 });

@@ -60,6 +60,10 @@ export interface Settings {
   readonly clickHouse: ClickHouseSettings | null;
   /** SQLite driver; null takes `sqlite3` where it is installed. */
   readonly sqliteDriver: 'sqlite3' | 'node:sqlite' | null;
+  /** Writes calls to a log that is unfolded later. */
+  readonly callLog: boolean;
+  /** Stores the first spans of small traces in blocks. */
+  readonly spanBlocks: boolean;
   /** Longest wait of a write for a lock of another connection, in ms. */
   readonly lockTimeoutMs: number;
   readonly masterKey: Secret;
@@ -270,6 +274,8 @@ function settingsOf(values: SettingValues) {
     port: values.port,
     databaseUrl: values.databaseUrl,
     sqliteDriver: values.sqliteDriver === 'auto' ? null : values.sqliteDriver,
+    callLog: values.callLog === 'on',
+    spanBlocks: values.spanBlocks === 'on',
     // PostgreSQL waits for ever at 0.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,

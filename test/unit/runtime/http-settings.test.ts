@@ -14,8 +14,22 @@ function httpSettings(general: string, env: Record<string, string> = {}) {
   return readSettings(['--config', file], { LENSGATE_DATA_DIR: folder, ...env }, keyGenerator).http;
 }
 
-it('CORS is off, the fast path and plans of the graph are on by default', () => {
-  expect(httpSettings('')).toEqual({ corsOrigins: [], fastPath: true, graphPlans: true });
+it('CORS is off, and all code that saves work is on by default', () => {
+  expect(httpSettings('')).toEqual({
+    corsOrigins: [],
+    fastPath: true,
+    graphPlans: true,
+    jsonScan: true,
+    sharedSubscriptions: true,
+  });
+});
+
+it.each([
+  ['LENSGATE_GRAPH_PLANS', 'graphPlans'],
+  ['LENSGATE_JSON_SCAN', 'jsonScan'],
+  ['LENSGATE_SHARED_SUBSCRIPTIONS', 'sharedSubscriptions'],
+] as const)('%s switches %s off', (variable, setting) => {
+  expect(httpSettings('', { [variable]: 'off' })[setting]).toBe(false);
 });
 
 it('origins are read from the file; the environment wins', () => {

@@ -154,6 +154,19 @@ export const SERVER_SETTINGS = {
     env: ['LENSGATE_GRAPH_PLANS'],
     description: 'Compiles repeated queries of the graph. Off is slower and answers the same.',
   }),
+  sharedSubscriptions: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_SHARED_SUBSCRIPTIONS'],
+    description:
+      'Executes an event once for all subscribers with the same operation and rights. Off is slower and answers the same.',
+  }),
+  jsonScan: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_JSON_SCAN'],
+    description: 'Scans large bodies of model calls instead of parsing them. Off is slower and answers the same.',
+  }),
   introspection: setting({
     kind: flag(),
     default: true,
@@ -219,6 +232,19 @@ export const STORAGE_SETTINGS = {
     default: 'auto',
     env: ['LENSGATE_SQLITE_DRIVER'],
     description: 'SQLite driver. `auto` takes `sqlite3` where it is installed.',
+  }),
+  callLog: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_CALL_LOG'],
+    description:
+      'Writes calls to a log that is unfolded into rows later. Off writes their rows at once, which is slower.',
+  }),
+  spanBlocks: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_SPAN_BLOCKS'],
+    description: 'Stores the first spans of small traces in blocks. Off stores all new spans as rows, which is slower.',
   }),
   lockTimeoutMs: setting({
     kind: whole(0, 60_000),

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallRecord } from '../../src/domain/calls/call-record.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { A_CALL } from './samples.ts';
+
+/** Whether spend row and trace are there, and how many commits wait in the log. */
+async function stateOf(stores: Stores, { spend }: CallRecord) {
+  const backlog = stores.calls.backlog();
+  const rows = await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
+  const traces = await stores.traces.findSummaries({ kind: 'all' }, spend.traceId, null);
+  return { backlog, rows, spans: traces.map(({ spanCount }) => spanCount) };
+}
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`call log on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    beforeAll(async () => {
+      scratch = await engine.create();
+    });
+    afterAll(() => scratch.remove());
+
+    it.each([
+      { callLog: true, backlog: 1 },
+      { callLog: false, backlog: 0 },
+    ])('on or off ($callLog), a call has its rows; $backlog commits wait until they are read', async (about) => {
+      const stores = await scratch.open({ callLog: about.callLog });
+      await stores.calls.append([stores.calls.keep(A_CALL)]);
+      expect(await stateOf(stores, A_CALL)).toEqual({ backlog: about.backlog, rows: [A_CALL.spend], spans: [1] });
+      await scratch.clear();
+    });
+  });
