@@ -154,7 +154,7 @@ export const refreshCalibrations = operation({
   run: ({ platform }: DecisionScope): Promise<void> => platform.decisions.calibrations.refresh(),
 });
 
-/** Removes at most `limit` decisions of before `beforeMs`; resolves to their number. Outcomes stay. */
+/** Removes at most `limit` decisions from before `beforeMs`; resolves to their number. Outcomes stay. */
 export const removeExpiredDecisions = operation({
   name: 'removeExpiredDecisions',
   access: system,

@@ -141,7 +141,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
 });
 
 it("Google's SDK counts tokens, lists models and describes one", async () => {
-  // The mock counts nothing, and says so: what is counted here is an estimate.
+  // The mock reports no usage: these counts are estimates.
   for (const model of ['flash', 'gpt', 'demo'])
     expect((await google.models.countTokens({ model, contents: 'x'.repeat(35) })).totalTokens).toBe(14);
   const names: unknown[] = [];

@@ -94,7 +94,7 @@ describe('a request that reads the catalog', () => {
       [
         {
           message:
-            'The free tier of 1 request a day is used up for your address. It starts anew at 00:00 UTC. ' +
+            'The free tier of 1 request a day is used up for your address. It resets at 00:00 UTC. ' +
             'Send a key as `Authorization: Bearer <key>` or `x-api-key`; POST /billing/checkout sells one.',
           extensions: { code: 'LIMIT_EXCEEDED', limit: 'free_tier', dailyLimit: 1, retryAfterSeconds: 90 },
         },

@@ -236,13 +236,13 @@ export function traceSearchSuite(engine: Engine): void {
         expect(await traces.agents(visibility, { ...window, filters }, 10)).toEqual(expected);
         expect(await traces.agents(visibility, { ...window, filters }, 1)).toEqual(expected.slice(0, 1));
       }
-      const unknownTeam = { kind: 'team', teamId: 'nobody' } as const;
+      const unknownTeam = { kind: 'team', teamId: 'unknown' } as const;
       expect(await traces.agents(unknownTeam, { ...window, filters: NO_FILTERS }, 10)).toEqual([]);
     });
 
     it('gives no buckets where there are no traces for the reader', async () => {
       const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_FILTERS };
-      expect(await traces.series({ kind: 'team', teamId: 'nobody' }, series)).toEqual([]);
+      expect(await traces.series({ kind: 'team', teamId: 'unknown' }, series)).toEqual([]);
       const mine = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);
       expect(mine.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(MANY / OWNERS.length);
     });

@@ -110,10 +110,10 @@ export function traceStoreFactsSuite(engine: Engine): void {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
         let last: unknown;
         for (const span of spans) last = await ingest(span);
-        const lent = { inputPreview: 'early', previewNs: nsAt(START_MS + 1), spanCount: 3 };
-        expect(last).toMatchObject([lent]);
+        const earlyPreview = { inputPreview: 'early', previewNs: nsAt(START_MS + 1), spanCount: 3 };
+        expect(last).toMatchObject([earlyPreview]);
         expect(await ingest(...spans)).toEqual([]);
-        expect(await traces.findSummaries(ALL, traceId(number + 1), null)).toMatchObject([lent]);
+        expect(await traces.findSummaries(ALL, traceId(number + 1), null)).toMatchObject([earlyPreview]);
       }
       const of = { traceId: traceId(9) };
       await ingest({ ...said(2, 1, 'call'), ...of });

@@ -67,7 +67,7 @@ function xml(response: ServerResponse, action: string, id: string, until = FAR):
 
 const lends = (id: string): void =>
   aws.answer((response, _socket, { body }) => xml(response, new URLSearchParams(body).get('Action') ?? '', id));
-const LENT = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
+const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 
 /** What the token service was asked, and by whose signature. */
 function asked(index = 0) {
@@ -91,7 +91,7 @@ describe('a role', () => {
     const accounts = createAwsAccounts();
     const differing = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
     const all = await Promise.all([found(differing, accounts), found(differing, accounts), found(differing, accounts)]);
-    expect([...all, await found(differing, accounts)]).toEqual([LENT, LENT, LENT, LENT]);
+    expect([...all, await found(differing, accounts)]).toEqual([ISSUED, ISSUED, ISSUED, ISSUED]);
     expect(calls()).toHaveLength(1);
     const { Action, RoleArn, RoleSessionName, ExternalId, by } = asked() as Record<string, string>;
     expect({ Action, RoleArn, RoleSessionName, ExternalId, by }).toEqual({
@@ -108,11 +108,11 @@ describe('a role', () => {
     lends('ASIALENT');
     profiles(section('other', 'AKIDFILE'));
     vi.stubEnv('AWS_PROFILE', 'other');
-    expect(await found({ role: role() })).toEqual(LENT);
+    expect(await found({ role: role() })).toEqual(ISSUED);
     expect(asked()).toMatchObject({ Action: 'AssumeRole', RoleSessionName: 'lensgate', by: 'AKIDFILE' });
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
-    expect(await found({ role: role() })).toEqual(LENT);
+    expect(await found({ role: role() })).toEqual(ISSUED);
     expect(asked(1)).toMatchObject({ by: 'AKIDENV' });
   });
 
@@ -129,7 +129,7 @@ describe('a role', () => {
       'oidc/env_path/THE_PATH',
     ];
     for (const token of tokens)
-      expect(await found({ webIdentityToken: new Secret(token), role: role({ sessionName: 'me' }) })).toEqual(LENT);
+      expect(await found({ webIdentityToken: new Secret(token), role: role({ sessionName: 'me' }) })).toEqual(ISSUED);
     expect(tokens.map((_, index) => asked(index))).toEqual(
       ['eyJ.own.token', 'token-in-file', 'token-in-file', 'token-in-env', 'token-in-file'].map((WebIdentityToken) => ({
         Action: 'AssumeRoleWithWebIdentity',
@@ -147,10 +147,10 @@ describe('a role', () => {
     vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
     vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'));
     vi.stubEnv('AWS_ROLE_ARN', ROLE);
-    expect(await found({ role: role() })).toEqual(LENT);
+    expect(await found({ role: role() })).toEqual(ISSUED);
     expect(calls().map((_, index) => asked(index).Action)).toEqual(['AssumeRoleWithWebIdentity']);
     const other = 'arn:aws:iam::123456789012:role/other';
-    expect(await found({ role: role({ arn: other }) })).toEqual(LENT);
+    expect(await found({ role: role({ arn: other }) })).toEqual(ISSUED);
     expect([asked(1), asked(2)]).toMatchObject([
       { Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token', RoleArn: ROLE },
       { Action: 'AssumeRole', RoleArn: other, by: 'ASIALENT' },
@@ -159,10 +159,10 @@ describe('a role', () => {
 
   it('is assumed again before its credentials expire, without a waiting call', async () => {
     let now = 0;
-    let lent = 0;
+    let issued = 0;
     aws.answer((response, _socket, { body }) => {
-      lent += 1;
-      xml(response, new URLSearchParams(body).get('Action') ?? '', `ASIA${lent}`, `2${lent}00-01-01T00:00:00Z`);
+      issued += 1;
+      xml(response, new URLSearchParams(body).get('Action') ?? '', `ASIA${issued}`, `2${issued}00-01-01T00:00:00Z`);
     });
     const accounts = createAwsAccounts({ now: () => now });
     expect((await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
@@ -182,7 +182,7 @@ describe('a profile', () => {
     );
     expect(await found({ profile: 'mine' })).toEqual(['AKIDMINE', 'AKIDMINE-secret', null]);
     expect(await found()).toEqual(['AKIDDEFAULT', 'AKIDDEFAULT-secret', null]);
-    expect(await found({ profile: 'up' })).toEqual(LENT);
+    expect(await found({ profile: 'up' })).toEqual(ISSUED);
     expect(asked()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, by: 'AKIDMINE' });
   });
 
@@ -218,7 +218,7 @@ describe('the machine', () => {
       else if (path.endsWith('/security-credentials/')) response.end('the-role');
       else response.end(JSON.stringify({ ...METADATA, Code: 'Success', Expiration: FAR }));
     });
-    expect(await found()).toEqual(LENT);
+    expect(await found()).toEqual(ISSUED);
     expect(calls().map(({ method, path }) => `${method} ${path}`)).toEqual([
       'PUT /latest/api/token',
       'GET /latest/meta-data/iam/security-credentials/',
@@ -236,7 +236,7 @@ describe('the machine', () => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ ...METADATA, Expiration: FAR }));
       });
-      expect(await found()).toEqual(LENT);
+      expect(await found()).toEqual(ISSUED);
       expect(calls().map(({ path, headers }) => [path, headers.authorization])).toEqual([
         ['/v1/credentials', 'pod-token'],
       ]);

@@ -49,7 +49,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(1);
       });
 
-      it('is not used again when the upstream says so', async () => {
+      it('is not used again when the upstream closes it by its headers', async () => {
         const { origin, sockets } = await upstream((socket) =>
           socket.write(OK.replace('\r\n', '\r\nconnection: close\r\n')),
         );

@@ -75,7 +75,7 @@ export const TEXTS: readonly HostileDocument[] = [
   { name: 'one leaf 9,990 times', query: `{ ${'__typename '.repeat(9_990)} }` },
   { name: 'one page 900 times', query: `{ ${'catalogEntries { nodes { id } } '.repeat(900)} }` },
   {
-    name: 'pages below pages, all the same',
+    name: 'pages below pages of the same field',
     query: `{ ${'catalogEntries { nodes { id mode provider } edges { node { id mode } } } '.repeat(400)} }`,
   },
   { name: 'one alias for 900 entries', query: `{ ${many(900, (i) => `a: catalogEntry(id: "${i}") { id }`)} }` },

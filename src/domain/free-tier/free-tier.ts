@@ -91,7 +91,7 @@ function usedUpText(
   const spent =
     dailyLimit === 0
       ? 'No call is free here.'
-      : `The free tier of ${dailyLimit} request${dailyLimit === 1 ? '' : 's'} a day is used up for your address. It starts anew at 00:00 UTC.`;
+      : `The free tier of ${dailyLimit} request${dailyLimit === 1 ? '' : 's'} a day is used up for your address. It resets at 00:00 UTC.`;
   const refused = keyRefused ? ' The key that was sent is not accepted.' : '';
   const where = onSale ? '; POST /billing/checkout sells one' : '';
   return `${spent}${refused} Send a key as \`Authorization: Bearer <key>\` or \`x-api-key\`${where}.`;

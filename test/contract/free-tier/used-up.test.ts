@@ -44,14 +44,14 @@ describe.each([
   it('is the answer to the call after the last free one', async () => {
     await open(aFreeTier({ limit: 2, clock: CLOCK }));
     expect([(await get(path)).status, (await get(path)).status]).toEqual([200, 200]);
-    const detail = `The free tier of 2 requests a day is used up for your address. It starts anew at 00:00 UTC. ${SEND_A_KEY}`;
+    const detail = `The free tier of 2 requests a day is used up for your address. It resets at 00:00 UTC. ${SEND_A_KEY}`;
     expect(await get(path)).toEqual(usedUp(detail, '2'));
   });
 
   it('names the key that was not accepted', async () => {
     await open(aFreeTier({ limit: 1, clock: CLOCK }), 'sk-of-yesterday');
     expect((await get(path)).status).toBe(200);
-    const detail = `The free tier of 1 request a day is used up for your address. It starts anew at 00:00 UTC. The key that was sent is not accepted. ${SEND_A_KEY}`;
+    const detail = `The free tier of 1 request a day is used up for your address. It resets at 00:00 UTC. The key that was sent is not accepted. ${SEND_A_KEY}`;
     expect(await get(path)).toEqual(usedUp(detail, '1'));
   });
 

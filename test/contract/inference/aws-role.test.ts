@@ -7,7 +7,7 @@ let aws: FaultServer;
 let app: TestApp;
 
 const CHAT = { messages: [{ role: 'user', content: 'x' }] };
-const LENT = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
+const ISSUED = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
   <AccessKeyId>ASIALENT</AccessKeyId><SecretAccessKey>lent-secret</SecretAccessKey><SessionToken>lent-session</SessionToken>
   <Expiration>2100-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
 const DENIED = `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not arn:r2</Message></Error></ErrorResponse>`;
@@ -23,7 +23,7 @@ beforeAll(async () => {
     const isModel = path.startsWith('/model/');
     const isDenied = !isModel && !body.includes('arn%3Ar1');
     response.writeHead(isDenied ? 403 : 200, { 'content-type': isModel ? 'application/json' : 'text/xml' });
-    response.end(isModel ? JSON.stringify(ANSWER) : isDenied ? DENIED : LENT);
+    response.end(isModel ? JSON.stringify(ANSWER) : isDenied ? DENIED : ISSUED);
   });
   const deployment = (aws_role_name: string) => ({
     model_name: aws_role_name,
