@@ -72,7 +72,10 @@ export function inOrder<Item, Field extends string>(
   const before = orderBy.direction === 'ascending' ? -1 : 1;
   const compare = (one: string | number, other: string | number): number =>
     one === other ? 0 : one < other ? before : -before;
-  return items.toSorted((one, other) => compare(valueOf(one), valueOf(other)) || compare(idOf(one), idOf(other)));
+  return items
+    .map((item) => ({ item, value: valueOf(item), id: idOf(item) }))
+    .sort((one, other) => compare(one.value, other.value) || compare(one.id, other.id))
+    .map(({ item }) => item);
 }
 
 /** Whether a text contains a part, case-insensitive. True without a part and for a blank one. */
