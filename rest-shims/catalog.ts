@@ -171,6 +171,8 @@ export const catalogRoutes: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/reload/model_cost_map'],
     answers: [200, 401, 403, 503],
+    // Clients may send an empty object.
+    bodyLimit: 64 * 1024,
     run: refreshCatalog,
     render: (health) => json(renderRefresh(health)),
   }),

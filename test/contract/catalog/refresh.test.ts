@@ -73,6 +73,11 @@ describe('a reload of the price map', () => {
     expect((await send(never, 'GET', '/model_catalog?page_size=1')).body).toMatchObject({ total_count: 5_000 });
   });
 
+  it('catalog.refresh 200: with a body, which is ignored', async () => {
+    const answer = await never.call('POST', '/reload/model_cost_map', {});
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ status: 'success' })]);
+  });
+
   it('catalog.schedule 200: the configured interval, and none', async () => {
     await reload(app);
     expect(await status(app)).toEqual({
