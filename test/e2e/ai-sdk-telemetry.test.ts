@@ -85,8 +85,8 @@ it('an agent of the AI SDK and the calls it makes through us are one trace', asy
   expect(ours).toHaveLength(2);
   expect(calls).toHaveLength(4);
   // Told twice, and counted once.
-  const told = ours.reduce((sum, span) => sum + span.input_tokens, 0);
-  expect(read.summary).toMatchObject({ llm_calls: 2, input_tokens: told });
+  const tokenSum = ours.reduce((sum, span) => sum + span.input_tokens, 0);
+  expect(read.summary).toMatchObject({ llm_calls: 2, input_tokens: tokenSum });
   for (const span of ours) {
     const above = byId.get(span.parent_span_id ?? '');
     expect(span.spend_log_request_id).toBeTypeOf('string');

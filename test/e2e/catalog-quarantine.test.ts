@@ -101,9 +101,9 @@ describe('unit mistakes', () => {
 
   it('leave the last accepted price served, and publish no change without another difference', async () => {
     const source = await following(priced(1e-6));
-    const [good, told] = [source.current(), swaps.length];
+    const [good, swapCount] = [source.current(), swaps.length];
     await take(source, priced(1e-3));
-    expect([source.current() === good, swaps.length - told, source.held().map(brief)]).toEqual([
+    expect([source.current() === good, swaps.length - swapCount, source.held().map(brief)]).toEqual([
       true,
       0,
       [['m0', 'input_cost_per_token', 1e-3, 1e-6, 'ten_fold']],

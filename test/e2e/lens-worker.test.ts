@@ -56,9 +56,9 @@ function startWorker(): ChildProcess {
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGKILL');
-  await gone;
+  await exited;
 }
 
 const lensAt = (id: string): Promise<WireLens> => send<WireLens>('GET', `/lens/${id}`);

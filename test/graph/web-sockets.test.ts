@@ -236,8 +236,8 @@ describe('operations of one WebSocket', () => {
     send(subscribe('1', WATCH));
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription');
     graph.transport.close();
-    const gone = { code: 1012, reason: 'The process is shutting down.' };
-    expect(await Promise.all([idle.closed, closed])).toEqual([gone, gone]);
+    const shutdownClose = { code: 1012, reason: 'The process is shutting down.' };
+    expect(await Promise.all([idle.closed, closed])).toEqual([shutdownClose, shutdownClose]);
     expect(messages).toEqual([
       {
         id: '1',

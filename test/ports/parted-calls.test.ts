@@ -26,14 +26,14 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
   afterEach(() => scratch.remove());
 
   function recorder(log: Log = createLog('silent')) {
-    const told: TraceSummary[] = [];
+    const reported: TraceSummary[] = [];
     const records = createCallRecords({
       stores: [stores.calls, ...(stores.callSpans === null ? [] : [stores.callSpans])],
       watched: () => true,
-      changed: async (summaries) => void told.push(...(await summaries())),
+      changed: async (summaries) => void reported.push(...(await summaries())),
       log,
     });
-    return { records, told };
+    return { records, reported };
   }
   async function stored({ spend, span }: CallRecord) {
     const [summary] = await stores.traces.findSummaries({ kind: 'all' }, span.traceId, null);
@@ -45,7 +45,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
   }
 
   it('returns both unchanged, charges a key once, and reports the changed traces', async () => {
-    const { records, told } = recorder();
+    const { records, reported } = recorder();
     const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
     records.record(one);
     records.record(child);
@@ -56,11 +56,11 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
       const { spend, span, summary } = await stored(call);
       expect([spend, span, summary?.spend]).toEqual([[call.spend], call.span, 7n]);
     }
-    expect(told.map((summary) => summary.traceId)).toEqual([traceId(1), traceId(2)]);
+    expect(reported.map((summary) => summary.traceId)).toEqual([traceId(1), traceId(2)]);
     records.record(one);
     await records.flush();
     expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
-    expect(told.length).toBe(2);
+    expect(reported.length).toBe(2);
   });
 
   it('moves a span above the insert limit aside, also when it is alone, and keeps its cost', async () => {

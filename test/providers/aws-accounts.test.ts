@@ -252,14 +252,14 @@ describe('an invalid credential', () => {
         '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>own-secret is not you&#10;said</Message></Error></ErrorResponse>',
       );
     });
-    const told: unknown[] = [];
-    const accounts = createAwsAccounts({ refused: (about) => told.push(about) });
+    const refusals: unknown[] = [];
+    const accounts = createAwsAccounts({ refused: (about) => refusals.push(about) });
     await expect(found({ keys: KEYS, role: role() }, accounts)).rejects.toMatchObject({
       name: 'CloudRefused',
       message: 'AWS gave no credentials for this deployment.',
       cause: { name: 'AccessDenied', message: 'own-secret is not you\nsaid' },
     });
-    expect(told).toEqual([{ profile: null, role: ROLE, reason: 'AccessDenied: <secret> is not you' }]);
+    expect(refusals).toEqual([{ profile: null, role: ROLE, reason: 'AccessDenied: <secret> is not you' }]);
     await expect(found({ keys: KEYS, role: role() }, accounts)).rejects.toThrow('no credentials');
     expect(calls()).toHaveLength(1);
   });

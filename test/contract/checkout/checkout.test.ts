@@ -171,9 +171,9 @@ describe('checkout.webhook', () => {
   const event = () => stripe.happen('charge.refunded', { id: 'ch_1', object: 'charge', refunded: true });
 
   it('checkout.webhook 200: accepts an event that is delivered several times', async () => {
-    const told = event();
+    const stripeEvent = event();
     for (let times = 0; times < 3; times += 1)
-      expect(await whole(await stripe.deliver(app.url, told))).toEqual(json(200, { received: true }));
+      expect(await whole(await stripe.deliver(app.url, stripeEvent))).toEqual(json(200, { received: true }));
   });
 
   it.each(['customer.created', 'checkout.session.completed', 'something.new'])(
@@ -200,9 +200,9 @@ describe('checkout.webhook', () => {
   });
 
   it('checkout.webhook 400: a body that was parsed and serialised again', async () => {
-    const told = event();
-    const body = JSON.stringify(told, null, 2);
-    expect(await whole(await stripe.deliver(app.url, told, { body }))).toEqual(json(400, { detail: wrong }));
+    const stripeEvent = event();
+    const body = JSON.stringify(stripeEvent, null, 2);
+    expect(await whole(await stripe.deliver(app.url, stripeEvent, { body }))).toEqual(json(400, { detail: wrong }));
   });
 
   it('checkout.webhook 400: signed, but no JSON', async () => {

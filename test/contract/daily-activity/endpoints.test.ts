@@ -35,8 +35,8 @@ beforeAll(async () => {
     chats[1] += usage?.['completion_tokens'] ?? 0;
   }
   tokens['/chat/completions'] = chats;
-  const told = await client.post('/v1/messages', { model: 'priced', max_tokens: 5, messages: MESSAGES });
-  const usage = told.body['usage'] as Readonly<Record<string, number>>;
+  const endpointRows = await client.post('/v1/messages', { model: 'priced', max_tokens: 5, messages: MESSAGES });
+  const usage = endpointRows.body['usage'] as Readonly<Record<string, number>>;
   tokens['/messages'] = [usage['input_tokens'] ?? 0, usage['output_tokens'] ?? 0];
 });
 
@@ -70,9 +70,9 @@ it('the graph has the same sums, when each endpoint was last called, and its day
   const query =
     '{ endpointActivity { endpoint lastSeenAt sums { succeeded failed inputTokens outputTokens costUsd } series { date sums { succeeded failed } } } }';
   const { body } = await client.post('/graphql', { query });
-  const told = (body['data'] as Json)['endpointActivity'] as readonly Json[];
+  const endpointRows = (body['data'] as Json)['endpointActivity'] as readonly Json[];
   const today = new Date().toISOString().slice(0, 10);
-  expect(told.map(({ lastSeenAt: _at, ...one }) => one)).toEqual(
+  expect(endpointRows.map(({ lastSeenAt: _at, ...one }) => one)).toEqual(
     [
       ['/chat/completions', 2, 1],
       ['/messages', 1, 0],
@@ -91,5 +91,5 @@ it('the graph has the same sums, when each endpoint was last called, and its day
       };
     }),
   );
-  expect(told.every(({ lastSeenAt: at }) => Date.now() - Date.parse(String(at)) < 60_000)).toBe(true);
+  expect(endpointRows.every(({ lastSeenAt: at }) => Date.now() - Date.parse(String(at)) < 60_000)).toBe(true);
 });

@@ -33,8 +33,8 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
   });
 
   async function totals(app: TestApp): Promise<readonly [number, number]> {
-    const told = (await (await app.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
-    return [told.total_successful_requests, told.total_failed_requests];
+    const activityOfDay = (await (await app.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
+    return [activityOfDay.total_successful_requests, activityOfDay.total_failed_requests];
   }
 
   it('add up exactly, also when the table is locked for a while', async () => {

@@ -142,8 +142,11 @@ describe('a caller with a key and an address of its own', () => {
     const trace = aTrace();
     expect(await ask(app, { model: 'key', api_key: 'sk-bad' }, trace.headers)).toMatchObject({ status: 401 });
     expect(await failures()).toEqual(before);
-    const told = JSON.stringify([await ask(app, { model: 'key', api_key: 'sk-bad' }), await left(app, trace.traceId)]);
-    expect(told).toContain('Incorrect API key provided');
-    expect(told).not.toContain('sk-bad');
+    const answerTexts = JSON.stringify([
+      await ask(app, { model: 'key', api_key: 'sk-bad' }),
+      await left(app, trace.traceId),
+    ]);
+    expect(answerTexts).toContain('Incorrect API key provided');
+    expect(answerTexts).not.toContain('sk-bad');
   });
 });

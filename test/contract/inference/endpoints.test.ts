@@ -48,7 +48,7 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 describe.each(ROWS)('$name', (row) => {
   const { path, asked, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
   /** The answer as the caller gets it. */
-  const told = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
+  const publicAnswer = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
   const request = { model: 'assistant', ...asked };
 
   async function ask(body: unknown, headers: Record<string, string> = {}, where: string = `/v1${path}`) {
@@ -67,7 +67,7 @@ describe.each(ROWS)('$name', (row) => {
   it('200: the answer of the upstream under the requested model name, with the headers of the gateway', async () => {
     answerWith(200, answer, { 'x-request-id': 'req-1' });
     const { status, body, headers } = await ask(request);
-    expect({ status, body }).toEqual({ status: 200, body: told });
+    expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
     expect(headers['x-litellm-call-id']).toMatch(UUID);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
@@ -95,7 +95,7 @@ describe.each(ROWS)('$name', (row) => {
       answers.push(await ask(asked, {}, `${alias}${path}?api-version=2024-10-21`));
       expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
     }
-    for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: told });
+    for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
   });
 
   const namingTheModel = aliases.filter((alias) => alias.endsWith('/assistant'));

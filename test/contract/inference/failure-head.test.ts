@@ -34,8 +34,8 @@ afterAll(async () => {
 async function refused(path: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await app.call('POST', path, body, { authorization: `Bearer ${key}`, ...headers });
   await response.text();
-  const told = [...response.headers].filter(([name]) => /^(x-litellm|x-ratelimit|llm_provider|retry)/.test(name));
-  return { status: response.status, told: Object.fromEntries(told) };
+  const headerRows = [...response.headers].filter(([name]) => /^(x-litellm|x-ratelimit|llm_provider|retry)/.test(name));
+  return { status: response.status, headerRows: Object.fromEntries(headerRows) };
 }
 
 const OF_THE_KEY = { 'x-litellm-version': '0.1.0', 'x-litellm-key-max-budget': '2.5' };
@@ -53,11 +53,11 @@ describe('a refusal names the call it refuses', () => {
   ])('%s', async (_what, path, body, status) => {
     expect(await refused(path, body)).toEqual({
       status,
-      told: { ...OF_THE_KEY, 'x-litellm-call-id': expect.stringMatching(UUID) },
+      headerRows: { ...OF_THE_KEY, 'x-litellm-call-id': expect.stringMatching(UUID) },
     });
     expect(await refused(path, body, { 'x-litellm-call-id': 'mine-1' })).toEqual({
       status,
-      told: { ...OF_THE_KEY, 'x-litellm-call-id': 'mine-1' },
+      headerRows: { ...OF_THE_KEY, 'x-litellm-call-id': 'mine-1' },
     });
   });
 
@@ -65,7 +65,7 @@ describe('a refusal names the call it refuses', () => {
     const admin = { authorization: `Bearer ${app.adminKey}` };
     expect(await refused('/v1/chat/completions', { ...CHAT, model: 'nothing' }, admin)).toEqual({
       status: 400,
-      told: { 'x-litellm-version': '0.1.0', 'x-litellm-call-id': expect.stringMatching(UUID) },
+      headerRows: { 'x-litellm-version': '0.1.0', 'x-litellm-call-id': expect.stringMatching(UUID) },
     });
   });
 
@@ -73,7 +73,7 @@ describe('a refusal names the call it refuses', () => {
     for (const path of ['/v1/chat/completions', '/v1/messages'])
       expect(await refused(path, { ...CHAT, model: 'assistant' })).toEqual({
         status: 429,
-        told: {
+        headerRows: {
           ...OF_THE_KEY,
           'x-litellm-call-id': expect.stringMatching(UUID),
           'x-litellm-timeout': '20',
@@ -91,7 +91,7 @@ describe('a refusal names the call it refuses', () => {
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1beta/models/demo:generateContent'])
       expect(await refused(path, CHAT, { authorization: 'Bearer sk-unknown', 'x-litellm-call-id': 'mine-1' })).toEqual({
         status: 401,
-        told: { 'x-litellm-version': '0.1.0' },
+        headerRows: { 'x-litellm-version': '0.1.0' },
       });
   });
 });

@@ -143,13 +143,13 @@ describe('fallbacks', () => {
     const [one, spare] = [await health('one'), await health('spare')];
     setup.plan({ 'one-up': [500] });
     await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
-    const told = (before: Health | undefined, calls: number, failures: number) => ({
+    const healthAfter = (before: Health | undefined, calls: number, failures: number) => ({
       calls: (before?.calls ?? 0) + calls,
       failures: (before?.failures ?? 0) + failures,
       inFlight: 0,
     });
-    expect(await health('one')).toEqual(told(one, 2, 2));
-    expect(await health('spare')).toEqual(told(spare, 1, 0));
+    expect(await health('one')).toEqual(healthAfter(one, 2, 2));
+    expect(await health('spare')).toEqual(healthAfter(spare, 1, 0));
   });
 
   it('403 and 400: a fallback that the caller may not call or that does not exist, before any upstream call', async () => {

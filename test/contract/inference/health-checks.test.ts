@@ -265,8 +265,8 @@ describe('health.deployments', () => {
     const key = await keyFor({ models: ['chat'] });
     await health('?model_id=one', key);
     const query = '{ traces(first: 9) { nodes { name llmCalls status } } }';
-    const told = await app.call('POST', '/graphql', { query }, key);
-    expect(await told.json()).toEqual({
+    const graphAnswer = await app.call('POST', '/graphql', { query }, key);
+    expect(await graphAnswer.json()).toEqual({
       data: { traces: { nodes: [{ name: 'chat chat', llmCalls: 1, status: 'OK' }] } },
     });
   });

@@ -203,7 +203,7 @@ it(
     );
     const outcomes = { whole: 0, failed: 0, left: 0 };
     const wrong: string[] = [];
-    const told: { readonly mark: string; readonly traceId: string }[] = [];
+    const sentCalls: { readonly mark: string; readonly traceId: string }[] = [];
 
     async function call(nth: number): Promise<void> {
       const mark = `mark-${nth}-kram`;
@@ -236,7 +236,7 @@ it(
       const expected = kind.path(false) === '/v1/embeddings' ? String(nth) : mark;
       const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
       outcomes[hasFailed ? 'failed' : 'whole'] += 1;
-      if (!hasFailed) told.push({ mark, traceId });
+      if (!hasFailed) sentCalls.push({ mark, traceId });
       // What failed has said nothing, or the beginning of its own answer.
       if (strangers.length > 0 || !(hasFailed ? expected.startsWith(said) : said === expected))
         wrong.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
@@ -253,7 +253,7 @@ it(
     expect(outcomes.whole + outcomes.failed + outcomes.left).toBe(CALLS);
 
     // What is recorded of a call is its own, too.
-    for (const { mark, traceId } of told.filter((_one, at) => at % 25 === 0)) {
+    for (const { mark, traceId } of sentCalls.filter((_one, at) => at % 25 === 0)) {
       const query = `{ trace(id: "${traceId}") { spans { nodes { spanId } } } }`;
       const read = async () => {
         const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {

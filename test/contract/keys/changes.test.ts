@@ -113,9 +113,9 @@ describe.each([
     });
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
     const alias = `gone ${nameOf('')}`;
-    const gone = { deleted_at: expect.stringMatching(TIME), deleted_by: sha256(app.adminKey) };
+    const deletion = { deleted_at: expect.stringMatching(TIME), deleted_by: sha256(app.adminKey) };
     expect(await call('GET', '/key/list?status=deleted&return_full_object=true&size=1')).toMatchObject({
-      body: { keys: [{ ...LISTED_FORM, ...rowOf(key, { key_alias: alias, ...gone }) }] },
+      body: { keys: [{ ...LISTED_FORM, ...rowOf(key, { key_alias: alias, ...deletion }) }] },
     });
     expect(await post('/key/generate', { key })).toEqual(
       refusal(400, 'This key already exists.', { type: 'invalid_request_error', param: null }),

@@ -41,8 +41,8 @@ describe('feedback about traces', () => {
       { trace_id: SECOND, trace_ref: expect.any(String), count: 0, average: null, lowest: null },
       { trace_id: 'f'.repeat(32), trace_ref: 'x', count: 0, average: null, lowest: null },
     ]);
-    const gone = await app().call('DELETE', `${of(FIRST)}&user=ann`);
-    expect([gone.status, await gone.text()]).toEqual([204, '']);
+    const deleted = await app().call('DELETE', `${of(FIRST)}&user=ann`);
+    expect([deleted.status, await deleted.text()]).toEqual([204, '']);
     expect(await send('DELETE', `${of(FIRST)}&user=ann`)).toEqual(
       detail(404, 'No feedback from this user on this trace'),
     );

@@ -61,8 +61,8 @@ const OF_SPAN = ['spend', 'cost_source', 'spend_match'];
 const pick = (of: object | undefined, names: readonly string[]): unknown =>
   Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));
 
-async function read(traceId: string): Promise<{ readonly told: TraceAnswer; readonly listed: unknown }> {
-  const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}`));
+async function read(traceId: string): Promise<{ readonly traceAnswer: TraceAnswer; readonly listed: unknown }> {
+  const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}`));
   const window = `start_ms=${START_MS - 1}&end_ms=${START_MS + 60_000}`;
   const [, list] = await answered(app.call('GET', `/v1/traces?${window}`));
   const { data } = list as { data: readonly { readonly trace_id: string }[] };
@@ -70,11 +70,11 @@ async function read(traceId: string): Promise<{ readonly told: TraceAnswer; read
     data.find(({ trace_id: id }) => id === traceId),
     SPEND,
   );
-  return { told: told as TraceAnswer, listed };
+  return { traceAnswer: traceAnswer as TraceAnswer, listed };
 }
-const spanOf = (told: TraceAnswer, digit: string): unknown =>
+const spanOf = (traceAnswer: TraceAnswer, digit: string): unknown =>
   pick(
-    told.spans.find(({ span_id: id }) => id === digit.repeat(16)),
+    traceAnswer.spans.find(({ span_id: id }) => id === digit.repeat(16)),
     OF_SPAN,
   );
 
@@ -92,13 +92,17 @@ describe('traces.get 200: a call that the gateway did not make', () => {
         otlpSpan('e', 4, 1, { ...CHAT, 'gen_ai.response.id': 'elsewhere' }, child),
       ),
     );
-    const { told, listed } = await read(traceId);
+    const { traceAnswer, listed } = await read(traceId);
     const both = usdNumber(usdFromAtto(BigInt(Math.round(costOfChat() * 2e12)) * 1_000_000n));
     const spend = { spend: both, priced_calls: 2, estimated_calls: 2 };
-    expect([pick(told.summary, SPEND), listed, pick(told.agents[0], SPEND)]).toEqual([spend, spend, spend]);
+    expect([pick(traceAnswer.summary, SPEND), listed, pick(traceAnswer.agents[0], SPEND)]).toEqual([
+      spend,
+      spend,
+      spend,
+    ]);
     const estimated = { spend: costOfChat(), cost_source: 'estimated' };
     const unpriced = { spend: null, cost_source: null };
-    expect(['a', 'b', 'c', 'd', 'e'].map((digit) => spanOf(told, digit))).toEqual([
+    expect(['a', 'b', 'c', 'd', 'e'].map((digit) => spanOf(traceAnswer, digit))).toEqual([
       { ...unpriced, spend_match: null },
       { ...estimated, spend_match: 'no_call_id' },
       { ...unpriced, spend_match: 'no_call_id' },
@@ -134,8 +138,8 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       { spendMatch: { costUsd: null, costSource: null } },
     ];
     expect(graph).toEqual({ data: { trace: { costReason: 'UNKNOWN_MODEL', spans: { nodes } } } });
-    const { told } = await read(traceId);
-    expect(['a', 'b'].map((digit) => spanOf(told, digit))).toMatchObject([
+    const { traceAnswer } = await read(traceId);
+    expect(['a', 'b'].map((digit) => spanOf(traceAnswer, digit))).toMatchObject([
       { spend: 0.0035, cost_source: 'estimated' },
       { spend: costOfChat(), cost_source: 'estimated' },
     ]);
@@ -148,11 +152,11 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       otlpSpan(digit, at, 1, { ...CHAT, ...most, 'gen_ai.request.model': 'o1-pro' }, { traceId }),
     );
     expect(await answered(send(app, otlpExport(...spans)))).toEqual([200, {}]);
-    const { told, listed } = await read(traceId);
-    expect([listed, pick(told.summary, SPEND)]).toEqual(
+    const { traceAnswer, listed } = await read(traceId);
+    expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual(
       Array.from({ length: 2 }, () => ({ spend: null, priced_calls: 0, estimated_calls: 0 })),
     );
-    expect(spanOf(told, 'a')).toEqual({ spend: null, cost_source: null, spend_match: 'no_call_id' });
+    expect(spanOf(traceAnswer, 'a')).toEqual({ spend: null, cost_source: null, spend_match: 'no_call_id' });
     expect(loadEmbeddedSnapshot().find('o1-pro')?.row).toMatchObject({ output_cost_per_token: expect.any(Number) });
   });
 
@@ -166,9 +170,9 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     });
     for (let from = 0; from < spans.length; from += 1_000)
       expect(await answered(send(app, otlpExport(...spans.slice(from, from + 1_000))))).toEqual([200, {}]);
-    const { told, listed } = await read(traceId);
+    const { traceAnswer, listed } = await read(traceId);
     const kept = { spend: 9_223_372.036_854_776, priced_calls: 9_600, estimated_calls: 9_600 };
-    expect([listed, pick(told.summary, SPEND)]).toEqual([kept, kept]);
+    expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual([kept, kept]);
   });
 
   /** Asks the gateway from inside of the client's span; resolves to what that cost. */
@@ -185,16 +189,16 @@ describe('traces.get 200: a call that the gateway did not make', () => {
 
   /** The answers about a call that the gateway made: for its trace and for the client's span. */
   async function pricedByGateway(traceId: string, cost: number): Promise<void> {
-    const { told, listed } = await read(traceId);
+    const { traceAnswer, listed } = await read(traceId);
     const spend = { spend: cost, priced_calls: 1, estimated_calls: 0 };
-    expect([pick(told.summary, SPEND), listed]).toEqual([spend, spend]);
-    expect(spanOf(told, 'b')).toEqual({ spend: cost, cost_source: 'gateway', spend_match: 'matched' });
+    expect([pick(traceAnswer.summary, SPEND), listed]).toEqual([spend, spend]);
+    expect(spanOf(traceAnswer, 'b')).toEqual({ spend: cost, cost_source: 'gateway', spend_match: 'matched' });
   }
 
   it('is not priced twice when the gateway’s record of it comes before its span', async () => {
     const traceId = '2'.repeat(32);
     const cost = await askGateway(traceId);
-    expect((await read(traceId)).told.spans).toHaveLength(1);
+    expect((await read(traceId)).traceAnswer.spans).toHaveLength(1);
     await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
     await pricedByGateway(traceId, cost);
   });
@@ -227,8 +231,8 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect((await send(app, otlpExport(...spans))).status).toBe(200);
     expect((await send(app, otlpExport(...spans.slice(0, 1)), as(stranger))).status).toBe(200);
     const of = async (key: string) => {
-      const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)));
-      return told as TraceAnswer;
+      const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)));
+      return traceAnswer as TraceAnswer;
     };
     const [, list] = await answered(app.call('GET', '/v1/traces', undefined, as(app.adminKey)));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.filter(
@@ -245,11 +249,15 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       estimated,
     ]);
     const ref = `?trace_ref=${traceRefOf({ teamId: null, keyHash: keyGenerator.hash(app.adminKey) }, traceId)}`;
-    const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
+    const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
     const matched = { spend: cost, cost_source: 'gateway', spend_match: 'matched' };
-    expect(['b', 'c', 'd'].map((digit) => spanOf(told as TraceAnswer, digit))).toEqual([matched, matched, estimated]);
+    expect(['b', 'c', 'd'].map((digit) => spanOf(traceAnswer as TraceAnswer, digit))).toEqual([
+      matched,
+      matched,
+      estimated,
+    ]);
     const total = usdFrom(cost) ?? 0n;
-    expect(pick((told as TraceAnswer).summary, SPEND)).toEqual({
+    expect(pick((traceAnswer as TraceAnswer).summary, SPEND)).toEqual({
       spend: usdNumber((total + (usdFrom(costOfChat()) ?? 0n)) as Usd),
       priced_calls: 2,
       estimated_calls: 1,
@@ -271,9 +279,9 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       'output.value': answer,
     };
     await send(app, otlpExport(otlpSpan('b', 0, 0, call, { traceId, ...at })));
-    const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}`));
-    expect(spanOf(told as TraceAnswer, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
-    expect(pick((told as TraceAnswer).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
+    const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}`));
+    expect(spanOf(traceAnswer as TraceAnswer, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
+    expect(pick((traceAnswer as TraceAnswer).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
     const [, list] = await answered(app.call('GET', '/v1/traces'));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.find(
       ({ trace_id: id }) => id === traceId,
@@ -291,10 +299,10 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       const inner = otlpSpan('c', 1, 1, CHAT, { traceId, parentSpanId: 'b'.repeat(16) });
       if (together) await send(app, otlpExport(outer, inner));
       else for (const span of [inner, outer]) await send(app, otlpExport(span));
-      const { told, listed } = await read(traceId);
+      const { traceAnswer, listed } = await read(traceId);
       expect(listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
-      expect(pick(told.summary, CALLS)).toEqual({ llm_calls: 1, input_tokens: 1_000, output_tokens: 100 });
-      expect([spanOf(told, 'b'), spanOf(told, 'c')]).toEqual([
+      expect(pick(traceAnswer.summary, CALLS)).toEqual({ llm_calls: 1, input_tokens: 1_000, output_tokens: 100 });
+      expect([spanOf(traceAnswer, 'b'), spanOf(traceAnswer, 'c')]).toEqual([
         { spend: null, cost_source: null, spend_match: 'no_call_id' },
         { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_call_id' },
       ]);
@@ -319,13 +327,13 @@ it('traces.get 200: has the frameworks of its spans and the source of the run', 
     ],
   };
   await send(app, exported);
-  const { told } = await read(traceId);
-  expect(told).toMatchObject({
+  const { traceAnswer } = await read(traceId);
+  expect(traceAnswer).toMatchObject({
     summary: {
       frameworks: ['openai-agents', 'vercel-ai-sdk'],
       source: { type: 'slack', url: 'https://example.slack.com/archives/1', title: '' },
     },
     spans: [{ framework: 'vercel-ai-sdk' }, { framework: 'openai-agents' }],
   });
-  expect(told.summary).not.toHaveProperty('source.user');
+  expect(traceAnswer.summary).not.toHaveProperty('source.user');
 });

@@ -57,7 +57,7 @@ async function member(userId: string, teams: readonly string[], role = 'internal
 }
 
 const malformed = envelope(400, 'The id of the login is malformed.', 'auth_error', 'None');
-const gone = envelope(400, 'The login is unknown or has expired. Start it again.', 'auth_error', 'None');
+const unknownLogin = envelope(400, 'The login is unknown or has expired. Start it again.', 'auth_error', 'None');
 
 describe('signIn.cliStart', () => {
   it('200: an id, a poll secret and a code', async () => {
@@ -107,7 +107,7 @@ describe('signIn.cliComplete', () => {
     for (let time = 2; time <= 5; time += 1)
       // oxlint-disable-next-line no-await-in-loop -- one attempt after another
       expect((await complete(login, wrong)).status).toBe(400);
-    expect(await poll(login)).toEqual(gone);
+    expect(await poll(login)).toEqual(unknownLogin);
     expect((await complete({ ...login, login_id: 'cli-unknown' }, wrong)).status).toBe(400);
     expect((await complete({ ...login, login_id: 'x' }, wrong)).status).toBe(400);
   });
@@ -169,7 +169,7 @@ describe('signIn.cliPoll', () => {
         team_details: [],
       },
     });
-    expect(await poll(login)).toEqual(gone);
+    expect(await poll(login)).toEqual(unknownLogin);
     const key = String(ready.body['key']);
     const { info } = (await client.get('/key/info', key)).body as { info: { expires: string } };
     const hours = (new Date(info.expires).getTime() - Date.now()) / 3_600_000;
@@ -209,7 +209,7 @@ describe('signIn.cliPoll', () => {
       envelope(403, 'The poll secret is wrong.', 'auth_error', 'None'),
     );
     expect(await poll({ ...login, login_id: 'x' })).toEqual(malformed);
-    expect(await poll({ ...login, login_id: 'cli-x' })).toEqual(gone);
+    expect(await poll({ ...login, login_id: 'cli-x' })).toEqual(unknownLogin);
   });
 });
 

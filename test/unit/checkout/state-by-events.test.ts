@@ -3,7 +3,7 @@ import { type PaymentFact, stateByEvents } from '../../../src/domain/checkout/pa
 import { permutationsOf } from '../../support/permutations.ts';
 
 /** `second fact [subject]`: an event, its time and its object. */
-function told(line: string) {
+function eventOf(line: string) {
   const [second = '', fact = '', subject = 'sub_1'] = line.split(' ');
   return { at: new Date(Number(second) * 1000), fact: fact as PaymentFact, subject };
 }
@@ -40,12 +40,12 @@ const CASES: readonly (readonly [string, readonly string[], string])[] = [
 
 describe('stateByEvents', () => {
   it.each(CASES)('%s: %j is %s', (_name, lines, state) => {
-    expect(stateByEvents(lines.map(told)).state).toBe(state);
+    expect(stateByEvents(lines.map(eventOf)).state).toBe(state);
   });
 
   it('has the newest payment', () => {
-    expect(stateByEvents(['9 paid', '3 paid'].map(told)).paidAt).toEqual(new Date(9_000));
-    expect(stateByEvents([told('1 processing')]).paidAt).toBeNull();
+    expect(stateByEvents(['9 paid', '3 paid'].map(eventOf)).paidAt).toEqual(new Date(9_000));
+    expect(stateByEvents([eventOf('1 processing')]).paidAt).toBeNull();
   });
 
   it('depends on which events there are, not on their order or number', () => {
@@ -64,7 +64,7 @@ describe('stateByEvents', () => {
       ['1 paid', '5 subscription_ended', '6 subscription_active', '7 refunded', '8 paid', '8 disputed dp_1'],
     ];
     for (const lines of sets) {
-      const events = lines.map(told);
+      const events = lines.map(eventOf);
       const outcomes = permutationsOf(events).map((order, index) => {
         const again = order[index % order.length];
         return JSON.stringify(stateByEvents(again ? [...order, again] : order));

@@ -84,20 +84,20 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     const key = aKey({ maxBudget: 5n as Usd, metadata: asked, settings: { rpmLimit: 10 } });
     const caller = aCaller(key);
     const at = { deployment: aDeployment(), request: null };
-    const told: number[] = [];
-    const throttle = (part: number): void => void told.push(part);
+    const parts: number[] = [];
+    const throttle = (part: number): void => void parts.push(part);
     const first = await budgets.reserve(caller, at, undefined, throttle);
-    expect(told).toEqual([]);
+    expect(parts).toEqual([]);
     first?.settle(5n as Usd);
     await budgets.check(caller, undefined, undefined, throttle);
     const second = await budgets.reserve(caller, at, undefined, throttle);
-    expect(told).toEqual([0.1, 0.1]);
+    expect(parts).toEqual([0.1, 0.1]);
     second?.settle(2n as Usd);
     expect(admission.usedOf(`key:${key.hash}`)).toBe(7n);
     // Free models ignore the budget.
     const free = { ...at, deployment: { ...aDeployment(), upstreamModel: 'free' } };
     expect(await budgets.reserve(caller, free, undefined, throttle)).toBeNull();
-    expect(told).toHaveLength(2);
+    expect(parts).toHaveLength(2);
     const refused = aCaller(aKey({ ...key, metadata: {} }));
     expect(() => budgets.check(refused)).toThrow('Budget has been exceeded! Key=');
   });

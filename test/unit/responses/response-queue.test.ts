@@ -58,10 +58,10 @@ function aStore() {
 }
 
 function aQueue(store = aStore(), masterKey = 'sk-admin') {
-  const told: string[] = [];
-  const log = { error: (_facts: object, event: string) => void told.push(event) };
+  const logLines: string[] = [];
+  const log = { error: (_facts: object, event: string) => void logLines.push(event) };
   const queue = createResponseQueue({ store, masterKey: new Secret(masterKey), keeps: true, log, limits: LIMITS });
-  return { store, queue, told };
+  return { store, queue, logLines };
 }
 
 describe('the queue of responses', () => {
@@ -78,7 +78,7 @@ describe('the queue of responses', () => {
   });
 
   it('keeps a response in memory while the store is away, and stores it afterwards', async () => {
-    const { store, queue, told } = aQueue();
+    const { store, queue, logLines } = aQueue();
     queue.keep(aResponse('resp_1'));
     const failing = queue.flush();
     (await store.commit()).end(new Unavailable('away'));
@@ -89,11 +89,11 @@ describe('the queue of responses', () => {
     expect(commit.ids).toEqual(['resp_1']);
     commit.end();
     await flushed;
-    expect([[...store.rows.keys()], told]).toEqual([['resp_1'], []]);
+    expect([[...store.rows.keys()], logLines]).toEqual([['resp_1'], []]);
   });
 
   it('drops one that the store refuses, and keeps the others', async () => {
-    const { store, queue, told } = aQueue();
+    const { store, queue, logLines } = aQueue();
     for (const id of ['resp_1', 'resp_2']) queue.keep(aResponse(id));
     const flushed = queue.flush();
     const refused = new Error('malformed');
@@ -102,7 +102,7 @@ describe('the queue of responses', () => {
     (await store.commit()).end();
     await flushed;
     expect([await queue.find('resp_1'), (await queue.find('resp_2'))?.id]).toEqual([null, 'resp_2']);
-    expect(told).toEqual(['a response was given up: the store cannot take it']);
+    expect(logLines).toEqual(['a response was given up: the store cannot take it']);
   });
 
   it('refuses a response that is too large, and more responses than its limit', async () => {

@@ -36,8 +36,8 @@ describe('the bus', () => {
     bus.publish('trace', change('a'));
     const back = bus.subscribe('trace', { after: first.value.id });
     for (const feed of [behind, back]) {
-      const told = [await feed.next(), await feed.next(), await feed.next()];
-      expect(told.map(({ value }) => idOf(value.event))).toEqual(['b', 'c', 'a']);
+      const feedEvents = [await feed.next(), await feed.next(), await feed.next()];
+      expect(feedEvents.map(({ value }) => idOf(value.event))).toEqual(['b', 'c', 'a']);
     }
   });
 
@@ -82,15 +82,15 @@ describe('the bus', () => {
     const { value: seen } = await first.next();
     const again = bus.subscribe('trace', { after: seen.id, wanted: (event) => idOf(event) !== 'c' });
     bus.publish('trace', change('e'));
-    const told = [await again.next(), await again.next(), await again.next()].map(({ value }) => value);
-    expect(told.map(({ event, missed }) => [idOf(event), missed])).toEqual([
+    const feedEvents = [await again.next(), await again.next(), await again.next()].map(({ value }) => value);
+    expect(feedEvents.map(({ event, missed }) => [idOf(event), missed])).toEqual([
       ['b', 0],
       ['d', 0],
       ['e', 0],
     ]);
-    expect(told[0]?.id).toBe((await first.next()).value.id);
+    expect(feedEvents[0]?.id).toBe((await first.next()).value.id);
     // No event follows the last one yet; the next event is delivered.
-    const last = bus.subscribe('trace', { after: told[2]?.id ?? '' });
+    const last = bus.subscribe('trace', { after: feedEvents[2]?.id ?? '' });
     bus.publish('trace', change('f'));
     expect(idOf((await last.next()).value.event)).toBe('f');
   });
@@ -114,8 +114,8 @@ describe('the bus', () => {
     for (const traceId of ['a', 'b']) bus.publish('trace', change(traceId));
     const { value: seen } = await feed.next();
     for (const traceId of ['c', 'd']) bus.publish('trace', change(traceId));
-    const { value: told } = await bus.subscribe('trace', { after: seen.id }).next();
-    expect([idOf(told.event), told.missed]).toEqual(['c', 1]);
+    const { value: feedEvents } = await bus.subscribe('trace', { after: seen.id }).next();
+    expect([idOf(feedEvents.event), feedEvents.missed]).toEqual(['c', 1]);
   });
 
   it('removes a subscriber that returns while it waits', async () => {

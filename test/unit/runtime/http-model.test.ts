@@ -4,7 +4,7 @@ import { CHECK_MS, LIMIT, World } from '../../support/http-model.ts';
 const STEPS = Number(process.env['LENSGATE_HTTP_STEPS'] ?? 100_000);
 const SEED = Number(process.env['LENSGATE_HTTP_SEED'] ?? 18);
 /** Awaited to run the callbacks of settled promises. */
-const told = Promise.resolve();
+const settledPromise = Promise.resolve();
 
 const turn = (): Promise<void> =>
   new Promise((resolve) => {
@@ -40,8 +40,8 @@ async function run(world: World, steps: number): Promise<void> {
     } else if (kind < 92) world.time.advance(random(10) === 0 ? random(6_000) : random(100));
     else await turn();
     // Promises settle.
-    await told;
-    await told;
+    await settledPromise;
+    await settledPromise;
     world.check();
   }
 }

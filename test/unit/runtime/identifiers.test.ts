@@ -22,8 +22,8 @@ describe('identifiers', () => {
 
   it('begins trace ids with the time, so that those of one time are stored side by side', () => {
     const before = Date.now();
-    const told = Number.parseInt(randomIds.traceId().slice(0, 12), 16);
-    expect(told).toBeGreaterThanOrEqual(before);
-    expect(told).toBeLessThanOrEqual(Date.now());
+    const timestamp = Number.parseInt(randomIds.traceId().slice(0, 12), 16);
+    expect(timestamp).toBeGreaterThanOrEqual(before);
+    expect(timestamp).toBeLessThanOrEqual(Date.now());
   });
 });

@@ -53,9 +53,9 @@ describe('a stream that can be polled', () => {
     const { stream, give } = handFed<number>();
     const shown = mapStream(stream, tagged);
     expect(shown.poll()).toBeNull();
-    const told = new Promise<void>((resolve) => shown.whenReady(resolve));
+    const readyPromise = new Promise<void>((resolve) => shown.whenReady(resolve));
     give(1, 2);
-    await told;
+    await readyPromise;
     expect([shown.poll(), shown.poll(), shown.poll()]).toEqual([
       { done: false, value: { value: 1 } },
       { done: false, value: { value: 2 } },

@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** A store with a number of old traces. */
 function aStore(old: number) {
-  const state = { old, away: false, asked: [] as number[], told: [] as unknown[], stopping: new AbortController() };
+  const state = { old, away: false, asked: [] as number[], logLines: [] as unknown[], stopping: new AbortController() };
   const round = (days: number): Promise<void> =>
     removeOld({
       what: 'traces',
@@ -27,7 +27,7 @@ function aStore(old: number) {
         return count;
       },
       clock: { now: () => new Date(), monotonicMs: () => Date.now() },
-      log: { info: (facts, event) => void state.told.push([event, facts]) },
+      log: { info: (facts, event) => void state.logLines.push([event, facts]) },
       signal: state.stopping.signal,
     });
   return { round, state };
@@ -38,20 +38,20 @@ it('removes rows older than their days in small steps, and logs how many', async
   await round(14);
   expect(state.old).toBe(0);
   expect(state.asked).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
-  expect(state.told).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
+  expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
 it('logs nothing when nothing was old', async () => {
   const { round, state } = aStore(0);
   await round(1);
-  expect([state.asked, state.told]).toEqual([[-DAY_MS], []]);
+  expect([state.asked, state.logLines]).toEqual([[-DAY_MS], []]);
 });
 
 it('ends with the failure of the store', async () => {
   const { round, state } = aStore(10);
   state.away = true;
   await expect(round(1)).rejects.toThrow('away');
-  expect([state.old, state.told]).toEqual([10, []]);
+  expect([state.old, state.logLines]).toEqual([10, []]);
 });
 
 it('ends between two steps when it is stopped', async () => {

@@ -102,8 +102,8 @@ describe('a bus that processes share', () => {
     for (const ref of gone) stored.delete(ref);
     here.bus.withdraw('trace', ({ summary }) => gone.includes(traceLinkRef(summary)), gone);
     await settle();
-    const told = [await feed.next(), await feed.next()];
-    expect(told.map(({ value }) => value.event.summary.traceId)).toEqual(['b', 'c']);
+    const feedEvents = [await feed.next(), await feed.next()];
+    expect(feedEvents.map(({ value }) => value.event.summary.traceId)).toEqual(['b', 'c']);
     expect(feed.poll()).toBeNull();
   });
 

@@ -55,9 +55,9 @@ it('repeats the tasks of a thread that another task ended, with their memory', a
 /** Runs tasks of these weights on one thread. Returns the tasks that the thread had received while the first one ran. */
 async function atHandBehind(first: number, weights: readonly number[]): Promise<readonly string[]> {
   const { run, close } = open(1, { waiting: 20, bytes: 64 << 20 });
-  const told = run<readonly string[]>({ kind: 'tell what waits', text: '' }, first);
+  const queuedTexts = run<readonly string[]>({ kind: 'tell what waits', text: '' }, first);
   const others = Promise.allSettled(weights.map((bytes, at) => run(say(String(at)), bytes)));
-  const texts = await told;
+  const texts = await queuedTexts;
   await close();
   await others;
   return texts;

@@ -8,7 +8,7 @@ const STEP = 1_000;
 function anUnfolding(waiting: number) {
   const state = { waiting, steps: 0, error: null as Error | null, merged: [] as TraceSummary[] };
   const published: TraceSummary[] = [];
-  const told: [string, unknown][] = [];
+  const logLines: [string, unknown][] = [];
   const unfolding = createUnfolding({
     store: {
       backlog: () => state.waiting,
@@ -21,9 +21,9 @@ function anUnfolding(waiting: number) {
       },
     },
     merged: async (summaries) => void published.push(...summaries),
-    log: { warn: (facts: unknown, event?: unknown) => void told.push([String(event), facts]) },
+    log: { warn: (facts: unknown, event?: unknown) => void logLines.push([String(event), facts]) },
   });
-  return { unfolding, state, told, published };
+  return { unfolding, state, logLines, published };
 }
 
 /** Runs ready work without advancing timers. */
@@ -102,11 +102,11 @@ it('publishes traces into which clients had written', async () => {
 });
 
 it('tries again after the store was unavailable', async () => {
-  const { unfolding, state, told } = anUnfolding(1_000);
+  const { unfolding, state, logLines } = anUnfolding(1_000);
   state.error = new Error('away');
   unfolding.start();
   await turn();
-  expect(told).toEqual([['calls could not be unfolded; trying again', { err: state.error, waiting: 1_000 }]]);
+  expect(logLines).toEqual([['calls could not be unfolded; trying again', { err: state.error, waiting: 1_000 }]]);
   state.error = null;
   await vi.advanceTimersByTimeAsync(5_000);
   expect([state.steps, state.waiting]).toEqual([1, 0]);

@@ -32,10 +32,16 @@ it('upstreams are called by the native client over 256 connections by default, o
   expect(settingsOf()).toEqual(DEFAULTS);
   const general =
     'http_client: undici, upstream_connections: 8, upstream_connection_share: 1, upstream_silence_seconds: 5, stalled_reader_seconds: 0.5';
-  const told = { client: 'undici', connections: 8, connectionShare: 1, silenceSeconds: 5, stalledReaderSeconds: 0.5 };
-  expect(settingsOf(general)).toEqual(told);
+  const generalSettings = {
+    client: 'undici',
+    connections: 8,
+    connectionShare: 1,
+    silenceSeconds: 5,
+    stalledReaderSeconds: 0.5,
+  };
+  expect(settingsOf(general)).toEqual(generalSettings);
   const env = { LENSGATE_HTTP_CLIENT: 'native', LENSGATE_UPSTREAM_CONNECTIONS: '16' };
-  expect(settingsOf(general, env)).toEqual({ ...told, client: 'native', connections: 16 });
+  expect(settingsOf(general, env)).toEqual({ ...generalSettings, client: 'native', connections: 16 });
 });
 
 it.each(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'])(

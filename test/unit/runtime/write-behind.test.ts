@@ -207,19 +207,19 @@ describe('a read beside write-behind', () => {
     });
     return { queue, commits };
   }
-  const begun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   it('runs between two commits, with the stored state', async () => {
     const { queue, commits } = heldQueue();
     queue.push(1);
     const first = queue.flush();
-    await begun();
+    await nextImmediate();
     const read = queue.betweenCommits(async () => queue.settledCount(), 60_000);
     queue.push(2);
     expect([queue.settledCount(), commits.length]).toEqual([0, 1]);
     commits[0]?.end();
     expect(await read).toBe(1);
-    await begun();
+    await nextImmediate();
     commits[1]?.end();
     await first;
     expect([queue.settledCount(), queue.waiting()]).toEqual([2, 0]);
@@ -231,11 +231,11 @@ describe('a read beside write-behind', () => {
     const read = queue.betweenCommits(() => answer.promise, 60_000);
     queue.push(1);
     const flushed = queue.flush();
-    await begun();
+    await nextImmediate();
     expect(commits.length).toBe(0);
     answer.reject(new Error('away'));
     await expect(read).rejects.toThrow('away');
-    await begun();
+    await nextImmediate();
     commits[0]?.end();
     await flushed;
   });
@@ -244,7 +244,7 @@ describe('a read beside write-behind', () => {
     const { queue, commits } = heldQueue();
     queue.push(1);
     const flushed = queue.flush();
-    await begun();
+    await nextImmediate();
     let reads = 0;
     const read = queue.betweenCommits(async () => {
       reads += 1;
@@ -253,7 +253,7 @@ describe('a read beside write-behind', () => {
     expect(await read).toBe(0);
     commits[0]?.end();
     await flushed;
-    await begun();
+    await nextImmediate();
     expect([queue.settledCount(), reads]).toEqual([1, 1]);
   });
 

@@ -37,7 +37,7 @@ describe('the framework of a span', () => {
 });
 
 describe('the source of a run', () => {
-  const told = {
+  const sourceAttributes = {
     'litellm.source.type': 'slack',
     'litellm.source.url': 'https://example.slack.com/archives/1',
     'litellm.source.title': '#orders',
@@ -45,12 +45,14 @@ describe('the source of a run', () => {
   const read = { type: 'slack', url: 'https://example.slack.com/archives/1', title: '#orders', user: null };
 
   it('is read from a root or its resource', () => {
-    expect(sourceOf(aRawSpan({ attributes: told }))).toEqual(read);
-    expect(sourceOf(aRawSpan({ resource: { attributes: { ...told, 'litellm.source.user': 'ann' } } }))).toEqual({
+    expect(sourceOf(aRawSpan({ attributes: sourceAttributes }))).toEqual(read);
+    expect(
+      sourceOf(aRawSpan({ resource: { attributes: { ...sourceAttributes, 'litellm.source.user': 'ann' } } })),
+    ).toEqual({
       ...read,
       user: 'ann',
     });
-    const { 'litellm.source.title': _title, ...untitled } = told;
+    const { 'litellm.source.title': _title, ...untitled } = sourceAttributes;
     expect(sourceOf(aRawSpan({ attributes: untitled }))).toEqual({ ...read, title: '' });
   });
 
@@ -61,10 +63,10 @@ describe('the source of a run', () => {
     ['no address', { 'litellm.source.url': 'somewhere' }],
     ['a very long address', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
   ])('is not read from %s', (_what, differing) => {
-    expect(sourceOf(aRawSpan({ attributes: { ...told, ...differing } }))).toBeNull();
+    expect(sourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...differing } }))).toBeNull();
   });
 
   it('is that of the run: spans inside of it have none', () => {
-    expect(sourceOf(aRawSpan({ attributes: told, parentSpanId: 'a'.repeat(16) }))).toBeNull();
+    expect(sourceOf(aRawSpan({ attributes: sourceAttributes, parentSpanId: 'a'.repeat(16) }))).toBeNull();
   });
 });

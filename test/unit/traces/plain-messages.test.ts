@@ -61,18 +61,18 @@ function read(text: string): string | undefined {
 
 describe('the latest text of a user, read from the JSON text of a conversation', () => {
   it('is that of the parsed messages, in every plain form', () => {
-    let told = 0;
+    let compared = 0;
     for (let time = 0; time < 4_000; time += 1) {
       const messages = Array.from({ length: 1 + below(4) }, aMessage);
       for (const text of [JSON.stringify(messages), spaced(messages)]) {
         const said = read(text);
         if (said === undefined) continue;
-        told += 1;
+        compared += 1;
         expect(said).toBe(shown(text));
       }
     }
     // All conversations whose last user message has text.
-    expect(told).toBeGreaterThan(3_000);
+    expect(compared).toBeGreaterThan(3_000);
   });
 
   it('ends with a whole character', () => {

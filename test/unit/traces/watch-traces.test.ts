@@ -124,10 +124,10 @@ it('a reader that leaves while it waits is removed at once', async () => {
 
 it('ends when the caller has left', async () => {
   const { bus, scope } = createFixture();
-  const gone = new AbortController();
-  const updates = watchTraces(scope(caller('me'), gone.signal), {});
+  const clientLeft = new AbortController();
+  const updates = watchTraces(scope(caller('me'), clientLeft.signal), {});
   const waiting = updates.next();
-  gone.abort();
+  clientLeft.abort();
   expect(await waiting).toEqual({ done: true, value: undefined });
   expect(bus.subscriberCount()).toBe(0);
 });
