@@ -172,6 +172,7 @@ export const catalogRoutes: readonly RouteRow[] = [
     paths: ['/reload/model_cost_map'],
     answers: [200, 401, 403, 503],
     // Clients may send an empty object.
+    request: { type: 'object', properties: {} },
     bodyLimit: 64 * 1024,
     run: refreshCatalog,
     render: (health) => json(renderRefresh(health)),
