@@ -1,6 +1,7 @@
 import type { BrokenDeployment, KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
 import { revealedParameters } from '../src/domain/deployments/parameters.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { priceWarning } from '../src/domain/deployments/price-warning.ts';
 import { assertTeamParams, BY_TEAM, teamOfInfo } from '../src/domain/deployments/team-models.ts';
 import {
   type DeploymentPatch,
@@ -58,6 +59,18 @@ function pricedRow({ platform }: ModelScope, row: StoredDeployment): Readonly<Re
   return entryFor(deployment, platform.catalog.current())?.row ?? {};
 }
 
+/** A deployment after a change, with what is probably wrong with it; null for nothing. */
+export interface ChangedDeployment extends StoredDeployment {
+  readonly warning: string | null;
+}
+
+function warned({ platform }: ModelScope, row: StoredDeployment): ChangedDeployment {
+  const deployment = platform.deploymentReader.read(row);
+  const warning = priceWarning(deployment, entryFor(deployment, platform.catalog.current()));
+  if (warning !== null) platform.modelWarning({ id: row.id, model: row.modelGroup, warning });
+  return { ...row, warning };
+}
+
 /** The refusal of an id that no stored deployment has. */
 function notStored(scope: ModelScope, id: string): InvalidInput | NotFound {
   if (scope.platform.storesModels && knownOf(scope, id) === null)
@@ -87,7 +100,7 @@ async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Prom
 export const createDeployment = operation({
   name: 'createDeployment',
   access: modelManager,
-  async run(scope: TeamModelScope, { id, ...draft }: NewDeployment): Promise<StoredDeployment> {
+  async run(scope: TeamModelScope, { id, ...draft }: NewDeployment): Promise<ChangedDeployment> {
     const teamId = teamOfInfo(draft.info ?? {});
     const byTeam = await managesAsTeam(scope, teamId);
     if (byTeam && isSwitchedOn(scope.platform.configuration, 'disable_model_add_for_internal_users'))
@@ -101,7 +114,7 @@ export const createDeployment = operation({
     const made = newStoredDeployment(draft, { ...about, row });
     await platform.stores.deployments.add(made);
     await platform.deployments.reload();
-    return made;
+    return warned(scope, made);
   },
 });
 
@@ -121,7 +134,7 @@ async function assertMayChange(
   if (teamId !== before) await assertTeam(scope, teamId);
 }
 
-async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<StoredDeployment | null> {
+async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<ChangedDeployment | null> {
   const { platform } = scope;
   const stored = await platform.stores.deployments.find(id);
   const teamId = teamOfInfo(patch.info?.['team_id'] === undefined ? (stored?.info ?? {}) : patch.info);
@@ -134,12 +147,13 @@ async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch)
     const row = pricedRow(scope, patchedDeployment(before, patch, { ...about, row: {} }));
     return patchedDeployment(before, patch, { ...about, row });
   });
-  if (done !== null) await platform.deployments.reload();
-  return done?.after ?? null;
+  if (done === null) return null;
+  await platform.deployments.reload();
+  return warned(scope, done.after);
 }
 
 /** Null where no stored deployment has the id, or models are not stored. Throws Forbidden. */
-function changeStored(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<StoredDeployment | null> {
+function changeStored(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<ChangedDeployment | null> {
   if (!scope.platform.storesModels && !isAdmin(callerOf(scope))) throw refuseModels();
   return scope.platform.storesModels ? change(scope, id, patch) : Promise.resolve(null);
 }
@@ -151,7 +165,7 @@ export const updateDeployment = operation({
   async run(
     scope: TeamModelScope,
     { id, ...patch }: DeploymentPatch & { readonly id: string | null },
-  ): Promise<StoredDeployment> {
+  ): Promise<ChangedDeployment> {
     if (id === null && !isAdmin(callerOf(scope))) throw refuseModels();
     if (id === null) throw new InvalidInput('Authentication Error, model_info not provided');
     const changed = await changeStored(scope, id, patch);
@@ -165,7 +179,7 @@ export const updateDeployment = operation({
 export const patchDeployment = operation({
   name: 'patchDeployment',
   access: modelManager,
-  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & DeploymentKey): Promise<StoredDeployment> {
+  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & DeploymentKey): Promise<ChangedDeployment> {
     const changed = await changeStored(scope, id, patch);
     if (changed === null) throw notStored(scope, id);
     return changed;

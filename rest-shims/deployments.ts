@@ -1,4 +1,5 @@
 import {
+  type ChangedDeployment,
   createDeployment,
   deleteDeployment,
   type NewDeployment,
@@ -53,6 +54,10 @@ const renderRow = (row: StoredDeployment) => ({
   updated_by: row.updatedBy,
 });
 
+/** The body is that of the reference: a warning is a header. */
+const warningHead = ({ warning }: ChangedDeployment): Readonly<Record<string, string>> =>
+  warning === null ? {} : { 'x-lensgate-warning': warning };
+
 const CHANGING = {
   method: 'POST',
   surface: 'management',
@@ -70,7 +75,7 @@ const blocking = (name: 'block' | 'unblock'): RouteRow =>
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ body }) => ({ id: readModelId(body).model_id, blocked: name === 'block' }),
     run: patchDeployment,
-    render: (row) => json(renderRow(row)),
+    render: (row) => json(renderRow(row), warningHead(row)),
   });
 
 /** Deployments that administrators make at run time. */
@@ -83,7 +88,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseNew(body),
     run: createDeployment,
-    render: (row) => json(renderRow(row)),
+    render: (row) => json(renderRow(row), warningHead(row)),
   }),
   route({
     ...CHANGING,
@@ -94,7 +99,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     failures: { body: 'model', unknown: 'bad_request' },
     parse: ({ body }) => parseChange(body),
     run: updateDeployment,
-    render: (row) => json(renderRow(row)),
+    render: (row) => json(renderRow(row), warningHead(row)),
   }),
   route({
     ...CHANGING,
@@ -105,7 +110,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ params, body }) => ({ ...parseChange(body), id: params['id'] ?? '' }),
     run: patchDeployment,
-    render: (row) => json(renderRow(row)),
+    render: (row) => json(renderRow(row), warningHead(row)),
   }),
   blocking('block'),
   blocking('unblock'),

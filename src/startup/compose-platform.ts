@@ -115,11 +115,13 @@ const catalogPlatform = ({ catalog, catalogKeys, changes, freeTier }: PlatformPa
 });
 
 /** Deployments, fallbacks and guardrails. */
-const modelPlatform = ({ settings }: StartContext, { deployments, ...parts }: PlatformParts) => ({
+const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts }: PlatformParts) => ({
   deployments,
   credentials: deployments,
   deploymentReader: settings.deploymentReader,
   storesModels: settings.storesModels,
+  modelWarning: (about: Parameters<Platform['modelWarning']>[0]) =>
+    log.warn(about, 'the model is probably misconfigured'),
   publicModels: settings.publicModels,
   exposesApiBase: settings.callers.exposeApiBase,
   fallbacks: parts.fallbacks,

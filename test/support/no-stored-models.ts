@@ -23,5 +23,6 @@ export const NO_STORED_MODELS = {
   deploymentReader: { read: refuse },
   fallbacks: createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING }),
   storesModels: false,
+  modelWarning: () => {},
   publicModels: [],
 };

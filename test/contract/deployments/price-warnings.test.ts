@@ -8,7 +8,7 @@ const priced = (id: string, prices: object, info: object = {}) => ({
 });
 const INPUT_ONLY = { input_cost_per_token: 0.001 };
 
-const { get, post, key } = tenancyClient({
+const { get, post, key, app } = tenancyClient({
   env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
   config: {
     model_list: [
@@ -49,4 +49,20 @@ it('a price of input alone is a warning in the graph and in /health, for models 
       ['stored', WARNING],
     ],
   );
+});
+
+it('the answer to a new and to a changed model names it in a header, and in no member of the body', async () => {
+  const warned = async (path: string, sent: object) => {
+    const answer = await app().call('POST', path, sent);
+    const body = (await answer.json()) as object;
+    return [answer.status, answer.headers.get('x-lensgate-warning'), Object.keys(body).includes('warning')];
+  };
+  expect(await warned('/model/new', priced('made', INPUT_ONLY))).toEqual([200, WARNING, false]);
+  const free = { model_info: { id: 'made' }, litellm_params: { output_cost_per_token: 0 } };
+  expect(await warned('/model/update', free)).toEqual([200, null, false]);
+  expect(await warned('/model/new', priced('made-free', { ...INPUT_ONLY, output_cost_per_token: 0 }))).toEqual([
+    200,
+    null,
+    false,
+  ]);
 });

@@ -1,0 +1,46 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { POLLING } from '../support/polling.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+let folder: string;
+let server: ServerProcess;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-model-warnings-'));
+  const env = { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' };
+  server = await spawnServer(join(folder, 'data'), { env });
+});
+afterAll(async () => {
+  await server?.end('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function send(path: string, body: object): Promise<number> {
+  const key = readFileSync(join(folder, 'data', 'admin-key'), 'utf8').trim();
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  await answer.text();
+  return answer.status;
+}
+
+it('a stored model with a price of input alone is in the log, when it is made and when it is changed', async () => {
+  const model = { model: 'openai/of-no-catalog', api_key: 'sk-of-the-model', api_base: 'http://127.0.0.1:9/v1' };
+  const make = (id: string, prices: object) =>
+    send('/model/new', { model_name: id, litellm_params: { ...model, ...prices }, model_info: { id } });
+  expect(await make('whole', { input_cost_per_token: 0.001, output_cost_per_token: 0.001 })).toBe(200);
+  expect(await make('half', { input_cost_per_token: 0.001 })).toBe(200);
+  expect(await send('/model/update', { model_name: 'renamed', model_info: { id: 'half' } })).toBe(200);
+  const lines = (): readonly unknown[] =>
+    server
+      .errors()
+      .split('\n')
+      .filter((line) => line.includes('output is free'))
+      .map((line) => JSON.parse(line) as unknown);
+  const warning =
+    'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
+  const line = (name: string) => ({ level: 40, id: 'half', model: name, warning });
+  await vi.waitFor(() => expect(lines()).toMatchObject([line('half'), line('renamed')]), POLLING);
+  expect(server.errors()).not.toContain('sk-of-the-model');
+});
