@@ -17,3 +17,23 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
     throw error;
   }
 }
+
+/** Part of a patient pause, in ms. */
+const SLICE_MS = 250;
+/** A patient pause ends after this multiple of its length in any case. */
+const MOST_PATIENCE = 3;
+
+/**
+ * As `pause`, without the time in which the event loop was blocked: a timer that is late fires before replies that have arrived
+ * meanwhile are read. Rejects as `pause`.
+ */
+export async function patientPause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const endMs = performance.now() + MOST_PATIENCE * milliseconds;
+  for (let leftMs = milliseconds; leftMs > 0;) {
+    const startMs = performance.now();
+    const sliceMs = Math.min(SLICE_MS, leftMs);
+    await pause(sliceMs, signal);
+    const isLate = performance.now() - startMs > 2 * SLICE_MS;
+    if (!isLate || performance.now() > endMs) leftMs -= sliceMs;
+  }
+}
