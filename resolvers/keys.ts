@@ -24,6 +24,7 @@ import {
 } from './key-lookup.ts';
 import { anyKey, isAnyAdmin, keyBlocker, keyMaker, keyManager, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { keyLister } from './operation/owner-access.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -155,6 +156,7 @@ export interface KeyList {
 
 /**
  * Lists keys: administrators see all, others their own, those of their user, and of teams where these are asked for.
+ * Throws Forbidden for the keys of another user.
  */
 export const listKeys = operation({
   name: 'listKeys',
@@ -165,7 +167,7 @@ export const listKeys = operation({
     const now = clock.now();
     const askedUser = idOrNull(filter.userId);
     if (!isAnyAdmin(caller) && askedUser !== null && askedUser !== caller.userId)
-      throw new Forbidden("You are not authorized to check another user's keys.", 'key_owner');
+      throw new Forbidden("You are not authorized to check another user's keys", 'key_list');
     if (!isAnyAdmin(caller) && page.sort === 'budget_use')
       throw new Forbidden('Only proxy admins order keys by the use of their budgets.', 'proxy_admin');
     const isOfTeams = withTeams || idOrNull(filter.teamId) !== null;
@@ -179,6 +181,13 @@ export const listKeys = operation({
     const rows = found.slice(0, page.limit);
     return { keys: await keyInfos(scope, rows), totalCount, hasMore: found.length > rows.length };
   },
+});
+
+/** As `listKeys`, for administrators and keys of users. */
+export const listUserKeys = operation({
+  name: 'listUserKeys',
+  access: keyLister,
+  run: (scope: Scope<KeyPlatform>, query: KeyQuery): Promise<KeyList> => listKeys(scope, query),
 });
 
 /** Refuses a change that names missing rows or guardrails. Throws NotFound, InvalidInput and Forbidden. */

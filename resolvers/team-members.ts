@@ -7,9 +7,10 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, type User } from '../src/domain/users/user.ts';
-import { teamManager, teamReader } from './operation/access.ts';
+import { teamReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, laterSpend } from './operation/window-spend.ts';
@@ -18,9 +19,9 @@ import { joined, type WantedMember } from './team-joining.ts';
 import { type UserView, userViews } from './user-views.ts';
 import {
   administers,
-  managedTeam,
   type MemberView,
   readableTeam,
+  teamOfMembers,
   type TeamView,
   teamView,
   unknownTeam,
@@ -58,14 +59,14 @@ async function joinableTeam({ platform }: Scope<TeamPlatform>, id: string): Prom
  */
 export const addTeamMembers = operation({
   name: 'addTeamMembers',
-  access: teamManager,
+  access: memberManager,
   async run(
     scope: Scope<TeamPlatform>,
     { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
   ): Promise<JoinedTeam> {
     const team = joinsAlone(scope, teamId, members)
       ? await joinableTeam(scope, teamId)
-      : await managedTeam(scope, teamId);
+      : await teamOfMembers(scope, teamId);
     const { users, members: rows } = await joined(scope, team, members);
     const view = await teamView(scope, team);
     const isAdded = new Set(rows.map(({ id }) => id));
@@ -88,12 +89,12 @@ export interface JoinOutcome {
 /** Adds users one after another. A failure of one does not stop the others. Throws NotFound for the team, and Forbidden. */
 export const addManyTeamMembers = operation({
   name: 'addManyTeamMembers',
-  access: teamManager,
+  access: memberManager,
   async run(
     scope: Scope<TeamPlatform>,
     { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
   ): Promise<{ readonly view: TeamView; readonly outcomes: readonly JoinOutcome[] }> {
-    const team = await managedTeam(scope, teamId);
+    const team = await teamOfMembers(scope, teamId);
     const outcomes: JoinOutcome[] = [];
     for (const wanted of members) {
       try {
@@ -166,7 +167,7 @@ async function budgetOf(
 /** Changes the role and the limits of a member. Throws NotFound for the team, InvalidInput for the member, Forbidden. */
 export const updateTeamMember = operation({
   name: 'updateTeamMember',
-  access: teamManager,
+  access: memberManager,
   async run(
     scope: Scope<TeamPlatform>,
     {
@@ -177,7 +178,7 @@ export const updateTeamMember = operation({
   ): Promise<MemberView> {
     const { stores, ownedKeys } = scope.platform;
     const about = authored(scope);
-    const team = await managedTeam(scope, named.teamId);
+    const team = await teamOfMembers(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
     const budgetId = await budgetOf(scope, team, member, limits);
@@ -206,7 +207,7 @@ export interface MemberReset {
  */
 export const resetMemberSpend = operation({
   name: 'resetMemberSpend',
-  access: teamManager,
+  access: memberManager,
   async run(
     scope: Scope<TeamPlatform>,
     { teamId, userId, resetTo }: { readonly teamId: string; readonly userId: string; readonly resetTo: Usd },
@@ -215,7 +216,7 @@ export const resetMemberSpend = operation({
     if (idOrNull(userId) !== null && callerOf(scope).userId === userId)
       throw new Forbidden('You cannot reset your own spend.');
     const about = authored(scope);
-    const team = await managedTeam(scope, teamId);
+    const team = await teamOfMembers(scope, teamId);
     const [member] = await stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
     if (member === undefined) throw unknownMember(teamId, userId);
     const { spend, total } = await viewOf(scope, team, member);
@@ -249,10 +250,10 @@ async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<
 /** Removes a user from a team, and deletes its keys of the team. Throws NotFound, InvalidInput and Forbidden. */
 export const removeTeamMember = operation({
   name: 'removeTeamMember',
-  access: teamManager,
+  access: memberManager,
   async run(scope: Scope<TeamPlatform>, named: NamedMember): Promise<TeamView> {
     const { stores, ownedKeys } = scope.platform;
-    const team = await managedTeam(scope, named.teamId);
+    const team = await teamOfMembers(scope, named.teamId);
     await assertMayRemove(scope, team);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
@@ -269,16 +270,21 @@ export const removeTeamMember = operation({
   },
 });
 
+/** A membership of the caller's user, with the name of the team. */
+export interface OwnMembership extends MemberView {
+  readonly teamAlias: string | null;
+}
+
 /** Reads the membership of the caller's user in a team. Throws NotFound and Forbidden. */
 export const getOwnMembership = operation({
   name: 'getOwnMembership',
   access: teamReader,
-  async run(scope: Scope<TeamPlatform>, { teamId }: { readonly teamId: string }): Promise<MemberView> {
+  async run(scope: Scope<TeamPlatform>, { teamId }: { readonly teamId: string }): Promise<OwnMembership> {
     const team = await readableTeam(scope, teamId);
     const userId = idOrNull(callerOf(scope).userId);
     if (userId === null) throw new Forbidden('The key has no user, so it is no member of a team.', 'team_member');
     const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
     if (member === undefined) throw unknownMember(teamId, userId);
-    return viewOf(scope, team, member);
+    return { ...(await viewOf(scope, team, member)), teamAlias: team.alias };
   },
 });

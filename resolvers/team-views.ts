@@ -10,6 +10,7 @@ import type { User } from '../src/domain/users/user.ts';
 import { type KeyInfo, keyInfos } from './key-lookup.ts';
 import { isAnyAdmin, refuseManagement } from './operation/access.ts';
 import { callerOf } from './operation/operation.ts';
+import { refuseMembers } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { type CountedSpend, countedSpends, laterSpend } from './operation/window-spend.ts';
@@ -148,14 +149,21 @@ async function membershipOf(scope: Scope<TeamPlatform>, team: Team): Promise<Tea
   return member ?? null;
 }
 
+/** A team whose members the caller may change. Throws NotFound, and Forbidden unless the caller administers it. */
+export const teamOfMembers = (scope: Scope<TeamPlatform>, id: string): Promise<Team> =>
+  managedTeam(scope, id, refuseMembers);
+
 /** A team that the caller may change. Throws NotFound, and Forbidden unless the caller administers it. */
-export async function managedTeam(scope: Scope<TeamPlatform>, id: string): Promise<Team> {
+export async function managedTeam(
+  scope: Scope<TeamPlatform>,
+  id: string,
+  refusal: (caller: Caller) => Forbidden = refuseManagement,
+): Promise<Team> {
   const caller = callerOf(scope);
   const team = await scope.platform.stores.teams.find(id);
   if (caller.role !== 'proxy_admin') {
     const isTeamAdmin = team !== null && (await membershipOf(scope, team))?.role === 'admin';
-    if (!isTeamAdmin && !(await administers(scope, caller, team?.organizationId ?? null)))
-      throw refuseManagement(caller);
+    if (!isTeamAdmin && !(await administers(scope, caller, team?.organizationId ?? null))) throw refusal(caller);
   }
   if (team === null) throw unknownTeam(id);
   return team;

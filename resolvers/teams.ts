@@ -143,7 +143,7 @@ function listedUser(scope: Scope<TeamPlatform>, asked: string | null): string | 
   if (own !== null && asked === own) return own;
   throw new Forbidden(
     'Only admin users can query all teams/other teams. Pass the user_id of your own user.',
-    'proxy_admin',
+    'team_list',
   );
 }
 

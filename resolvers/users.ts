@@ -15,9 +15,10 @@ import {
   type UserSort,
 } from '../src/domain/users/user.ts';
 import { deleteKeys, type GeneratedKey, issueKey } from './keys.ts';
-import { isAnyAdmin, teamReader, tenantAdmin, tenantViewer, userEditor } from './operation/access.ts';
+import { isAnyAdmin, refuseManagement, teamReader, tenantAdmin, userEditor } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { userLister } from './operation/owner-access.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { type CountedUser, countedUsers, type UserView, userViews } from './user-views.ts';
@@ -102,7 +103,10 @@ export const getUser = operation({
     const own = caller.key === null ? DEFAULT_USER_ID : idOrNull(caller.userId);
     const named = idOrNull(id) ?? own;
     if (named !== own && !isAnyAdmin(caller))
-      throw new Forbidden(`User=${own} not authorized to access this user=${named}`, 'user_owner');
+      throw new Forbidden(
+        `key not allowed to access this user's info. user_id=${named}, key's user_id=${own}`,
+        'user_info',
+      );
     const stored = named === null ? null : await scope.platform.stores.users.find(named);
     const user = stored ?? (named === DEFAULT_USER_ID ? newUser({}, { ...authored(scope), id: named }) : null);
     if (user === null) throw unknownUser(named ?? 'none');
@@ -134,7 +138,7 @@ export interface UserList {
 /** Lists users with their teams and the number of their keys. */
 export const listUsers = operation({
   name: 'listUsers',
-  access: tenantViewer,
+  access: userLister,
   async run(scope: Scope<UserPlatform>, { filter: asked, teamId, ...page }: UserQuery): Promise<UserList> {
     const { stores } = scope.platform;
     const filter = teamId === null ? asked : { ...asked, ids: await membersAmong(scope, teamId, asked.ids) };
@@ -191,11 +195,8 @@ function emailsNameBearers({ configuration }: UserPlatform): boolean {
 function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: UserPatch): void {
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return;
-  if (id !== idOrNull(caller.userId))
-    throw new Forbidden(`User=${caller.userId} not authorized to update this user=${id}`, 'user_owner');
   const foreign = Object.keys(patch).find((member) => !OWN_MEMBERS.has(member));
-  if (foreign !== undefined)
-    throw new Forbidden('Only proxy admins change the role, models, budget and limits of a user.', 'user_owner');
+  if (foreign !== undefined || id !== idOrNull(caller.userId)) throw refuseManagement(caller);
   if (patch.email !== undefined && emailsNameBearers(scope.platform))
     throw new Forbidden('Only proxy admins change emails, because they name the users of signed tokens.', 'user_owner');
 }

@@ -1,13 +1,15 @@
 import { createBudget, deleteBudget, getBudgets, listBudgets, updateBudget } from '../resolvers/budgets.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { fields, members, parseObject, requiredText, requiredTexts, text } from './http/body-fields.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { BUDGET_MEMBERS, budgetFrom, renderBudget } from './limit-fields.ts';
-import { merged, textParameters } from './http/schema.ts';
+import { merged, objectSchema, textParameters } from './http/schema.ts';
 
 const readNew = members({ budget_id: text });
-const readNamed = members({ budget_id: requiredText });
+const readNamed = members({ budget_id: text });
 const readIds = fields({ budgets: requiredTexts });
 const readDeleted = fields({ id: requiredText });
 
@@ -72,8 +74,12 @@ export const budgetRoutes: readonly RouteRow[] = namingIgnored([
     name: 'budgets.info',
     request: readIds.schema,
     paths: ['/budget/info'],
-    answers: [200, 401, 422],
-    parse: ({ body }) => readIds(body).budgets,
+    answers: [200, 400, 401, 422],
+    parse({ body }) {
+      const { budgets: ids } = readIds(body);
+      if (ids.length === 0) throw new InvalidInput('Specify list of budget ids to query.');
+      return ids;
+    },
     run: getBudgets,
     render: (budgets) => json(budgets.map(renderBudget)),
   }),
@@ -97,11 +103,13 @@ export const budgetRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'budgets.update',
-    request: merged(BUDGET_MEMBERS, readNamed),
+    request: merged(BUDGET_MEMBERS, objectSchema({ budget_id: { type: 'string' } }, ['budget_id'])),
     paths: ['/budget/update'],
     parse({ body }) {
       const sent = parseObject(body);
-      return { id: readNamed(sent).budget_id, patch: budgetFrom(sent) };
+      const id = idOrNull(readNamed(sent).budget_id);
+      if (id === null) throw new InvalidInput('budget_id is required');
+      return { id, patch: budgetFrom(sent) };
     },
     run: updateBudget,
     render: (budget) => json(shown(budget)),

@@ -19,9 +19,11 @@ export const ACTIVITY_READING = {
   failures: { body: 'detail' },
 } as const;
 
-/** Statuses of a row about an entity: only the teams of a user may be unknown. */
-export const answersOf = ({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] =>
-  entity === 'team' ? [200, 400, 401, 404, 422] : [200, 400, 401, 403, 422];
+/** Statuses of a row about an entity: only the teams of a user may be unknown, and some entities are for administrators only. */
+export function answersOf({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
+  if (entity === 'team') return [200, 400, 401, 404, 422];
+  return entity === 'endUser' || entity === 'agent' ? [200, 400, 401, 422] : [200, 400, 401, 403, 422];
+}
 
 /** Name of calls without a value. */
 const UNASSIGNED = 'Unassigned';

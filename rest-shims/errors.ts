@@ -17,7 +17,7 @@ import {
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './http/dialect-errors.ts';
-import { isNoJson, managementTypeAndParam, plainDetail } from './http/management-errors.ts';
+import { managementTypeAndParam, plainDetail } from './http/management-errors.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
@@ -153,7 +153,7 @@ const UPSTREAM_TIMED_OUT = 408;
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
 /** Missing rights that management routes answer as a missing credential. */
-const ANSWERED_AS_UNKNOWN: ReadonlySet<string> = new Set(['proxy_admin', 'team_permission']);
+const ANSWERED_AS_UNKNOWN: ReadonlySet<string> = new Set(['proxy_admin', 'team_permission', 'team_list']);
 
 /** Status of a failure on a surface. `null` is a bug. */
 export function statusOf(surface: Surface, error: DomainError | null): number {
@@ -170,7 +170,6 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (surface === 'lens' && error instanceof AnalysisTimeout) return LENS_TIMED_OUT;
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
-  if (surface === 'management' && isNoJson(error)) return MODEL_CALLS.INVALID_INPUT;
   // As on management routes: the reference answers a route for administrators with 401.
   if (error instanceof Forbidden && (error.right === 'admin_route' || error.right === 'upstream_credential'))
     return MODEL_CALLS.UNAUTHENTICATED;
@@ -246,7 +245,7 @@ function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   if (error instanceof Unauthenticated) return true;
   if (surface === 'proxy')
     return !(error instanceof MissingFormField || (error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind)));
-  return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0 && !isNoJson(error));
+  return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0);
 }
 
 /** Codes of read failures that newer trace clients know. The others keep their plain text. */

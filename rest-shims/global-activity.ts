@@ -11,10 +11,10 @@ const READING = {
   surface: 'management',
   category: null,
   credential: 'required',
-  answers: [200, 400, 401, 403],
+  answers: [200, 400, 401],
   bodyLimit: 0,
 } as const;
-const VALIDATING = { ...READING, answers: [200, 400, 401, 403, 422] } as const;
+const VALIDATING = { ...READING, answers: [200, 400, 401, 422] } as const;
 
 /** Error code of calls that a rate limit refused. */
 const RATE_LIMITED = 'LIMIT_EXCEEDED';

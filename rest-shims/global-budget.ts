@@ -12,7 +12,7 @@ export const globalBudgetRoutes: readonly RouteRow[] = [
     surface: 'management',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401, 403],
+    answers: [200, 400, 401],
     bodyLimit: 0,
     name: 'spend.total',
     paths: ['/global/spend'],

@@ -163,7 +163,6 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: 
     token: row.hash,
     token_id: row.hash,
     ...nulls,
-    ...(stored['tags'] === undefined ? {} : { tags: stored['tags'] }),
     ...sharedMembers(row),
     spend: usdNumber(spend),
     duration: null,

@@ -1,11 +1,12 @@
 import {
   blockKey,
   deleteKeys,
+  type GeneratedKey,
   generateKey,
   generateServiceKey,
   getKeyInfo,
   type KeyQuery,
-  listKeys,
+  listUserKeys,
   regenerateKey,
   unblockKey,
   updateKey,
@@ -22,7 +23,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { KEY_SORTS, KEY_STATUSES } from '../src/domain/keys/virtual-key.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { fields, requiredText, texts } from './http/body-fields.ts';
+import { fields, parseObject, requiredText, texts } from './http/body-fields.ts';
 import { flag, integer, query, text as queryText } from './http/query.ts';
 import { ignoredHead as namesInHead } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
@@ -144,6 +145,15 @@ function ignoredHead(body: Uint8Array): Readonly<Record<string, string>> {
   return namesInHead(body.length === 0 ? [] : ignoredMembers(body));
 }
 
+/** The tags of a new key where the request names them beside its metadata. */
+function sentTags({ row }: GeneratedKey, body: Uint8Array): Readonly<Record<string, unknown>> {
+  const isSent = body.length > 0 && Array.isArray(parseObject(body)['tags']);
+  return isSent ? { tags: row.metadata['tags'] } : {};
+}
+
+const generatedAnswer = (generated: GeneratedKey, body: Uint8Array) =>
+  json({ ...renderGenerated(generated), ...sentTags(generated, body) }, secretHead(body));
+
 const secretHead = (body: Uint8Array): Record<string, string> => ({
   'cache-control': 'no-store',
   ...ignoredHead(body),
@@ -169,7 +179,7 @@ export const keyRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseDraft(body),
     run: generateKey,
-    render: (generated, { body }) => json(renderGenerated(generated), secretHead(body)),
+    render: (generated, { body }) => generatedAnswer(generated, body),
   }),
   route({
     ...CHANGING,
@@ -179,7 +189,7 @@ export const keyRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseDraft(body),
     run: generateServiceKey,
-    render: (generated, { body }) => json(renderGenerated(generated), secretHead(body)),
+    render: (generated, { body }) => generatedAnswer(generated, body),
   }),
   route({
     ...READING,
@@ -196,7 +206,7 @@ export const keyRoutes: readonly RouteRow[] = [
     name: 'keys.infos',
     request: readKeys.schema,
     paths: ['/v2/key/info'],
-    answers: [200, 400, 401, 403, 422],
+    answers: [200, 401, 403, 422],
     parse: ({ body }) => readKeys(body).keys,
     run: getKeyInfos,
     // The reference echoes the keys; here only the hashes of those that exist.
@@ -208,7 +218,7 @@ export const keyRoutes: readonly RouteRow[] = [
     query: readList.schema,
     paths: ['/key/list'],
     parse: ({ search }) => parseList(search),
-    run: listKeys,
+    run: listUserKeys,
     render: ({ keys, totalCount }, { search }) => {
       const { page, size, whole } = parseList(search);
       return json({
@@ -285,6 +295,7 @@ export const keyRoutes: readonly RouteRow[] = [
     name: 'keys.delete',
     request: readDeletion.schema,
     paths: ['/key/delete'],
+    answers: [200, 401, 403, 404, 422],
     parse({ body }) {
       const { keys, key_aliases: aliases } = readDeletion(body);
       return { keys, aliases };

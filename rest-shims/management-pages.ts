@@ -99,7 +99,7 @@ export const managementPageRoutes: readonly RouteRow[] = [
     name: 'spend.userPage',
     query: merged(readPage, requiredParameters(GTE, LTE)),
     paths: [USERS],
-    answers: [200, 400, 401, 403],
+    answers: [200, 400, 401],
     parse({ search }) {
       pageIn(search);
       return { filter: { ...timesIn(search), any: {} }, by: ['user'], limit: MOST_USERS } as const;

@@ -20,7 +20,7 @@ export const providerBudgetRoutes: readonly RouteRow[] = [
     surface: 'management',
     category: null,
     credential: 'required',
-    answers: [200, 401, 403],
+    answers: [200, 401],
     bodyLimit: 0,
     name: 'providerBudgets.list',
     paths: ['/provider/budgets'],

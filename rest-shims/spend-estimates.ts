@@ -134,7 +134,7 @@ export const spendEstimateRoutes: readonly RouteRow[] = [
     name: 'spend.estimate',
     request: readEstimate.schema,
     paths: ['/cost/estimate'],
-    answers: [200, 400, 401, 404, 422],
+    answers: [200, 401, 404, 422],
     parse: ({ body }) => parseEstimate(body),
     run: estimateUsage,
     render: (estimate, { body }) => json(renderEstimate(estimate, body)),

@@ -61,7 +61,7 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
     ...READING,
     name,
     paths: [path],
-    answers: [200, 401, 403],
+    answers: [200, 401],
     query: TAGS,
     parse({ search }) {
       const windows = windowsUntil(new Date(), { days, count: COUNT });
@@ -108,7 +108,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'tagUse.distinct',
     paths: ['/tag/distinct'],
-    answers: [200, 401, 403],
+    answers: [200, 401],
     parse: () => ({ period: null, tags: null, by: ['tag'] as const, byDay: false }),
     run: readTagUse,
     render: ({ groups }) => json({ results: sumsByTag(groups).map(({ tag }) => ({ tag })) }),
@@ -118,7 +118,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     name: 'tagUse.summary',
     query: merged(TAGS, requiredParameters('start_date', 'end_date')),
     paths: ['/tag/summary'],
-    answers: [200, 400, 401, 403, 422],
+    answers: [200, 400, 401, 422],
     parse: ({ search }) => ({
       period: validatedPeriod(search),
       tags: tagsIn(search),
@@ -140,7 +140,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     name: 'tagUse.users',
     query: merged(TAGS, textParameters('start_date', 'end_date'), pageReader),
     paths: ['/tag/user-agent/per-user-analytics'],
-    answers: [200, 400, 401, 403, 422],
+    answers: [200, 400, 401, 422],
     parse({ search }) {
       pageReader(search);
       const period = periodIn(search) ?? usualPeriod(new Date());

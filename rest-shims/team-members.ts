@@ -166,6 +166,12 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
     bodyLimit: 0,
     parse: ({ params }) => ({ teamId: params['team'] ?? '' }),
     run: getOwnMembership,
-    render: (view) => json({ ...renderMembership(view), role: view.member.role }),
+    render: (view) =>
+      json({
+        ...renderMembership(view),
+        role: view.member.role,
+        user_email: view.user?.email ?? null,
+        team_alias: view.teamAlias,
+      }),
   }),
 ]);

@@ -285,7 +285,7 @@ export const teamRoutes: readonly RouteRow[] = namingIgnored([
     failures: { body: 'rule' },
     parse: ({ body, params }) => parseChange({ ...parseObject(body), team_id: params['team'] }),
     run: updateTeam,
-    render: (view) => json({ team_id: view.team.id, data: renderTeamTable(view) }),
+    render: (view) => json(renderTeam(view)),
   }),
   route({
     ...CHANGING,

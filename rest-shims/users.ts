@@ -222,7 +222,8 @@ export const userRoutes: readonly RouteRow[] = namingIgnored([
     name: 'users.list',
     query: readList.schema,
     paths: ['/user/list'],
-    answers: [200, 400, 401, 422],
+    answers: [200, 400, 401, 403, 422],
+    failures: { body: 'detail' },
     parse: ({ search }) => parseList(search),
     run: listUsers,
     render: ({ users, totalCount }, { search }) => {

@@ -58,7 +58,8 @@ export const isReadOnly = ({ role }: Caller): boolean =>
   role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
 
 /** Proxy administrators, and keys of users that are not read-only. */
-const isAdminOrUser = (one: Caller): boolean => isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
+export const isAdminOrUser = (one: Caller): boolean =>
+  isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
 
 /** Why a caller who is no administrator may not change keys. `right` is what is missing for a key of a user. */
 export function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
@@ -128,7 +129,7 @@ export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: ch
 
 /** The refusal of a caller who may not manage users and teams. Its right decides the status of the reference. */
 export function refuseManagement(caller: Caller): Forbidden {
-  if (isReadOnly(caller))
+  if (caller.role === 'proxy_admin_viewer')
     return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer', {
       hasWordsOfReference: true,
     });

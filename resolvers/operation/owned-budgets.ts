@@ -22,7 +22,10 @@ export async function budgetOf(
   const named = idOrNull(budgetId);
   const about = authored(scope);
   if (named !== null) {
-    if (setsLimits(limits)) throw new InvalidInput('Set either budget_id or limits, not both.');
+    if (setsLimits(limits)) {
+      const message = 'Value error, Set either budget_id or limits, not both.';
+      throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
+    }
     const budget = await stores.budgets.find(named);
     if (budget === null) throw new InvalidInput(`Budget ${named} does not exist.`);
     return budget.id;

@@ -1,7 +1,7 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
-import { type Access, isAdmin, isAnyAdmin, keyRefusal, known } from './access.ts';
+import { type Access, isAdmin, isAnyAdmin, known, refuseManagement } from './access.ts';
 
 /** Whether a caller sees the calls of everyone: an administrator, or a key with the permission `get_spend_routes`. */
 export const seesAllSpend = (caller: Caller): boolean =>
@@ -14,7 +14,7 @@ export const spendReader: Access = {
     'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`, for all calls; keys of a user for the calls of that user.',
   check(caller) {
     const sure = known(caller);
-    if (!seesAllSpend(sure) && idOrNull(sure.userId) === null) throw keyRefusal(sure, 'key_admin');
+    if (!seesAllSpend(sure) && idOrNull(sure.userId) === null) throw refuseManagement(sure);
   },
 };
 
@@ -28,12 +28,12 @@ export const activityReader: Access = {
   },
 };
 
-/** Administrators, the read-only ones too. The refusal names the missing right. */
+/** Administrators, the read-only ones too. */
 export const spendAdmin: Access = {
   name: 'spendAdmin',
   description: 'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`.',
   check(caller) {
-    if (!seesAllSpend(known(caller))) throw keyRefusal(known(caller), 'key_admin');
+    if (!seesAllSpend(known(caller))) throw refuseManagement(known(caller));
   },
 };
 

@@ -90,7 +90,10 @@ export const OWNERS_ANSWERS: AnswerTypes = {
     updated_user: { user_id: string, user_email: unknown } | null, updated_team_membership: TeamMembership | null }[],
     total_requested: integer, successful_additions: integer, failed_additions: integer, updated_team: Team }
   `,
-  'teamMembers.own': 'TeamMembership',
+  'teamMembers.own': `
+    { user_id: string, team_id: string, budget_id: string | null, spend: number, total_spend: number,
+    litellm_budget_table: object | null, role: string, user_email: string | null, team_alias: string | null }
+  `,
   'teamMembers.remove': 'Team',
   'teamMembers.resetSpend': `
     { team_id: string, user_id: string, spend: number, previous_spend: number, max_budget: number | null }
@@ -112,7 +115,7 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'teams.page': `
     { teams: Team[], total: integer, page: integer, page_size: integer, total_pages: integer }
   `,
-  'teams.patch': '{ team_id: string, data: Team }',
+  'teams.patch': 'Team',
   'teams.permissions': `
     { team_id: string, team_member_permissions: string[], all_available_permissions: string[] }
   `,

@@ -174,6 +174,14 @@ export function members<Values extends Readonly<Record<string, unknown>>>(reader
   });
 }
 
+/** Place of the fault in a text that is not JSON, with its position where the engine names it. */
+function placeOfFault(error: unknown, end: number): Issue['path'] {
+  const message = error instanceof Error ? error.message : '';
+  if (message.endsWith('end of JSON input')) return ['body', end];
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return position === undefined ? ['body'] : ['body', Number(position)];
+}
+
 /** A JSON object. Throws InvalidInput. */
 export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   if (body.length === 0) throw broken({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
@@ -184,8 +192,9 @@ export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>>
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
-  } catch {
-    throw broken({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {} });
+  } catch (error) {
+    const path = placeOfFault(error, body.length);
+    throw broken({ path, rule: 'json_invalid', message: 'JSON decode error', input: {} });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw broken({

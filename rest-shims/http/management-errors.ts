@@ -31,10 +31,18 @@ const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
 /** Error fields of a change of a model that is not stored. */
 const NOT_STORED: TypeAndParam = { type: 'validation_error', param: null };
 
+/** Missing rights whose errors have the body `{"detail":{"error":…}}`. */
+const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
+  'key_block',
+  'service_account',
+  'team_list',
+  'team_members',
+  'user_list',
+]);
+
 /** `detail` of a key route's error without an envelope; undefined for an error with one. */
 export function plainDetail(error: DomainError | null): unknown {
-  if (error instanceof Forbidden && (error.right === 'key_block' || error.right === 'service_account'))
-    return { error: error.message };
+  if (error instanceof Forbidden && PLAIN_RIGHTS.has(error.right ?? '')) return { error: error.message };
   if (error instanceof Forbidden && error.right === 'gateway_activity') return error.message;
   if (error instanceof NotFound && error.kind === 'priced model') return { error: error.message };
   if (!(error instanceof InvalidInput) || error.field === null) return undefined;
@@ -48,13 +56,13 @@ export const isNoJson = (error: DomainError): boolean =>
 
 /** Type and parameter of a management route's error; null for those of the proxy surface. */
 export function managementTypeAndParam(error: DomainError): TypeAndParam | null {
-  if (isNoJson(error)) return { type: 'invalid_request_error', param: 'request_body' };
   if (error instanceof InvalidInput && error.field === null) return RULE;
   if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;
   const ofSpend = error instanceof InvalidInput ? SPEND_FAULTS[error.field ?? ''] : undefined;
   if (ofSpend !== undefined) return ofSpend;
   if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...RULE, param: NO_PARAM };
   if (error instanceof Forbidden && error.right === 'key_owner') return RULE;
+  if (error instanceof Forbidden && error.right === 'key_list') return { type: 'bad_request_error', param: 'user_id' };
   if (error instanceof NotPermitted) return { type: 'team_member_permission_error', param: error.route };
   if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: NO_PARAM };
   return error instanceof NotFound && error.kind === 'keys' ? RULE : null;

@@ -12,6 +12,7 @@ import { SignInRefused, SignInThrottled } from '../../src/domain/users/sign-in.t
 import { OwnedByFile } from '../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
 import { type RenderedError, renderError, statusOf } from '../errors.ts';
+import { isNoJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../sign-in-page.ts';
 
@@ -58,7 +59,7 @@ const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
 function bodyIn(form: FailureForm, error: DomainError, code: string): object | null {
   const isCommon =
     !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
-    (error instanceof InvalidInput && error.issues.length > 0 && form.body !== 'auth');
+    (error instanceof InvalidInput && error.issues.length > 0 && (form.body !== 'auth' || isNoJson(error)));
   const { message } = error;
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };

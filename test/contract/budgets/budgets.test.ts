@@ -49,6 +49,14 @@ describe('budgets', () => {
     });
     expect(await post('/budget/update', { budget_id: 'none' })).toEqual({ status: 200, body: null });
     expect((await post('/budget/update', { budget_id: 'b1', max_budget: -1 })).status).toBe(400);
+    for (const id of [undefined, null, '', ' '])
+      expect(await post('/budget/update', { budget_id: id, max_budget: 1 })).toEqual(
+        detail(400, 'budget_id is required'),
+      );
+  });
+
+  it('budgets.info 400: no ids', async () => {
+    expect(await post('/budget/info', { budgets: [] })).toEqual(detail(400, 'Specify list of budget ids to query.'));
   });
 
   it('budgets.delete 200: null for an unknown budget', async () => {

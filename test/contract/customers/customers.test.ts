@@ -17,11 +17,20 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     expect((await get(`${path}/list`)).body).toContainEqual(body);
   });
 
-  it('customers.create 400: a taken id, an unknown budget, a budget beside limits', async () => {
+  it('customers.create 400: a taken id, an unknown budget', async () => {
     const message = `Customer already exists, passed user_id=${id}. Please pass a new user_id.`;
     expect(await post(`${path}/new`, { user_id: id })).toEqual(envelope(400, message, 'bad_request', 'user_id'));
     expect((await post(`${path}/new`, { user_id: 'x', budget_id: 'none' })).status).toBe(400);
-    expect((await post(`${path}/new`, { user_id: 'x', budget_id: 'none', max_budget: 1 })).status).toBe(400);
+    expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
+  });
+
+  it('customers.create 422: a budget beside limits', async () => {
+    expect(await post(`${path}/new`, { user_id: 'x', budget_id: 'none', max_budget: 1 })).toEqual({
+      status: 422,
+      body: {
+        detail: [{ type: 'value_error', loc: ['body'], msg: 'Value error, Set either budget_id or limits, not both.' }],
+      },
+    });
     expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
   });
 

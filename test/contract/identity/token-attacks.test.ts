@@ -78,9 +78,9 @@ describe('rights that a token claims', () => {
     ['a mapped role with other case', { roles: ['Operator'] }],
     ['a scope that begins like that of administrators', { scope: 'litellm_proxy_admin_x xlitellm_proxy_admin' }],
     ['a role of the product', { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' }],
-  ])('401: %s makes no administrator', async (_case, claims) => {
+  ])('403: %s makes no administrator', async (_case, claims) => {
     const bearer = await token({ sub: 'mallory', ...claims });
-    expect((await send(bearer, '/user/list')).status).toBe(401);
+    expect((await send(bearer, '/user/list')).status).toBe(403);
     expect((await send(bearer, '/key/generate', app, { user_id: 'boss' })).status).toBe(403);
   });
 

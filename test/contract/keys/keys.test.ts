@@ -216,22 +216,17 @@ describe('keys.generate', () => {
     expect(await generate(sent)).toEqual({ status: 422, body: { detail: [fault] } });
   });
 
-  it.each(['{"a"', `{"metadata":${'{"a":'.repeat(600)}1${'}'.repeat(600)}}`])(
-    'keys.generate 400: a body that is no JSON',
-    async (sent) => {
-      expect(await generate(sent)).toEqual({
-        status: 400,
-        body: {
-          error: {
-            message: 'The body is not valid.',
-            type: 'invalid_request_error',
-            param: 'request_body',
-            code: '400',
-          },
-        },
-      });
-    },
-  );
+  it.each([
+    ['{"a"', ['body', 4]],
+    ['{"a":', ['body', 5]],
+    ['{"a":x}', ['body']],
+    [`{"metadata":${'{"a":'.repeat(600)}1${'}'.repeat(600)}}`, ['body']],
+  ])('keys.generate 422: a body that is no JSON, or nests too deep', async (sent, loc) => {
+    expect(await generate(sent)).toEqual({
+      status: 422,
+      body: { detail: [{ type: 'json_invalid', loc, msg: 'JSON decode error' }] },
+    });
+  });
 
   it('keys.generate 400: a budget below zero', async () => {
     const message = 'max_budget must be a non-negative finite number. Received: -1';

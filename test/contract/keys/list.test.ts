@@ -70,19 +70,27 @@ describe('keys.list', () => {
     expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
   });
 
-  it('keys.list 200: others list their own keys and those of their user, with any filter', async () => {
-    expect(await get('', keys['d'])).toEqual(page(['d']));
+  it('keys.list 200: a key of a user lists those of the user, with any filter', async () => {
     expect(await get('', keys['c'])).toEqual(page(['c', 'a']));
     expect(await get('?team_id=t', keys['c'])).toEqual(page(['a']));
     expect(await get('', keys['viewer'])).toEqual(page(['viewer', 'd', 'c', 'b', 'a']));
   });
 
   it('keys.list 403: the keys of another user', async () => {
-    const message = "You are not authorized to check another user's keys.";
-    expect(await get('?user_id=u', keys['d'])).toEqual({
+    const message = "You are not authorized to check another user's keys";
+    expect(await get('?user_id=other', keys['c'])).toEqual({
       status: 403,
-      body: { error: { message, type: 'internal_server_error', param: null, code: '403' } },
+      body: { error: { message, type: 'bad_request_error', param: 'user_id', code: '403' } },
     });
+  });
+
+  it('keys.list 403: a key without a user', async () => {
+    const message = "No 'user_id' is associated with your API key.";
+    for (const query of ['', '?user_id=u', '?team_id=t'])
+      expect(await get(query, keys['d'])).toEqual({
+        status: 403,
+        body: { error: { message, type: 'bad_request_error', param: 'user_id', code: '403' } },
+      });
   });
 
   it('keys.list 401: an unknown key', async () => {
@@ -186,7 +194,8 @@ describe('changes of keys in the graph', () => {
   };
   const made = async (draft: object = {}): Promise<string> =>
     ((await (await app.call('POST', '/key/generate', draft)).json()) as { key: string }).key;
-  const statusOf = async (key: string): Promise<number> => (await get('', key)).status;
+  const statusOf = async (key: string): Promise<number> =>
+    (await app.call('GET', '/key/info', undefined, { authorization: `Bearer ${key}` })).status;
 
   it('updates, blocks and unblocks', async () => {
     const key = await made({ team_id: 't', models: ['demo'] });

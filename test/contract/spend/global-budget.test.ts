@@ -62,11 +62,11 @@ describe('the budget of all calls', () => {
     });
   });
 
-  it('spend.total 403: is not shown to other keys', async () => {
+  it('spend.total 401: is not shown to other keys', async () => {
     await calls.manage('/user/new', { user_id: 'u', auto_create_key: false });
     const key = await calls.newKey({ user_id: 'u' });
     const answer = await calls.app.call('GET', '/global/spend', undefined, { authorization: `Bearer ${key}` });
-    expect(answer.status).toBe(403);
+    expect(answer.status).toBe(401);
     expect(await graphed(calls, key)).toMatchObject({ data: { globalBudget: null }, errors: [{}] });
   });
 

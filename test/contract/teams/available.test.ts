@@ -31,9 +31,9 @@ it('teams.available 401: an unknown key', async () => {
 });
 
 it('a user joins an available team alone, as a plain member, and is not shown it any more', async () => {
-  expect((await join('closed')).status).toBe(401);
-  expect((await join('open', 'admin')).status).toBe(401);
-  expect((await join('open', 'user', 'bob')).status).toBe(401);
+  expect((await join('closed')).status).toBe(403);
+  expect((await join('open', 'admin')).status).toBe(403);
+  expect((await join('open', 'user', 'bob')).status).toBe(403);
   expect((await join('open')).status).toBe(200);
   expect((await send('GET', '/team/available', undefined, user)).body).toEqual([]);
 });

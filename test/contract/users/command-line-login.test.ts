@@ -226,11 +226,11 @@ describe('a session of the command line', () => {
     expect((await client.get('/v1/models', key)).status).toBe(401);
   });
 
-  it('401: a demoted administrator on routes of administrators', async () => {
+  it('403: a demoted administrator on routes of administrators', async () => {
     const password = await member('boss', [], 'proxy_admin');
     const key = String((await logIn('boss', password)).body['key']);
     expect((await client.get('/user/list', key)).status).toBe(200);
     await client.post('/user/update', { user_id: 'boss', user_role: 'internal_user' });
-    expect((await client.get('/user/list', key)).status).toBe(401);
+    expect((await client.get('/user/list', key)).status).toBe(403);
   });
 });

@@ -52,7 +52,8 @@ describe('users', () => {
   it('users.info, users.flatInfo 403: a user reads itself only', async () => {
     const key = await user({ user_id: 'own', user_role: 'internal_user' });
     expect((await get('/user/info?user_id=own', key)).status).toBe(200);
-    const refused = envelope(403, 'User=own not authorized to access this user=ann');
+    const message = "key not allowed to access this user's info. user_id=ann, key's user_id=own";
+    const refused = envelope(403, message, 'auth_error', 'None');
     expect(await get('/user/info?user_id=ann', key)).toEqual(refused);
     expect(await get('/v2/user/info?user_id=ann', key)).toEqual(refused);
   });
@@ -67,8 +68,10 @@ describe('users', () => {
       { user_id: 'tim' },
       { user_id: 'default_user_id' },
     ]);
-    expect((await get('/user/list?sort_by=zzz')).status).toBe(400);
-    expect((await get('/user/list?role=king')).status).toBe(400);
+    const sorts = 'user_id, user_email, created_at, user_alias, user_role, spend, max_budget';
+    expect(await get('/user/list?sort_by=zzz')).toEqual(detail(400, `Invalid sort column. Must be one of: ${sorts}`));
+    const roles = 'proxy_admin, proxy_admin_viewer, internal_user, internal_user_viewer';
+    expect(await get('/user/list?role=king')).toEqual(detail(400, `Invalid role. Must be one of: ${roles}`));
     expect((await get('/user/list?page=0')).status).toBe(422);
   });
 
@@ -84,14 +87,17 @@ describe('users', () => {
     expect((await infoOf('made-late'))['user_info']).toMatchObject({ rpm_limit: 3 });
   });
 
-  it('users.update 400, users.update 403: a taken email, and what a user may not change of itself', async () => {
+  it('users.update 400, users.update 401: a taken email, and what a user may not change of itself', async () => {
     await post('/user/new', { user_id: 'taken', user_email: 'taken@x.org' });
     expect((await post('/user/update', { user_id: 'upd', user_email: 'TAKEN@x.org' })).status).toBe(400);
     const key = await user({ user_id: 'self', user_role: 'internal_user' });
+    const message =
+      'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=internal_user.';
+    const refused = envelope(401, message, 'auth_error', 'None');
     expect((await post('/user/update', { user_id: 'self', user_alias: 'S' }, key)).status).toBe(200);
     for (const foreign of [{ user_role: 'proxy_admin' }, { max_budget: 9 }, { models: [] }])
-      expect((await post('/user/update', { user_id: 'self', ...foreign }, key)).status).toBe(403);
-    expect((await post('/user/update', { user_id: 'upd', user_alias: 'S' }, key)).status).toBe(403);
+      expect(await post('/user/update', { user_id: 'self', ...foreign }, key)).toEqual(refused);
+    expect(await post('/user/update', { user_id: 'upd', user_alias: 'S' }, key)).toEqual(refused);
   });
 
   it('users.bulkUpdate 200, users.bulkUpdate 400: each change has an outcome', async () => {
@@ -128,11 +134,11 @@ describe('users', () => {
     expect(after).toMatchObject({ total_users: null, total_teams_used: before['total_teams_used'] });
   });
 
-  it('the role of a user bounds the role of its keys at once', async () => {
+  it('users.list 403: the role of a user bounds the role of its keys at once', async () => {
     const key = await user({ user_id: 'boss', user_role: 'proxy_admin' });
     expect((await get('/user/list', key)).status).toBe(200);
     await post('/user/update', { user_id: 'boss', user_role: 'internal_user' });
-    expect((await get('/user/list', key)).status).toBe(401);
+    expect(await get('/user/list', key)).toEqual(detail(403, 'Only proxy admins can list users.'));
     await post('/user/update', { user_id: 'boss', user_role: 'proxy_admin' });
     expect((await get('/user/list', key)).status).toBe(200);
   });

@@ -1,0 +1,53 @@
+import type { Caller } from '../../src/domain/caller.ts';
+import { Forbidden } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import {
+  type Access,
+  isAdminOrUser,
+  isAnyAdmin,
+  known,
+  refuseManagement,
+  teamManager,
+  tenantViewer,
+} from './access.ts';
+
+/** Administrators and keys with a user, for lists of keys. */
+export const keyLister: Access = {
+  name: 'keyLister',
+  description: 'Proxy administrators, read-only ones too, for all keys; keys of a user for those of that user.',
+  check(caller) {
+    const sure = known(caller);
+    if (!isAnyAdmin(sure) && idOrNull(sure.userId) === null)
+      throw new Forbidden("No 'user_id' is associated with your API key.", 'key_list');
+  },
+};
+
+/** The refusal of a caller who may not manage the members of a team. */
+export function refuseMembers(caller: Caller): Forbidden {
+  if (caller.role === 'proxy_admin_viewer') return refuseManagement(caller);
+  return new Forbidden('Call not allowed. User not proxy admin OR team admin.', 'team_members', {
+    hasWordsOfReference: true,
+  });
+}
+
+/** As `teamManager`, for the members of teams; the refusal has another form on the wire. */
+export const memberManager: Access = {
+  ...teamManager,
+  name: 'memberManager',
+  check(caller) {
+    if (!isAdminOrUser(known(caller))) throw refuseMembers(known(caller));
+  },
+};
+
+/** As `tenantViewer`; the refusal of a user has another form on the wire. */
+export const userLister: Access = {
+  ...tenantViewer,
+  name: 'userLister',
+  check(caller) {
+    const sure = known(caller);
+    if (isAnyAdmin(sure)) return;
+    if (sure.role === 'internal_user' && idOrNull(sure.userId) !== null)
+      throw new Forbidden('Only proxy admins can list users.', 'user_list');
+    throw refuseManagement(sure);
+  },
+};
