@@ -1,7 +1,7 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import type { Page } from '../src/domain/page.ts';
-import { readSessionCursor, sessionCursorAfter } from '../src/domain/traces/session-cursor.ts';
+import { pageOfRows } from '../src/domain/page.ts';
+import { readSessionCursor } from '../src/domain/traces/session-cursor.ts';
 import { MOST_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
 import { NO_FILTERS, type TraceFilters } from '../src/domain/traces/trace-search.ts';
 import { traceReader } from './operation/access.ts';
@@ -25,7 +25,9 @@ export interface SessionQuery {
 }
 
 /** A page of sessions, and the search that cursors of its rows contain. */
-export interface SessionPage extends Page<SessionActivity> {
+export interface SessionPage {
+  readonly items: readonly SessionActivity[];
+  readonly hasMore: boolean;
   readonly search: SessionSearch;
 }
 
@@ -43,9 +45,8 @@ export const listSessions = operation({
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
       throw new InvalidInput('The cursor belongs to another window.');
     await scope.platform.records.readable();
-    const items = await scope.platform.stores.traces.sessions(visibilityOf(callerOf(scope)), search, limit);
-    const last = items.length === limit ? items.at(-1) : undefined;
-    return { items, nextCursor: last === undefined ? null : sessionCursorAfter(search, last), search };
+    const rows = await scope.platform.stores.traces.sessions(visibilityOf(callerOf(scope)), search, limit + 1);
+    return { ...pageOfRows(rows, limit), search };
   },
 });
 

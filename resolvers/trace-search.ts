@@ -1,8 +1,8 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import type { Page } from '../src/domain/page.ts';
+import { pageOfRows } from '../src/domain/page.ts';
 import { TRACE_PAGE_SIZE, type TraceSummary } from '../src/domain/traces/trace.ts';
-import { readSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
+import { readSearchCursor } from '../src/domain/traces/search-cursor.ts';
 import {
   type AgentActivity,
   emptyBucket,
@@ -39,7 +39,9 @@ export interface TraceSearchQuery {
 }
 
 /** A page of summaries, and the search that cursors of its rows contain. */
-export interface TraceSearchPage extends Page<TraceSummary> {
+export interface TraceSearchPage {
+  readonly items: readonly TraceSummary[];
+  readonly hasMore: boolean;
   readonly search: TraceSearch;
 }
 
@@ -69,9 +71,8 @@ export const searchTraces = operation({
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
       throw new InvalidInput('The cursor belongs to another window.');
     await scope.platform.records.readable();
-    const items = await scope.platform.stores.traces.searchSummaries(visibilityOf(callerOf(scope)), search, limit);
-    const last = items.length === limit ? items.at(-1) : undefined;
-    return { items, nextCursor: last === undefined ? null : searchCursorAfter(search, last), search };
+    const rows = await scope.platform.stores.traces.searchSummaries(visibilityOf(callerOf(scope)), search, limit + 1);
+    return { ...pageOfRows(rows, limit), search };
   },
 });
 

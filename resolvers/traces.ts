@@ -1,7 +1,7 @@
 import type { Delivery } from '../src/domain/bus.ts';
 import { type Caller, mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
-import type { Page } from '../src/domain/page.ts';
+import { type Page, pageOfRows } from '../src/domain/page.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
@@ -57,6 +57,7 @@ export interface TraceListQuery {
 
 /** A page of summaries, and the window that cursors of its rows contain. */
 export interface TracePage extends Page<TraceSummary> {
+  readonly hasMore: boolean;
   readonly window: Pick<TraceWindow, 'startMs' | 'endMs'>;
 }
 
@@ -119,9 +120,11 @@ export const listTraces = operation({
     checkedPageSize(limit, { most: TRACE_PAGE_SIZE });
     const window = windowOf(query, clock.now().getTime());
     await scope.platform.records.readable();
-    const items = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit);
+    const rows = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit + 1);
+    const { items, hasMore } = pageOfRows(rows, limit);
+    // The documented cursor follows every full page, also the last one.
     const last = items.length === limit ? items.at(-1) : undefined;
-    return { items, nextCursor: last === undefined ? null : cursorAfter(window, last), window };
+    return { items, hasMore, nextCursor: last === undefined ? null : cursorAfter(window, last), window };
   },
 });
 

@@ -129,7 +129,7 @@ builder.queryField('sessions', (t) =>
       filter: t.arg({ type: TraceFilterType, description: 'Traces to count. All when absent.' }),
     },
     resolve: async (_root, { from, to, first, after, filter }, { scope }): Promise<SessionListConnection> => {
-      const { items, nextCursor, search } = await listSessions(scope, {
+      const { items, hasMore, search } = await listSessions(scope, {
         startMs: from?.getTime() ?? null,
         endMs: to?.getTime() ?? null,
         filters: filter ? filtersOf(filter) : null,
@@ -142,7 +142,7 @@ builder.queryField('sessions', (t) =>
         search,
         edges: items.map((session) => ({ node: { ...session, search }, cursor: sessionCursorAfter(search, session) })),
         pageInfo: {
-          hasNextPage: nextCursor !== null,
+          hasNextPage: hasMore,
           hasPreviousPage: false,
           startCursor: cursorOf(items[0]),
           endCursor: cursorOf(items.at(-1)),

@@ -66,14 +66,14 @@ function connectionOf(
 }
 
 async function connectionOfPage(page: Promise<TracePage>): Promise<TraceListConnection> {
-  const { items, nextCursor, window } = await page;
+  const { items, hasMore, window } = await page;
   const counted = { ...window, filters: NO_FILTERS };
-  return connectionOf(items, nextCursor !== null, (summary) => cursorAfter(window, summary), counted);
+  return connectionOf(items, hasMore, (summary) => cursorAfter(window, summary), counted);
 }
 
 export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<TraceListConnection> {
-  const { items, nextCursor, search } = await page;
-  return connectionOf(items, nextCursor !== null, (summary) => searchCursorAfter(search, summary), search);
+  const { items, hasMore, search } = await page;
+  return connectionOf(items, hasMore, (summary) => searchCursorAfter(search, summary), search);
 }
 
 /** Arguments of a page of traces. */

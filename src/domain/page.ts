@@ -3,3 +3,9 @@ export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
 }
+
+/** The page of `limit` rows, of which one row more was read. */
+export const pageOfRows = <Row>(rows: readonly Row[], limit: number) => ({
+  items: rows.slice(0, limit),
+  hasMore: rows.length > limit,
+});

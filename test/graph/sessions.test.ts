@@ -63,7 +63,8 @@ describe('sessions', () => {
     expect([first.nodes.map(({ sessionId }) => sessionId), first.pageInfo.hasNextPage]).toEqual([['chat'], true]);
     const after = first.pageInfo.endCursor;
     const second = (await house.call(SessionsDocument, { first: 1, after })).data.sessions;
-    expect(second.nodes.map(({ sessionId }) => sessionId)).toEqual(['other']);
+    // The last page is full, and says that none follows.
+    expect([second.nodes.map(({ sessionId }) => sessionId), second.pageInfo.hasNextPage]).toEqual([['other'], false]);
     const tagged = (await house.call(SessionsDocument, { filter: { tag: 'test', userId: 'ann' } })).data.sessions;
     expect(tagged.nodes.map(({ sessionId, traceCount }) => [sessionId, traceCount])).toEqual([['chat', 1]]);
     expect((await house.call(SessionsDocument, { filter: { tag: 'none' } })).data.sessions.nodes).toEqual([]);

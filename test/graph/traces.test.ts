@@ -11,7 +11,7 @@ import {
   traceId,
 } from '../ports/samples.ts';
 import { traceRefOf } from '../support/memory-trace-store.ts';
-import { TraceDocument, TracesDocument, TracesWithSpansDocument } from './generated/graphql.ts';
+import { TraceDocument, TraceSearchDocument, TracesDocument, TracesWithSpansDocument } from './generated/graphql.ts';
 import { openGraph } from './graph-server.ts';
 
 const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
@@ -51,6 +51,13 @@ describe('traces', () => {
       [[3, 2], true],
       [[1], false],
     ]);
+  });
+
+  it('have no next page after a full page with the last trace', async () => {
+    await ingestTraces(2);
+    const whole = (await house.call(TracesDocument, { first: 2 })).data.traces;
+    const found = (await house.call(TraceSearchDocument, { first: 2, filter: { minErrors: 0 } })).data.traces;
+    for (const { nodes, pageInfo } of [whole, found]) expect([nodes.length, pageInfo.hasNextPage]).toEqual([2, false]);
   });
 
   it('continue after any of their rows', async () => {
