@@ -31,7 +31,7 @@ const row = (name: string, path: string, regulation: Regulation): RouteRow =>
     surface: 'management',
     category: null,
     credential: 'required',
-    answers: [200, 401, 403, 422],
+    answers: [200, 401, 422],
     bodyLimit: 1024 * 1024,
     request: readCall.schema,
     parse({ body }) {

@@ -72,9 +72,9 @@ describe.each(ROWS)('$row', ({ row, path, told }) => {
     expect(await client.post(path, CALL, key)).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });
   });
 
-  it(`${row} 403: with the key of a read-only user`, async () => {
+  it(`${row} 401: with the key of a read-only user`, async () => {
     const key = await client.user({ user_role: 'internal_user_viewer' });
-    expect(await client.post(path, CALL, key)).toMatchObject({ status: 403, body: { error: { type: 'auth_error' } } });
+    expect(await client.post(path, CALL, key)).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });
   });
 
   it.each([

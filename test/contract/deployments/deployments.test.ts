@@ -189,6 +189,6 @@ describe('stored models', () => {
 
   it('refuses a body that is no object', async () => {
     expect((await post('/model/new', [])).status).toBe(422);
-    expect((await post('/model/new', '{')).status).toBe(400);
+    expect((await post('/model/new', '{')).status).toBe(422);
   });
 });

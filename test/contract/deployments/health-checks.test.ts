@@ -242,7 +242,9 @@ it('health.services 400, health.services 401, health.services 403, health.servic
   expect(await get('/health/services?service=redis')).toEqual(refused('No Redis is configured.'));
   expect(await get('/health/services?service=otel', '')).toEqual(NO_KEY);
   const viewer = await user({ user_role: 'internal_user_viewer' });
-  expect((await get('/health/services?service=otel', viewer)).status).toBe(403);
+  expect((await get('/health/services?service=otel', viewer)).status).toBe(401);
+  const auditor = await user({ user_role: 'proxy_admin_viewer' });
+  expect((await get('/health/services?service=otel', auditor)).status).toBe(403);
   expect(await get('/health/services')).toEqual({
     status: 422,
     body: { detail: [{ type: 'missing', loc: ['query', 'service'], msg: 'Field required' }] },
