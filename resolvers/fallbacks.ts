@@ -8,7 +8,7 @@ import {
 } from '../src/domain/fallbacks/fallback.ts';
 import { standsFor } from '../src/domain/deployments/model-names.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { modelAdmin, system, tenantViewer } from './operation/access.ts';
+import { system, tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
 import type { FallbackPlatform } from './operation/model-platform.ts';
@@ -52,7 +52,7 @@ function assertNotConfigured({ platform }: FallbackScope, { model, type }: Chose
  */
 export const setFallback = operation({
   name: 'setFallback',
-  access: modelAdmin,
+  access: tenantAdmin,
   async run(scope: FallbackScope, draft: FallbackDraft): Promise<StoredFallback> {
     const { platform } = scope;
     assertStoresModels(scope);
@@ -109,7 +109,7 @@ export const listFallbacks = operation({
 /** Deletes the stored fallbacks of a model. Throws Unsupported, InvalidInput for those of the file, and NotFound. */
 export const deleteFallback = operation({
   name: 'deleteFallback',
-  access: modelAdmin,
+  access: tenantAdmin,
   async run(scope: FallbackScope, target: ChosenFallback): Promise<ChosenFallback> {
     const { platform } = scope;
     assertStoresModels(scope);

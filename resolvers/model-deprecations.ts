@@ -21,6 +21,9 @@ export interface Deprecations {
   readonly deprecated: readonly Deprecation[];
   readonly imminent: readonly Deprecation[];
   readonly upcoming: readonly Deprecation[];
+  /** Days up to which a date is imminent. */
+  readonly withinDays: number;
+  readonly checkedAt: Date;
 }
 
 const DAY_MS = 86_400_000;
@@ -32,7 +35,8 @@ export const listDeprecations = operation({
   access: anyKey,
   run(scope: Scope<DeprecationPlatform>, { withinDays }: { readonly withinDays: number }): Deprecations {
     const { deployments, catalog, clock } = scope.platform;
-    const today = Math.floor(clock.now().getTime() / DAY_MS);
+    const now = clock.now();
+    const today = Math.floor(now.getTime() / DAY_MS);
     const found = modelInfos(deployments.all(), catalog.current(), callerOf(scope).key)
       .flatMap(({ name, deployment, entry }): readonly Deprecation[] => {
         const date = entry?.row['deprecation_date'];
@@ -47,6 +51,8 @@ export const listDeprecations = operation({
       deprecated: found.filter(({ daysLeft }) => daysLeft < 0),
       imminent: found.filter(({ daysLeft }) => daysLeft >= 0 && daysLeft <= withinDays),
       upcoming: found.filter(({ daysLeft }) => daysLeft > withinDays),
+      withinDays,
+      checkedAt: now,
     };
   },
 });

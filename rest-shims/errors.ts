@@ -12,6 +12,7 @@ import {
   RateLimited,
   Unauthenticated,
   Unavailable,
+  UnknownModel,
   UpstreamFailed,
 } from '../src/domain/errors.ts';
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
@@ -226,6 +227,7 @@ export function renderError(
 function valueOf(surface: Surface, status: number, error: DomainError | null): object {
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
+  if (error instanceof UnknownModel && error.as === 'speech') return { detail: { error: error.message } };
   if (surface === 'lens' && !(error instanceof Unauthenticated && !(error instanceof UnknownWorker)))
     return { detail: lensDetailOf(error) };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
@@ -240,11 +242,19 @@ function valueOf(surface: Surface, status: number, error: DomainError | null): o
 /** Kinds of unknown objects whose failure is `detail`. */
 const PLAIN_NOT_FOUND: ReadonlySet<string> = new Set(['listed model', 'forwarded path']);
 
+const isFallbackType = (error: DomainError | null): boolean =>
+  error instanceof InvalidInput && error.field === 'fallback_type';
+
 /** Whether a failure is rendered in the OpenAI envelope, not as `detail`. */
 function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   if (error instanceof Unauthenticated) return true;
+  if (error instanceof Forbidden && error.right === 'model') return true;
   if (surface === 'proxy')
-    return !(error instanceof MissingFormField || (error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind)));
+    return !(
+      error instanceof MissingFormField ||
+      isFallbackType(error) ||
+      (error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind))
+    );
   return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0);
 }
 

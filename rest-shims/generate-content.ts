@@ -9,6 +9,7 @@ import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { embedContent, isEmbedMethod } from './embed-content.ts';
+import { sourceOfCount } from './model-call/count-source.ts';
 import { callTermsOf } from './model-call/terms.ts';
 import { geminiError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
@@ -54,7 +55,7 @@ function readCount(request: HttpRequest): ModelRequest {
 
 async function counted(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, readCount(request));
-  return json({ totalTokens: tokens }, { 'x-gateway-tokens-counted-by': by });
+  return json({ totalTokens: tokens, litellm_count_source: sourceOfCount(by) }, { 'x-gateway-tokens-counted-by': by });
 }
 
 const errorOf = (failure: Error): string => {

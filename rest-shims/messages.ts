@@ -5,6 +5,7 @@ import { DomainError, NotFound } from '../src/domain/errors.ts';
 import { assertValidRequest, mistyped } from '../src/domain/inference/request-validation.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
+import { sourceOfCount } from './model-call/count-source.ts';
 import { callTermsOf } from './model-call/terms.ts';
 import { anthropicError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
@@ -100,10 +101,7 @@ export const messagesRoutes: readonly RouteRow[] = [
     parse: (request) => readAs(COUNT_TOKENS, request),
     run: countTokens,
     render: ({ tokens, by }) =>
-      json(
-        { input_tokens: tokens, litellm_count_source: by === 'upstream' ? 'provider' : 'estimate' },
-        { 'x-gateway-tokens-counted-by': by },
-      ),
+      json({ input_tokens: tokens, litellm_count_source: sourceOfCount(by) }, { 'x-gateway-tokens-counted-by': by }),
   }),
   batchRow('messages.createBatch', 'POST', ''),
   batchRow('messages.listBatches', 'GET', ''),

@@ -253,11 +253,13 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: ({ search }) => ({ withinDays: Number(readDeprecations(search).warn_within_days) }),
     run: listDeprecations,
-    render: ({ deprecated, imminent, upcoming }) =>
+    render: ({ deprecated, imminent, upcoming, withinDays, checkedAt }) =>
       json({
         deprecated: deprecated.map(deprecationObject),
         imminent: imminent.map(deprecationObject),
         upcoming: upcoming.map(deprecationObject),
+        warn_within_days: withinDays,
+        checked_at: checkedAt.toISOString(),
       }),
   }),
 ];

@@ -53,8 +53,9 @@ function fallbackTypeIn(query: URLSearchParams): FallbackType | null {
   const sent = query.get('fallback_type') ?? 'general';
   const type = FALLBACK_TYPES.find((one) => one === sent);
   if (type !== undefined) return type;
-  const message = `/models: Invalid value for parameter 'fallback_type': it must be one of 'general', 'context_window', 'content_policy'.`;
-  throw new InvalidInput(message, [{ path: ['query', 'fallback_type'], rule: 'value', message }]);
+  throw new InvalidInput(`Invalid fallback_type. It must be one of: ${FALLBACK_TYPES.join(', ')}`, [], {
+    field: 'fallback_type',
+  });
 }
 
 const withWildcards = ({ search }: HttpRequest): boolean =>

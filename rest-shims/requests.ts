@@ -16,6 +16,7 @@ import { parseJson } from '../src/wire/json/fields.ts';
 import { fields, object, oneOf, requiredText } from './http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
+import { sourceOfCount } from './model-call/count-source.ts';
 import { callFactsOf } from './model-call/model-call.ts';
 import { merged, objectSchema, requiredParameters } from './http/schema.ts';
 
@@ -87,6 +88,7 @@ export const requestRoutes: readonly RouteRow[] = [
         request_model: model,
         model_used: model,
         tokenizer_type: by === 'upstream' ? 'provider' : 'estimate',
+        count_source: sourceOfCount(by),
         original_response: null,
         error: false,
         error_message: null,

@@ -18,6 +18,7 @@ import { renamedResponse } from '../src/wire/responses/rename.ts';
 import { proxyError } from './http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { pageOf, pageSchema } from './upstream-objects.ts';
+import { sourceOfCount } from './model-call/count-source.ts';
 import { callFactsOf, callThrough, headOf, type CallFormat, openAiFormat } from './model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
 import { endpointSchema } from './http/endpoint-schema.ts';
@@ -44,7 +45,10 @@ async function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 /** Counts the input tokens of a response that is not created. */
 async function inputTokens(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, countFormat.read(request));
-  return json({ object: 'response.input_tokens', input_tokens: tokens }, { 'x-gateway-tokens-counted-by': by });
+  return json(
+    { object: 'response.input_tokens', input_tokens: tokens, litellm_count_source: sourceOfCount(by) },
+    { 'x-gateway-tokens-counted-by': by },
+  );
 }
 
 const NUMBER = '"sequence_number":';

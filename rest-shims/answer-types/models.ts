@@ -128,7 +128,8 @@ AnthropicModel
   `,
   'models.deprecations': `
     { deprecated: { model_group: string, model: string, model_id: string, deprecation_date: string | null,
-    days_until_deprecation: integer }[], imminent: unknown[], upcoming: unknown[] }
+    days_until_deprecation: integer }[], imminent: unknown[], upcoming: unknown[],
+    warn_within_days: integer, checked_at: string }
   `,
   'models.get': 'Model | AnthropicModel | GeminiModel',
   'models.groups': '{ data: ModelGroup[] }',
@@ -142,7 +143,7 @@ AnthropicModel
   `,
   'moderations.create': '{ id?: string, model?: string, results: object[] }',
   'requests.countTokens': `
-    { total_tokens: integer, request_model: string, model_used: string, tokenizer_type: string,
+    { total_tokens: integer, request_model: string, model_used: string, tokenizer_type: string, count_source: string,
     original_response: unknown, error: boolean, error_message: unknown, status_code: unknown }
   `,
   'requests.supportedParams': '{ supported_openai_params: string[] }',
@@ -161,7 +162,7 @@ AnthropicModel
   'responses.inputItems': `
     { object: string, data?: object[], first_id?: string | null, last_id?: string | null, has_more?: boolean }
   `,
-  'responses.inputTokens': '{ object: string, input_tokens: integer }',
+  'responses.inputTokens': '{ object: string, input_tokens: integer, litellm_count_source: string }',
   'speech.create': {
     '*/*': 'unknown',
   },

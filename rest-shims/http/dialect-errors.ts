@@ -5,6 +5,7 @@ import {
   type DomainError,
   Forbidden,
   InvalidInput,
+  type Issue,
   LimitExceeded,
   NotFound,
   Rejected,
@@ -81,9 +82,10 @@ function repeatsMessage(error: DomainError): boolean {
   if (!(error instanceof InvalidInput)) return false;
   const [issue] = error.issues;
   if (issue === undefined) return false;
-  const isModelName = issue.path.join('.') === 'body.model' && (issue.rule === 'missing' || issue.rule === 'type');
-  return isModelName || issue.rule === 'test_switch';
+  return (isOfModel(issue) && issue.rule === 'missing') || issue.rule === 'test_switch';
 }
+
+const isOfModel = ({ path }: Issue): boolean => path.join('.') === 'body.model';
 
 /** Fields of a missing right. The other rights have those of a credential error. */
 const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonly param: string | null }>> = {
@@ -103,6 +105,8 @@ const UNKNOWN_MODEL_FIELDS: Readonly<Record<UnknownModel['as'], { type: string; 
   model: { type: INVALID_REQUEST_TYPE, param: null },
   image: { type: INVALID_REQUEST_TYPE, param: null },
   transcript: { type: 'None', param: 'None' },
+  speech: { type: INVALID_REQUEST_TYPE, param: null },
+  rerank: { type: INVALID_REQUEST_TYPE, param: null },
   fallback: { type: 'auth_error', param: 'None' },
 };
 
@@ -110,7 +114,10 @@ function typeAndParam(error: DomainError): { type: string | null; param: string 
   if ((error instanceof InvalidInput || error instanceof Conflict) && error.field !== null)
     return { type: 'bad_request_error', param: error.field };
   if (error instanceof InvalidInput) {
-    const place = error.issues[0]?.path.at(-1);
+    const [issue] = error.issues;
+    if (issue !== undefined && isOfModel(issue) && issue.rule === 'type')
+      return { type: 'bad_request_error', param: 'model' };
+    const place = issue?.path.at(-1);
     return { type: INVALID_REQUEST_TYPE, param: place === undefined ? null : String(place) };
   }
   if (error instanceof NotFound && error.kind === 'model') return UNKNOWN_MODEL_FIELDS[sourceOf(error)];
@@ -167,6 +174,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
 export function anthropicError(status: number, error: DomainError | null, requestId?: string | string[]): object {
   const type = ANTHROPIC_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   const { message } = proxyError(status, error);
+  const repeated = error !== null && repeatsMessage(error) ? { provider_specific_fields: { error: message } } : {};
   const echoed = callerId(requestId);
-  return { type: 'error', error: { type, message }, ...(echoed === null ? {} : { request_id: echoed }) };
+  return { type: 'error', error: { type, message, ...repeated }, ...(echoed === null ? {} : { request_id: echoed }) };
 }

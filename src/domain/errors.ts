@@ -135,8 +135,8 @@ export class NotFound extends DomainError {
 
 /** No deployment has the name of a model. */
 export class UnknownModel extends NotFound {
-  /** Part of the request that names it: the model, also for images or a transcript, or one of its fallbacks. */
-  readonly as: 'model' | 'image' | 'transcript' | 'fallback';
+  /** Part of the request that names it: the model, also for other answers than texts, or one of its fallbacks. */
+  readonly as: 'model' | 'image' | 'transcript' | 'speech' | 'rerank' | 'fallback';
   constructor(model: string, message: string, as: UnknownModel['as'] = 'model') {
     super('model', model, message);
     this.name = 'UnknownModel';

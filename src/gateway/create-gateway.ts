@@ -12,6 +12,7 @@ import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import type { DemandedParams } from '../domain/keys/enforced-params.ts';
 import { usageOfCut, usageOfUncounted } from '../domain/inference/expected-tokens.ts';
+import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
@@ -180,7 +181,7 @@ export function createGateway(
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
-      throw demands.lackOf(key, request)?.error ?? unknownModel(endpoint.path, model, endpoint.medium);
+      throw demands.lackOf(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
@@ -326,4 +327,11 @@ export function createGateway(
       }
     },
   };
+}
+
+/** Part of the request that names the model, for the error of an unknown one. */
+function namedIn({ medium, outputs, operation }: Endpoint): UnknownModel['as'] {
+  if (medium !== undefined) return medium;
+  if (outputs === 'speech') return 'speech';
+  return operation === 'rerank' ? 'rerank' : 'model';
 }

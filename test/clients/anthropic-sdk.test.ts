@@ -139,11 +139,11 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     // This upstream has no such endpoint.
     expect(await anthropic.messages.countTokens({ model, messages })).toEqual({
       input_tokens: 6,
-      litellm_count_source: 'estimate',
+      litellm_count_source: 'local_estimate',
     });
     expect(await anthropic.beta.messages.countTokens({ model, messages })).toEqual({
       input_tokens: 6,
-      litellm_count_source: 'estimate',
+      litellm_count_source: 'local_estimate',
     });
   });
 

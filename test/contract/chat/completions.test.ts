@@ -167,17 +167,20 @@ describe('chat.completions 400', () => {
     ['{"messages":[]}', refusal(400, aboutModel("/chat/completions: Missing required parameter: 'model'.", 'model'))],
     [
       '{"model":7,"messages":[]}',
-      refusal(400, aboutModel("/chat/completions: Invalid type for parameter 'model': it must be a string.", 'model')),
+      refusal(400, {
+        message: "/chat/completions: Invalid type for parameter 'model': it must be a string.",
+        type: 'bad_request_error',
+        param: 'model',
+      }),
     ],
     [
       `{"model":"${'m'.repeat(513)}","messages":[]}`,
-      refusal(
-        400,
-        aboutModel(
+      refusal(400, {
+        message:
           "/chat/completions: Invalid type for parameter 'model': it must be a string of at most 512 characters.",
-          'model',
-        ),
-      ),
+        type: 'bad_request_error',
+        param: 'model',
+      }),
     ],
     [
       '{"model":"assistant","messages":"hello"}',

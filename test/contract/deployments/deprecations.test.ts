@@ -14,6 +14,8 @@ const { get, key } = tenancyClient({
   },
 });
 
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
+
 it('models.deprecations 200: by the dates of the catalog, for the models of the key', async () => {
   const row = {
     model_group: 'old',
@@ -22,11 +24,17 @@ it('models.deprecations 200: by the dates of the catalog, for the models of the 
     deprecation_date: expect.stringMatching(/^2\d{3}-\d\d-\d\d$/) as unknown,
     days_until_deprecation: expect.any(Number) as unknown,
   };
-  for (const path of ['/v1/model/deprecations', '/model/deprecations?warn_within_days=3650'])
-    expect(await get(path)).toEqual({ status: 200, body: { deprecated: [row], imminent: [], upcoming: [] } });
+  for (const [path, days] of [
+    ['/v1/model/deprecations', 30],
+    ['/model/deprecations?warn_within_days=3650', 3650],
+  ] as const)
+    expect(await get(path)).toEqual({
+      status: 200,
+      body: { deprecated: [row], imminent: [], upcoming: [], warn_within_days: days, checked_at: INSTANT },
+    });
   expect(await get('/model/deprecations', await key({ models: ['new'] }))).toEqual({
     status: 200,
-    body: { deprecated: [], imminent: [], upcoming: [] },
+    body: { deprecated: [], imminent: [], upcoming: [], warn_within_days: 30, checked_at: INSTANT },
   });
 });
 

@@ -3,7 +3,7 @@ import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
 const away = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
 
-const { app, send, get, post, key } = tenancyClient({
+const { app, send, get, post, key, user } = tenancyClient({
   env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
   config: {
     model_list: [
@@ -25,6 +25,12 @@ const set = (model: string, targets: unknown, more: object = {}, by?: string) =>
   post('/fallback', { model, fallback_models: targets, ...more }, by);
 const remove = (path: string, by?: string) => send('DELETE', path, undefined, by);
 const OF_FILE = detail(400, "The general fallbacks of the model 'filed' are set in the configuration file.");
+const NO_ADMIN = envelope(
+  401,
+  'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=internal_user.',
+  'auth_error',
+  'None',
+);
 const NONE = detail(404, "No general fallbacks configured for model 'away'");
 
 it('fallbacks.set 200: calls use it at once; a second time replaces it', async () => {
@@ -50,9 +56,8 @@ it('fallbacks.set 400, fallbacks.set 404: models that cannot be called, itself, 
 
 it('fallbacks.set 401, fallbacks.set 403, fallbacks.set 422', async () => {
   expect((await set('away', ['works'], {}, '')).status).toBe(401);
-  expect(await set('away', ['works'], {}, await key({}))).toEqual(
-    envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None'),
-  );
+  expect(await set('away', ['works'], {}, await key({}))).toEqual(NO_ADMIN);
+  expect((await set('away', ['works'], {}, await user({ user_role: 'proxy_admin_viewer' }))).status).toBe(403);
   const fault = (type: string, member: string, msg: string) => ({
     status: 422,
     body: { detail: [{ type, loc: ['body', member], msg }] },
@@ -130,6 +135,7 @@ it('fallbacks.delete 200, fallbacks.delete 404: calls fail again', async () => {
 it('fallbacks.delete 400, fallbacks.delete 401, fallbacks.delete 403, fallbacks.delete 422', async () => {
   expect(await remove('/fallback/filed')).toEqual(OF_FILE);
   expect((await remove('/fallback/away', '')).status).toBe(401);
-  expect((await remove('/fallback/away', await key({}))).status).toBe(403);
+  expect(await remove('/fallback/away', await key({}))).toEqual(NO_ADMIN);
+  expect((await remove('/fallback/away', await user({ user_role: 'proxy_admin_viewer' }))).status).toBe(403);
   expect((await remove('/fallback/away?fallback_type=x')).status).toBe(422);
 });

@@ -69,7 +69,7 @@ describe('content.generate: tokens are counted', () => {
       const generateContentRequest = { model: 'models/team/flash', ...asked };
       expect(await call('POST', `${base}/team/flash:countTokens`, { generateContentRequest })).toEqual({
         status: 200,
-        body: { totalTokens: 31 },
+        body: { totalTokens: 31, litellm_count_source: 'provider' },
         by: 'upstream',
       });
       expect(sentUp()).toEqual({
@@ -84,7 +84,7 @@ describe('content.generate: tokens are counted', () => {
     answerWith(200, { input_tokens: 17 });
     const asked = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
     expect(await call('POST', '/v1beta/models/claude:countTokens', asked)).toMatchObject({
-      body: { totalTokens: 17 },
+      body: { totalTokens: 17, litellm_count_source: 'provider' },
       by: 'upstream',
     });
     expect(sentUp()).toEqual({
@@ -118,7 +118,7 @@ describe('content.generate: tokens are counted', () => {
     answerWith(status, body);
     expect(await call('POST', '/v1beta/models/team/flash:countTokens', { contents: CONTENTS })).toEqual({
       status: 200,
-      body: { totalTokens: 14 },
+      body: { totalTokens: 14, litellm_count_source: 'local_estimate' },
       by: 'estimate',
     });
   });
@@ -126,7 +126,7 @@ describe('content.generate: tokens are counted', () => {
   it('200: an estimate where the provider does not count', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', { contents: CONTENTS })).toEqual({
       status: 200,
-      body: { totalTokens: 14 },
+      body: { totalTokens: 14, litellm_count_source: 'local_estimate' },
       by: 'estimate',
     });
   });

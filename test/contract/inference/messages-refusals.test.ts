@@ -13,6 +13,14 @@ import {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const invalid = (message: string) => refusal(400, 'invalid_request_error', message);
+/** A fault in the name of the model, whose message the reference repeats. */
+const aboutModel = (message: string) => ({
+  status: 400,
+  body: {
+    type: 'error',
+    error: { type: 'invalid_request_error', message, provider_specific_fields: { error: message } },
+  },
+});
 
 let server: MessagesServer;
 beforeAll(async () => {
@@ -34,7 +42,7 @@ describe('messages.create 400', () => {
     ['[]', invalid('The request body is not a JSON object.')],
     [{ ...ASKED, messages: undefined }, invalid("/messages: Missing required parameter: 'messages'.")],
     [{ ...ASKED, max_tokens: null }, invalid("/messages: Missing required parameter: 'max_tokens'.")],
-    [{ ...ASKED, model: undefined }, invalid("/messages: Missing required parameter: 'model'.")],
+    [{ ...ASKED, model: undefined }, aboutModel("/messages: Missing required parameter: 'model'.")],
     [{ ...ASKED, stream: 'yes' }, invalid("/messages: Invalid type for parameter 'stream': it must be a boolean.")],
     [
       { ...ASKED, messages: 'Hello' },
@@ -42,7 +50,7 @@ describe('messages.create 400', () => {
     ],
     [
       { ...ASKED, model: 'nothing' },
-      invalid(
+      aboutModel(
         '/messages: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.',
       ),
     ],

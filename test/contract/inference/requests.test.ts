@@ -50,7 +50,12 @@ const missing = (...loc: string[]) => ({
 const notOfThisKey = (model: string) => ({
   status: 403,
   body: {
-    detail: `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
+    error: {
+      message: `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
+      type: 'key_model_access_denied',
+      param: 'model',
+      code: '403',
+    },
   },
 });
 const unknown = (path: string) => ({
@@ -73,6 +78,7 @@ describe('requests.countTokens', () => {
         request_model: 'gpt',
         model_used: 'gpt',
         tokenizer_type: 'estimate',
+        count_source: 'local_estimate',
         original_response: null,
         error: false,
         error_message: null,
@@ -199,7 +205,7 @@ describe('responses.inputTokens', () => {
       for (const input of ['x'.repeat(35), [{ role: 'user', content: [{ type: 'input_text', text: 'x'.repeat(35) }] }]])
         expect(await inputTokens({ model: 'gpt', input }, key, path)).toEqual({
           status: 200,
-          body: { object: 'response.input_tokens', input_tokens: ESTIMATE },
+          body: { object: 'response.input_tokens', input_tokens: ESTIMATE, litellm_count_source: 'local_estimate' },
         });
     },
   );
