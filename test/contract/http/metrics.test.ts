@@ -39,6 +39,10 @@ it('metrics.read 200 in the text format of Prometheus, without a key', async () 
     ['lensgate_catalog_refreshes_total{outcome="refused"}', 0],
     ['lensgate_catalog_refreshes_total{outcome="failed"}', 0],
     ['lensgate_budget_reservations_expired_total', 0],
+    ['lensgate_team_exported_spans_total{outcome="sent"}', 0],
+    ['lensgate_team_exported_spans_total{outcome="dropped"}', 0],
+    ['lensgate_team_exported_spans_total{outcome="failed"}', 0],
+    ['lensgate_team_export_waiting_spans', 0],
   ]);
   expect([(values.get('lensgate_catalog_entries') ?? 0) >= 4_000, values.has('process_resident_memory_bytes')]).toEqual(
     [true, true],
