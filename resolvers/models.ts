@@ -77,7 +77,10 @@ function withFallbacks(
   }));
 }
 
-/** As `listModels`; for a team, those that its keys may call. Throws NotFound for an unknown team, and Forbidden. */
+/**
+ * As `listModels`; for a team, those that its keys may call. Throws NotFound for an unknown team, Forbidden, and
+ * BudgetExceeded when the caller's key has used up its own budget.
+ */
 export const listModelsOf = operation({
   name: 'listModelsOf',
   access: anyKey,
@@ -86,6 +89,7 @@ export const listModelsOf = operation({
     { teamId, fallbackType = null, ...draft }: ModelListDraft,
   ): Promise<readonly ListedModel[]> {
     const caller = callerOf(scope);
+    await scope.platform.gateway.admitKey(caller);
     if (teamId === null || teamId === caller.teamId)
       return withFallbacks(scope, listModels(scope, draft), fallbackType);
     if (visibilityOf(caller).kind !== 'all')

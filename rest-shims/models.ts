@@ -78,7 +78,7 @@ export const modelRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401, 403, 404],
+    answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: 0,
     parse(request) {
       const query = new URLSearchParams(request.search);

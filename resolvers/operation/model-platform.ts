@@ -13,7 +13,7 @@ export interface DeploymentPlatform {
   readonly stores: Pick<Stores, 'teams' | 'healthChecks'>;
   readonly deployments: DeploymentRegistry;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
-  readonly gateway: Pick<Gateway, 'deployments' | 'healthOf'> & ProbeGateway;
+  readonly gateway: Pick<Gateway, 'admitKey' | 'deployments' | 'healthOf'> & ProbeGateway;
   readonly catalog: CatalogSource;
   /** Whether deployments are probed periodically, and whether callers see more than the result. */
   readonly healthChecks: {

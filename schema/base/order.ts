@@ -74,7 +74,7 @@ export function inOrder<Item, Field extends string>(
     one === other ? 0 : one < other ? before : -before;
   return items
     .map((item) => ({ item, value: valueOf(item), id: idOf(item) }))
-    .sort((one, other) => compare(one.value, other.value) || compare(one.id, other.id))
+    .toSorted((one, other) => compare(one.value, other.value) || compare(one.id, other.id))
     .map(({ item }) => item);
 }
 

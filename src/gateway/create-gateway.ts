@@ -280,6 +280,7 @@ export function createGateway(
       await demands.met(caller, at);
       await budgets.check(caller, at);
     },
+    admitKey: async (caller) => budgets.checkKey(caller),
     async call(caller, asked, signal) {
       const { key } = caller;
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);

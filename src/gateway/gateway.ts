@@ -85,6 +85,8 @@ export interface Gateway {
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
   /** Throws what `call` throws before it calls an upstream; nothing is recorded. */
   admit(caller: Caller, request: ModelRequest): Promise<void>;
+  /** Throws BudgetExceeded when the caller's key has used up its own budget. */
+  admitKey(caller: Caller): Promise<void>;
   /** Realtime sessions. */
   readonly realtime: Realtime;
   /** The configured deployments, in the order of the configuration. */

@@ -4,8 +4,8 @@ import { keyMaker } from '../../resolvers/operation/access.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
-import { NO_REALTIME, openGraph, scriptedGateway } from './graph-server.ts';
-import { UNTRIED } from '../support/untried-deployment.ts';
+import { WITHOUT_CALLS } from './callable-gateway.ts';
+import { openGraph, scriptedGateway } from './graph-server.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
 
@@ -18,10 +18,7 @@ function failingGateway(failure: Error): Gateway & { readonly asked: unknown[] }
   const asked: unknown[] = [];
   return {
     asked,
-    deployments: () => [],
-    realtime: NO_REALTIME,
-    healthOf: () => UNTRIED,
-    admit: () => Promise.reject(new Error('Nothing is made ready by the graph.')),
+    ...WITHOUT_CALLS,
     async call(_caller, request) {
       asked.push(request.body);
       throw failure;

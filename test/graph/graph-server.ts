@@ -30,7 +30,7 @@ import { webSocketServer } from '../../src/runtime/network/web-sockets.ts';
 import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
-import { UNTRIED } from '../support/untried-deployment.ts';
+import { WITHOUT_CALLS } from './callable-gateway.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
@@ -59,22 +59,10 @@ const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSna
   find: (id) => entries.find((entry) => entry.id === id) ?? null,
 });
 
-/** Realtime sessions of a gateway for tests without sessions. */
-export const NO_REALTIME: Gateway['realtime'] = {
-  open: () => Promise.reject(new Error('The graph opens no sessions.')),
-  tend() {},
-  count: () => 0,
-  ended: () => Promise.resolve(),
-  endAll() {},
-};
-
 /** Gateway that answers every call with this stream, without prices. */
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
-    deployments: () => [],
-    realtime: NO_REALTIME,
-    healthOf: () => UNTRIED,
-    admit: () => Promise.reject(new Error('Nothing is made ready by the graph.')),
+    ...WITHOUT_CALLS,
     async call(): Promise<GatewayCall> {
       const never = (): never => {
         throw new Error('The graph reads deltas, not bytes.');

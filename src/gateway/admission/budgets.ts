@@ -2,19 +2,11 @@ import type { Admission, Refusal, Reservation } from '../../domain/admission/adm
 import { type Charged, countersOf, keyCounter } from '../../domain/admission/counters.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
-import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { BudgetExceeded, type BudgetErrorKind, RouteBudgetExceeded } from '../../domain/errors.ts';
 import { type BudgetWindow, windowCounter } from '../../domain/budgets/budget-window.ts';
 import type { ProviderBudgets, RouteBudget } from '../../domain/budgets/route-budget.ts';
-import {
-  type CallWindows,
-  createWindowBudgets,
-  isOfRoute,
-  NO_WINDOWS,
-  type Routed,
-  type WindowBudget,
-} from './window-budgets.ts';
+import { type CallWindows, createWindowBudgets, NO_WINDOWS, type Routed } from './window-budgets.ts';
 import { throttleOf, withoutBudget } from '../../domain/keys/budget-throttle.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
@@ -28,7 +20,8 @@ import {
   NO_LABEL_BUDGETS,
 } from './label-budgets.ts';
 import { createSoftBudgets } from './soft-budgets.ts';
-import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
+import { costReservation, type CostReservation } from './cost-reservation.ts';
+import type { CostExpectations, SentRequest } from './expected-cost.ts';
 
 /** Deployment and request that a cost is estimated for. */
 export interface Estimated {
@@ -39,27 +32,6 @@ export interface Estimated {
   readonly model?: string;
   /** Known cost of the call; estimated when absent. */
   readonly cost?: Usd;
-}
-
-/** Where a call was sent last, and what its answer used. */
-interface Settled {
-  /** The deployment that was reserved for, when absent. */
-  readonly deployment?: Deployment;
-  /** Cost and usage update the averages for later estimates. Null where the answer is not complete. */
-  readonly answered?: { readonly usage: Usage | null } | null;
-}
-
-/** Reservation of one call. `settle` ends it; later calls have no effect. */
-export interface CostReservation {
-  /**
-   * Replaces the reserved cost by the actual one, which counts for the provider and the deployment that the call was sent to
-   * last. Null releases it without a charge, because no cost is known.
-   */
-  settle(cost: Usd | null, settled?: Settled): void;
-  /** Budget windows that the cost of a call at this deployment counts in; undefined for none. */
-  windowsAt(deployment: Deployment): readonly BudgetWindow[] | undefined;
-  /** Charges one turn of a session. `settle` takes the total cost of all turns. */
-  progress(cost: Usd): void;
 }
 
 /**
@@ -84,6 +56,8 @@ export interface Budgets {
    * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
    */
   check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
+  /** As `check`, of the key's own budget alone: requests without a model are refused when it is used up. */
+  checkKey(caller: Caller): void | Promise<void>;
   /** As `check`, of the budgets that come before the budget of all calls, or before those of the provider and the deployment. */
   checkBefore(stage: Stage, caller: Caller, call: Estimated): void | Promise<void>;
   /**
@@ -234,6 +208,16 @@ export function createBudgets({
       if (!(found instanceof Promise)) return checkAll(key, call, found, { throttle });
       return found.then((read) => checkAll(key, call, read, { throttle }));
     },
+    checkKey({ key }) {
+      const charges =
+        key === null ? [] : chargesOf(key, ZERO_USD, { now: now() }).filter(({ scope }) => scope === 'key');
+      if (charges.length === 0) return;
+      const decided = admission.check(charges);
+      const decide = (refusal: Refusal | null): void => {
+        if (refusal !== null && keptPartAfter(refusal, undefined, key) === null) refuse(refusal, undefined, key);
+      };
+      return decided instanceof Promise ? decided.then(decide) : decide(decided);
+    },
     async checkBefore(before, { key }, call) {
       await checkAll(key, call, await labelBudgets.of(call.request?.labels, key), { before });
     },
@@ -275,60 +259,6 @@ const windowsBefore = (stage: Stage | undefined, windows: CallWindows): CallWind
 
 const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
   windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
-
-/** Charges of a call, and the counters of its cost. */
-interface CountedCall {
-  readonly admission: Pick<Admission, 'count'>;
-  readonly charges: readonly BudgetCharge[];
-  /** Null for a call without a key. */
-  readonly charged: Charged | null;
-  readonly labels: CallLabels | undefined;
-  readonly windows: CallWindows;
-  /** The deployment that was reserved for. */
-  readonly at: Deployment;
-  /** Budgets of the provider and of the deployment of a call. */
-  readonly routeAt: (deployment: Deployment) => readonly WindowBudget[];
-}
-
-function costReservation(
-  reservation: Reservation,
-  expected: ExpectedCost,
-  { admission, charges, charged, labels, windows, at, routeAt }: CountedCall,
-): CostReservation {
-  let isOpen = true;
-  const costs = (cost: Usd): readonly Usd[] =>
-    charges.map(({ isOnlyChecked }) => (isOnlyChecked === true ? ZERO_USD : cost));
-  return {
-    windowsAt(deployment) {
-      const isElsewhere = deployment.id !== at.id;
-      if (windows === NO_WINDOWS && !isElsewhere) return undefined;
-      const own = charges.flatMap(({ scope, counts }) =>
-        counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
-      );
-      const all = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
-      return all.length === 0 ? undefined : all;
-    },
-    settle(cost, { deployment = at, answered = null } = {}) {
-      if (!isOpen) return;
-      isOpen = false;
-      if (cost === null) return reservation.release();
-      const isElsewhere = deployment.id !== at.id;
-      const counted = costs(cost);
-      if (!isElsewhere) reservation.commit(counted);
-      else reservation.commit(counted.map((one, place) => (isOfRoute(charges[place]?.scope ?? '') ? ZERO_USD : one)));
-      if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
-      // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
-      const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
-      for (const counter of counters)
-        if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
-      if (answered !== null) expected.learn(cost, answered.usage);
-    },
-    progress(cost) {
-      reservation.progress(costs(cost));
-      expected.learn(cost, null);
-    },
-  };
-}
 
 /** When reservations of running calls cause the refusal, the reported cost is the whole budget. */
 function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded | RouteBudgetExceeded {

@@ -8,7 +8,8 @@ import { plausibleCost, plausibleUsage } from '../../domain/inference/plausible-
 import { spendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../../domain/money.ts';
 import { chargedOf } from '../admission/budget-charges.ts';
-import type { Budgets, CostReservation, Estimated } from '../admission/budgets.ts';
+import type { Budgets, Estimated } from '../admission/budgets.ts';
+import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type AccountTools, type CallTarget, openCallAccount } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';

@@ -5,7 +5,7 @@ import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { REALTIME } from '../../domain/realtime/realtime.ts';
 import { openCallAccount } from '../accounting/call-account.ts';
 import { affordableModel } from '../admission/budget-fallbacks.ts';
-import type { CostReservation } from '../admission/budgets.ts';
+import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type CallTools, usedTokens } from '../calls/call.ts';
 import { tagged } from '../../domain/calls/call-tags.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';

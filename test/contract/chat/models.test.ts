@@ -106,6 +106,23 @@ describe('models.list', () => {
     });
   });
 
+  it('models.list 422: a key whose own budget is used up, not one whose team has none left', async () => {
+    const keyOf = async (draft: object) => {
+      const made = await app.call('POST', '/key/generate', draft);
+      return (await made.json()) as { key: string; key_name: string };
+    };
+    const listOf = async ({ key }: { readonly key: string }) => read('/v1/models', { authorization: `Bearer ${key}` });
+    const spent = await keyOf({ max_budget: 0 });
+    const message = `Budget has been exceeded! Key=None (${spent.key_name}) Current cost: 0.0, Max budget: 0.0`;
+    expect(await listOf(spent)).toEqual({
+      status: 422,
+      body: { error: { message, type: 'budget_exceeded', param: null, code: '422' } },
+    });
+    const team = (await (await app.call('POST', '/team/new', { max_budget: 0 })).json()) as { team_id: string };
+    for (const draft of [{ max_budget: 1 }, { team_id: team.team_id }])
+      expect((await listOf(await keyOf(draft))).status).toBe(200);
+  });
+
   it('models.list 401: an unknown key', async () => {
     expect(await read('/v1/models', unknownKey)).toEqual(UNKNOWN);
   });

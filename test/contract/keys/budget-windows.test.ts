@@ -95,6 +95,13 @@ describe('the spend of a key', () => {
     expect((await chat(key)).status).toBe(422);
   });
 
+  it('refuses the list of models once its budget is used up', async () => {
+    const key = await newKey({ max_budget: 0.00001 });
+    const listed = async (): Promise<number> =>
+      (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
+    expect([await listed(), (await chat(key)).status, await listed()]).toEqual([200, 200, 422]);
+  });
+
   it('counts against the budget of every window, which names itself', async () => {
     const key = await newKey({ max_budget: 100, budget_limits: [{ budget_duration: '1d', max_budget: 0.00001 }] });
     expect((await chat(key)).status).toBe(200);
