@@ -45,12 +45,12 @@ describe('settings.updateSections', () => {
 
   it('200: characters that YAML escapes are read back', async () => {
     const name = 'odd\u0087 "quoted" \u{1f600}';
-    expect(await post({ environment_variables: { [name]: 'x' } })).toEqual(UPDATED);
+    expect(await post({ router_settings: { model_group_alias: { [name]: 'x' } } })).toEqual(UPDATED);
     const text = await yamlText();
     expect(text).not.toMatch(/[\u0080-\u009f]/);
-    const read = parse(text) as { readonly environment_variables: Json };
-    expect(Object.keys(read.environment_variables)).toContain(name);
-    expect(await post({ environment_variables: { [name]: null } })).toEqual(UPDATED);
+    const read = parse(text) as { readonly router_settings: { readonly model_group_alias: Json } };
+    expect(Object.keys(read.router_settings.model_group_alias)).toContain(name);
+    expect(await post({ router_settings: { model_group_alias: null } })).toEqual(UPDATED);
   });
 
   it('200: a null removes an environment variable, and leaves settings as they are', async () => {
