@@ -18,7 +18,7 @@ import { type TracingKeyRing, withTracingKeys } from '../gateway/keys/tracing-ke
 import { paidKeysOf } from '../gateway/keys/paid-keys.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createStripe } from '../providers/stripe/stripe.ts';
-import { patientPause, systemClock } from '../runtime/clock.ts';
+import { unblockedPause, systemClock } from '../runtime/clock.ts';
 import { createFreeTier, type RunningFreeTier } from '../runtime/free-tier/free-tier.ts';
 import { createIpHash } from '../runtime/free-tier/ip-hash.ts';
 import { keyGenerator } from '../runtime/identifiers.ts';
@@ -87,7 +87,7 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
     masterKey: settings.masterKey,
     store: createSessionKeys(held, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
     mapped: acceptance !== null && acceptance.rules.keyField !== null,
-    pause: patientPause,
+    pause: unblockedPause,
   });
   const signedTokens = withTokens(virtualKeys, { ...common, acceptance, tokens });
   const keyRing = withTracingKeys(signedTokens, { ...common, store: stores.tracingKeys });
