@@ -2,7 +2,8 @@ import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
-import type { HealthCheckQueue } from '../../src/domain/deployments/health-check.ts';
+import type { HealthCheck } from '../../src/domain/deployments/health-check.ts';
+import type { RowQueue } from '../../src/domain/row-queue.ts';
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { Gateway, ProbeGateway } from '../../src/gateway/gateway.ts';
@@ -19,7 +20,7 @@ export interface DeploymentPlatform {
   readonly healthChecks: {
     readonly background: boolean;
     readonly details: boolean;
-    readonly queue: Pick<HealthCheckQueue, 'caughtUp'>;
+    readonly queue: Pick<RowQueue<HealthCheck>, 'caughtUp'>;
   };
   readonly configuration: Configuration;
   /** Models that everyone may see, without a key. */

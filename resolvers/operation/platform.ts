@@ -16,7 +16,8 @@ import type { ResponseQueue } from '../../src/domain/responses/stored-response.t
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
 import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
-import type { DecisionQueue, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
+import type { StorageLevel, StoredDecision } from '../../src/domain/decisions/stored-decision.ts';
+import type { RowQueue } from '../../src/domain/row-queue.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { CostAdjustments } from '../../src/domain/settings/cost-adjustments.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
@@ -179,7 +180,7 @@ export interface DecisionPlatform {
     readonly fallbackBelow: number | null;
     /** What is stored of decisions, unless their key says otherwise. */
     readonly storage: StorageLevel;
-    readonly queue: DecisionQueue;
+    readonly queue: RowQueue<StoredDecision>;
     readonly calibrations: Calibrations;
   };
   readonly clock: Clock;

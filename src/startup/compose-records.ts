@@ -10,8 +10,7 @@ import { createTeamLogging } from '../recording/team-logging.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
-import { createDecisionQueue } from '../runtime/decisions/decision-queue.ts';
-import { createHealthCheckQueue } from '../runtime/deployments/health-check-queue.ts';
+import { createRowQueue } from '../runtime/tasks/row-queue.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createResponseQueue } from '../runtime/responses/response-queue.ts';
@@ -83,8 +82,8 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
     keeps: settings.storeResponses,
     log,
   }),
-  decisionQueue: createDecisionQueue({ store: stores.decisions, log }),
-  healthCheckQueue: createHealthCheckQueue({ store: stores.healthChecks, log }),
+  decisionQueue: createRowQueue({ store: stores.decisions, noun: 'decisions', log }),
+  healthCheckQueue: createRowQueue({ store: stores.healthChecks, noun: 'health checks', log }),
 });
 
 /** Counts of requests and of guardrails. */

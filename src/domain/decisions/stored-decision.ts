@@ -55,14 +55,6 @@ export interface DecisionFilter {
 
 export type DecisionStore = RowStore<StoredDecision, DecisionFilter>;
 
-/** Stores decisions behind their calls. */
-export interface DecisionQueue {
-  /** Queues a decision. Never throws. */
-  keep(decision: StoredDecision): void;
-  /** Resolves when the decisions so far can be read; at the latest after a second. */
-  caughtUp(): Promise<unknown>;
-}
-
 const isLevel = (value: unknown): value is StorageLevel => STORAGE_LEVELS.some((level) => level === value);
 
 /** Storage level of the decisions of a key: `store_decisions` of its metadata, else the setting. */

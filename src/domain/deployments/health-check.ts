@@ -21,11 +21,3 @@ export interface HealthCheckStore extends RowStore<HealthCheck, HealthCheckFilte
   /** The latest check of each of the deployments that has one. */
   latest(deploymentIds: readonly string[]): Promise<readonly HealthCheck[]>;
 }
-
-/** Stores results of probes behind their calls. */
-export interface HealthCheckQueue {
-  /** Queues a result. Never throws. */
-  keep(check: HealthCheck): void;
-  /** Resolves when the results so far can be read; at the latest after a second. */
-  caughtUp(): Promise<unknown>;
-}

@@ -1,0 +1,56 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Conflict, Unavailable } from '../../../src/domain/errors.ts';
+import { createRowQueue } from '../../../src/runtime/tasks/row-queue.ts';
+import { POLLING } from '../../support/polling.ts';
+
+interface Row {
+  readonly id: string;
+}
+
+/** A queue over a store whose next adds fail with these errors, with what it stores and logs. */
+function openQueue(...failures: (Error | null)[]) {
+  const stored: string[] = [];
+  const logged: (readonly [object, string])[] = [];
+  const queue = createRowQueue<Row>({
+    noun: 'samples',
+    store: {
+      async add(...rows) {
+        const failure = failures.shift() ?? null;
+        if (failure !== null) throw failure;
+        stored.push(...rows.map(({ id }) => id));
+      },
+    },
+    log: { error: (facts: object, event: string) => void logged.push([facts, event]) },
+  });
+  return { queue, stored, logged };
+}
+
+describe('a queue of rows', () => {
+  it('can be read after a wait, and stores the rest at the shutdown', async () => {
+    const { queue, stored, logged } = openQueue();
+    queue.keep({ id: 'a' });
+    expect(await queue.caughtUp()).toBe(true);
+    expect(stored).toEqual(['a']);
+    queue.keep({ id: 'b' });
+    await queue.flush();
+    expect([stored, logged]).toEqual([['a', 'b'], []]);
+  });
+
+  it('leaves out a row that the store refuses, and stores the others', async () => {
+    const conflict = new Conflict('The id is taken.');
+    // The batch fails, then the first row alone.
+    const { queue, stored, logged } = openQueue(conflict, conflict);
+    queue.keep({ id: 'taken' });
+    queue.keep({ id: 'free' });
+    await vi.waitFor(() => expect(stored).toEqual(['free']), POLLING);
+    expect(logged).toEqual([[{ err: conflict, id: 'taken' }, 'the store refused one of the samples']]);
+  });
+
+  it('tries again while the store is away', async () => {
+    const away = new Unavailable('The database is away.');
+    const { queue, stored, logged } = openQueue(away);
+    queue.keep({ id: 'a' });
+    await vi.waitFor(() => expect(stored).toEqual(['a']), POLLING);
+    expect(logged).toEqual([[{ err: away, waiting: 1 }, 'samples could not be stored; trying again']]);
+  });
+});
