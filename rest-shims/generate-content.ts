@@ -1,3 +1,4 @@
+import { isJsonObject } from '../src/domain/json-object.ts';
 import { orForwarded } from './forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
@@ -6,7 +7,6 @@ import { DomainError, NotFound } from '../src/domain/errors.ts';
 import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/endpoint.ts';
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
-import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { embedContent, isEmbedMethod } from './embed-content.ts';
 import { sourceOfCount } from './model-call/count-source.ts';
@@ -47,7 +47,7 @@ function readCount(request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
   const sent = parseBody(bytes);
   const whole = sent['generateContentRequest'] ?? sent['generate_content_request'];
-  const body = { ...(isObject(whole) ? whole : sent), model };
+  const body = { ...(isJsonObject(whole) ? whole : sent), model };
   assertValidRequest(body, COUNT_CONTENT_TOKENS);
   const asked = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
   return { ...asked, bytes, body, ...callFactsOf(request) };

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../src/domain/json-object.ts';
 import { seesApiBase } from '../resolvers/deployments.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { callEndpoint, callOpenEndpoint, type SentRequest } from '../resolvers/pass-through.ts';
@@ -7,7 +8,6 @@ import { usdText } from '../src/domain/money.ts';
 import { relayedHeaders } from '../src/domain/pass-through/headers.ts';
 import type { FoundEndpoint } from '../src/domain/pass-through/routes.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { isObject } from '../src/wire/json/fields.ts';
 import { withMembers } from '../src/wire/json/members.ts';
 import { readForm } from '../src/wire/multipart/form.ts';
 import { bringsForm, formFields } from './http/form.ts';
@@ -43,7 +43,7 @@ export function sentRequest(request: HttpRequest): SentRequest {
   const type = request.headers['content-type'];
   const isJson = body.length > 0 && (type === undefined || JSON_TYPE.test(type));
   const value = isJson ? parseValue(body) : valueOrNull(body);
-  return sentWith(request, isObject(value) ? value : {});
+  return sentWith(request, isJsonObject(value) ? value : {});
 }
 
 const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\b/i;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../src/domain/json-object.ts';
 import {
   cancelResponse,
   createResponse,
@@ -12,7 +13,7 @@ import type { Scope } from '../resolvers/operation/scope.ts';
 import { type ByteSink, type ByteStream, collect } from '../src/domain/bytes.ts';
 import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
 import { COUNT_RESPONSE_TOKENS, RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
-import { isObject, parseJson } from '../src/wire/json/fields.ts';
+import { parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
 import { renamedResponse } from '../src/wire/responses/rename.ts';
 import { proxyError } from './http/dialect-errors.ts';
@@ -119,7 +120,7 @@ export async function shownResponse(
     const bytes = (await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array();
     const value = parseJson(bytes);
     const { provider } = call.deployment;
-    if (!isObject(value))
+    if (!isJsonObject(value))
       throw new UpstreamFailed("The upstream's answer cannot be used: it is no JSON.", {
         provider,
         upstreamStatus: null,

@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../src/domain/json-object.ts';
 import { callLabels } from '../../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import { type Dialect, type Endpoint, MESSAGES } from '../../src/domain/inference/endpoint.ts';
-import { type Fields, isObject, list, object, parseJson, text } from '../../src/wire/json/fields.ts';
+import { type Fields, list, object, parseJson, text } from '../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
 type Headers = Pick<HttpRequest, 'headers'>;
@@ -61,7 +62,7 @@ export function ownLabels(
 /** Members of the body for the gateway, and `metadata`, which may be the provider's. */
 function notesIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly notes: Fields } {
   const ours = body['litellm_metadata'] ?? {};
-  if (!isObject(ours)) throw mistyped('litellm_metadata', 'an object', endpoint);
+  if (!isJsonObject(ours)) throw mistyped('litellm_metadata', 'an object', endpoint);
   const metadata = object(body['metadata']);
   return { metadata, notes: THEIRS.has(endpoint.dialect) ? ours : { ...metadata, ...ours } };
 }
@@ -82,7 +83,7 @@ function spendMetadataIn(request: Headers, { path }: Endpoint): Fields {
   if (sent === null) return {};
   // Node decodes headers as Latin-1, but senders write UTF-8.
   const value = parseJson(Buffer.from(sent, 'latin1'));
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   const message = `${path}: Invalid value for header '${SPEND_METADATA}': it must be a JSON object.`;
   throw new InvalidInput(message, [{ path: ['header', SPEND_METADATA], rule: 'value', message }]);
 }

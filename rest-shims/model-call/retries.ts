@@ -1,10 +1,10 @@
+import { isJsonObject } from '../../src/domain/json-object.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 import { isGatewayField } from '../../src/domain/inference/gateway-fields.ts';
 import type { Fallback, Retries } from '../../src/domain/inference/retries.ts';
 import { MOST_RETRIES } from '../../src/domain/routing/routing-policy.ts';
-import { isObject } from '../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
 const HOW_OFTEN = `a whole number from 0 to ${MOST_RETRIES}`;
@@ -73,7 +73,7 @@ function fallbacksOf(body: RequestBody, endpoint: Endpoint): readonly Fallback[]
 
 function fallbackOf(sent: unknown, endpoint: Endpoint): Fallback {
   if (isName(sent)) return { model: sent, members: {} };
-  if (!isObject(sent) || !isName(sent['model']))
+  if (!isJsonObject(sent) || !isName(sent['model']))
     throw mistyped('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
   const { model, ...members } = sent;
   const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERRING.has(member);
@@ -91,7 +91,7 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 function longerOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, string> {
   const member = 'context_window_fallback_dict';
   const sent = body[member] ?? {};
-  if (!isObject(sent) || !Object.values(sent).every(isName) || Object.keys(sent).length > MOST_NAMED)
+  if (!isJsonObject(sent) || !Object.values(sent).every(isName) || Object.keys(sent).length > MOST_NAMED)
     throw mistyped(member, `an object of at most ${MOST_NAMED} models by the models that they replace`, endpoint);
   return new Map(Object.entries(sent).map(([model, longer]) => [model, String(longer)]));
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { type CatalogChange, type ChangeOp, isStorableName } from './changes.ts';
 
 /** A line of an imported history, or why it cannot be read, as a text that may be shown. */
@@ -8,9 +9,6 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const MOST_NESTING = 16;
 
 type Json = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Why a value cannot be stored unchanged; null when it can. */
 function valueFault(value: unknown, nesting = MOST_NESTING): string | null {
@@ -42,7 +40,8 @@ function faultOf(line: Json, at: Date | null, now: Date): string | null {
   if (op !== 'changed') {
     if (field !== undefined && field !== null) return `\`field\` is not allowed with ${String(op)}`;
     for (const [name, noted] of Object.entries({ old, new: since }))
-      if (noted !== undefined && noted !== null && !isObject(noted)) return `\`${name}\` is not an object of fields`;
+      if (noted !== undefined && noted !== null && !isJsonObject(noted))
+        return `\`${name}\` is not an object of fields`;
   } else {
     if (typeof field !== 'string' || !isStorableName(field)) return '`field` is not a field name';
     if (old === undefined || since === undefined) return '`old` or `new` is missing';
@@ -62,7 +61,7 @@ export function readChangeLine(text: string, now: Date): ReadLine {
   } catch {
     return { fault: 'the line is not valid JSON' };
   }
-  if (!isObject(line)) return { fault: 'the line is not a JSON object' };
+  if (!isJsonObject(line)) return { fault: 'the line is not a JSON object' };
   const at = instantOf(line['at']);
   const fault = faultOf(line, at, now);
   if (fault !== null || at === null) return { fault: fault ?? '' };

@@ -1,7 +1,8 @@
+import { isJsonObject } from '../json-object.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import { InvalidInput } from '../errors.ts';
 import type { GuardrailDefinition } from './definition.ts';
-import { GUARDRAIL_MEMBERS, isObject, type Metadata } from './key-guardrails.ts';
+import { GUARDRAIL_MEMBERS, type Metadata } from './key-guardrails.ts';
 
 /** Members of the metadata of a team that give or take rights. Only proxy administrators change them. */
 const RIGHTS = ['allow_team_guardrail_config', 'guardrails_modify'] as const;
@@ -35,7 +36,9 @@ export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly
 
 /** Whether a change of a team's metadata is more than a team may make that has the right to configure guardrails. */
 export const changesRights = (before: Metadata, changes: readonly string[]): boolean =>
-  changes.some((name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isObject(before[name])));
+  changes.some(
+    (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),
+  );
 
 /** A patch that replaces metadata and keeps its members about guardrails, where it does not name them. */
 export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
@@ -59,7 +62,7 @@ export function assertGuardrails(
   const sent = sentIn(patch);
   for (const field of ['guardrails', 'opted_out_global_guardrails'] as const) {
     const names = sent[field] ?? [];
-    if (field === 'guardrails' && ofTeam && isObject(names)) continue;
+    if (field === 'guardrails' && ofTeam && isJsonObject(names)) continue;
     if (!isList(names)) throw new InvalidInput(`${field} must be a list of names of guardrails.`, [], { field });
     const unknown = names.find((name) => definitions.every((one) => one.name !== name));
     if (unknown !== undefined)

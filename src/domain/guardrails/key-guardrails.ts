@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { Forbidden } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 
@@ -38,12 +39,9 @@ export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   };
 }
 
-export const isObject = (value: unknown): value is Metadata =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Whether the metadata of a team takes the right to change guardrails from requests of its keys. */
 function lacksRight({ guardrails, guardrails_modify: modify }: Metadata): boolean {
-  return modify === false || (isObject(guardrails) && guardrails['modify_guardrails'] === false);
+  return modify === false || (isJsonObject(guardrails) && guardrails['modify_guardrails'] === false);
 }
 
 /** Members of a request that change guardrails. */
@@ -51,10 +49,10 @@ const REQUEST_MEMBERS: readonly string[] = [...GUARDRAIL_MEMBERS, 'disable_globa
 
 /** The metadata of a request, which may be JSON text. */
 function metadataIn(value: unknown): Metadata | null {
-  if (typeof value !== 'string') return isObject(value) ? value : null;
+  if (typeof value !== 'string') return isJsonObject(value) ? value : null;
   try {
     const parsed: unknown = JSON.parse(value);
-    return isObject(parsed) ? parsed : null;
+    return isJsonObject(parsed) ? parsed : null;
   } catch {
     return null;
   }

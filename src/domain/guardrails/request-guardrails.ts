@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import type { ModelRequest } from '../chat/chat.ts';
 import { InvalidInput } from '../errors.ts';
 import { mistyped } from '../inference/request-validation.ts';
@@ -7,9 +8,6 @@ type GuardedRequest = Pick<ModelRequest, 'endpoint' | 'body'>;
 /** Most guardrails that a request names. */
 const MOST_NAMES = 100;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * Guardrails that a request names, in itself or in its metadata, and whether it asks for their results. Throws InvalidInput.
  */
@@ -18,7 +16,7 @@ export function guardrailsOf({
   endpoint,
 }: GuardedRequest): Pick<ModelRequest, 'guardrails' | 'reportsGuardrails'> {
   const noted = ['metadata', 'litellm_metadata'].map((member) => body[member]);
-  const lists = [body['guardrails'], ...noted.map((one) => (isObject(one) ? one['guardrails'] : undefined))];
+  const lists = [body['guardrails'], ...noted.map((one) => (isJsonObject(one) ? one['guardrails'] : undefined))];
   const names = lists.flatMap((list) => namesIn(list ?? [], endpoint));
   const reports = body['include_guardrail_response'] === true;
   return {
@@ -33,10 +31,10 @@ function namesIn(list: unknown, endpoint: GuardedRequest['endpoint']): readonly 
   if (list.length > MOST_NAMES) throw mistyped('guardrails', `an array of at most ${MOST_NAMES} names`, endpoint);
   return list.map((one: unknown) => {
     if (typeof one === 'string') return one;
-    const [entry, ...others] = isObject(one) ? Object.entries(one) : [];
+    const [entry, ...others] = isJsonObject(one) ? Object.entries(one) : [];
     if (entry === undefined || others.length > 0) throw mistyped('guardrails', 'an array of names', endpoint);
     const [name, parameters] = entry;
-    if (isObject(parameters) && Object.keys(parameters).length > 0) throw unsupportedParameters(name, endpoint);
+    if (isJsonObject(parameters) && Object.keys(parameters).length > 0) throw unsupportedParameters(name, endpoint);
     return name;
   });
 }

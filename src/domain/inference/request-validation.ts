@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { InvalidInput, MissingFormField } from '../errors.ts';
 import type { Dialect, Endpoint } from './endpoint.ts';
 
@@ -60,11 +61,9 @@ const FORMS: Readonly<
 
 function shapeOf(value: unknown): Shape | null {
   if (typeof value === 'string') return 'text';
-  if (Array.isArray(value)) return value.every(isObject) ? 'objects' : 'list';
-  return isObject(value) ? 'object' : null;
+  if (Array.isArray(value)) return value.every(isJsonObject) ? 'objects' : 'list';
+  return isJsonObject(value) ? 'object' : null;
 }
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function missing(field: string, endpoint: Endpoint): InvalidInput {
   return endpoint.written === 'form' ? new MissingFormField(field) : absentMember(field, endpoint);

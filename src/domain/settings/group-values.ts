@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 import { assertCostDiscounts, assertCostMargins } from './cost-adjustments.ts';
 import { fileValuesOf } from './group-owners.ts';
@@ -29,16 +30,13 @@ const NEGATIVE: Expectation = ['greater_than_equal', 'Input should be greater th
 const expectationOf = (kind: ValueKind, value: unknown): Expectation =>
   (kind === 'integer' || kind === 'number') && typeof value === 'number' && value < 0 ? NEGATIVE : EXPECTED[kind];
 
-const isMap = (value: unknown): value is Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Settings of a group: from the file where it declares them, else from the database. Empty without either. */
 export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: StoredSections): Content {
   const group = SETTING_GROUPS[name];
   if (group.member === null)
     return withoutNulls({ ...stored.get(group.section), ...fileValuesOf(name, group, config) });
   const { effectiveValue } = viewOf(config, stored, group.section, group.member);
-  return isMap(effectiveValue) ? withoutNulls(effectiveValue) : {};
+  return isJsonObject(effectiveValue) ? withoutNulls(effectiveValue) : {};
 }
 
 /** A field by its name, which a caller chose. */

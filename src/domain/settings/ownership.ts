@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { DomainError } from '../errors.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import type { Content, StoredSection } from './stored-section.ts';
@@ -63,13 +64,10 @@ export type StoredSections = ReadonlyMap<string, Content>;
 export const sectionsOf = (rows: readonly StoredSection[]): StoredSections =>
   new Map(rows.map(({ id, content }) => [id, content]));
 
-const isMap = (value: unknown): value is Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A section of the file; empty when the file does not have it. */
 const sectionOf = (content: Readonly<Record<string, unknown>>, section: string): Content => {
   const found = content[section];
-  return isMap(found) ? found : {};
+  return isJsonObject(found) ? found : {};
 };
 
 /** Whether the file declares a setting, also as null. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { isDuration } from '../budgets/route-budget.ts';
 import { durationMs, MOST_WINDOWS } from '../keys/durations.ts';
 import { usdFrom } from '../money.ts';
@@ -25,7 +26,6 @@ const WHOLE = /^\d{1,15}$/;
 const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
 const FLAGS = /^(true|false|yes|no|on|off|t|f|y|n|1|0)$/i;
 
-const isMap = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Counts, sizes and times: no setting has a negative number. */
@@ -43,14 +43,14 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   address: (value) => value === '' || (isText(value) && isHttpAddress(value)),
   list: (value) => Array.isArray(value),
   texts: (value) => Array.isArray(value) && value.every(isText),
-  map: isMap,
-  objects: (value) => Array.isArray(value) && value.every(isMap),
+  map: isJsonObject,
+  objects: (value) => Array.isArray(value) && value.every(isJsonObject),
   any: () => true,
 };
 
 /** A budget of a window: `{budget_duration, max_budget}`. */
 function isBudgetWindow(value: unknown): boolean {
-  if (!isMap(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { budget_duration: duration, max_budget: most } = value as Readonly<Record<string, unknown>>;
   return CHECKS.window(duration) && CHECKS.number(most) && usdFrom(most as number | string) !== null;
 }

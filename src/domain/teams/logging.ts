@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import { InvalidInput } from '../errors.ts';
 import { SEALED_MARK } from '../sealed-text.ts';
@@ -70,11 +71,8 @@ const LONGEST = 4_096;
 const CALLBACKS = 'logging';
 const SWITCH = 'callback_settings';
 
-const isObject = (value: unknown): value is Named =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const textsOf = (value: unknown): Readonly<Record<string, string>> =>
-  isObject(value)
+  isJsonObject(value)
     ? Object.fromEntries(
         Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
       )
@@ -86,7 +84,7 @@ export function teamCallbacks(metadata: Named): readonly TeamCallback[] {
   if (!Array.isArray(list)) return [];
   return list
     .slice(0, MOST_CALLBACKS)
-    .filter(isObject)
+    .filter(isJsonObject)
     .flatMap(({ callback_name: name, callback_type: sent, callback_vars: vars }) => {
       const type = CALLBACK_TYPES.find((one) => one === (sent ?? 'success_and_failure'));
       return typeof name === 'string' && type !== undefined ? [{ name, type, vars: textsOf(vars) }] : [];
@@ -96,7 +94,7 @@ export function teamCallbacks(metadata: Named): readonly TeamCallback[] {
 /** Whether calls of a team are exported nowhere: both lists of its callback settings are empty. */
 export function isLoggingDisabled(metadata: Named): boolean {
   const settings = metadata[SWITCH];
-  if (!isObject(settings)) return false;
+  if (!isJsonObject(settings)) return false;
   const { success_callback: success, failure_callback: failure } = settings;
   return Array.isArray(success) && success.length === 0 && Array.isArray(failure) && failure.length === 0;
 }
@@ -167,7 +165,7 @@ export function renewedCallbacks(metadata: Named, renew: (text: string) => strin
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return null;
   const renewed = (list as readonly unknown[]).map((one) => {
-    if (!isObject(one)) return one;
+    if (!isJsonObject(one)) return one;
     const vars = Object.entries(textsOf(one['callback_vars'])).map(([name, text]): [string, string] => {
       const fresh = renew(text);
       isRenewed ||= fresh !== null;
@@ -184,8 +182,8 @@ const hasStoredSecret = (value: unknown): boolean =>
     : typeof value === 'object' && value !== null && Object.values(value).some(hasStoredSecret);
 
 const isSameCallback = (one: unknown, other: unknown): boolean =>
-  isObject(one) &&
-  isObject(other) &&
+  isJsonObject(one) &&
+  isJsonObject(other) &&
   one['callback_name'] === other['callback_name'] &&
   sameValue(one['callback_vars'], other['callback_vars']);
 
@@ -215,10 +213,10 @@ export function storedCallbacks(
 
 /** A new entry; one of a kind that is not exported is stored as it is. */
 function sealedEntry(entry: unknown, seal: (text: string) => string): unknown {
-  if (!isObject(entry)) return entry;
+  if (!isJsonObject(entry)) return entry;
   const { callback_name: name, callback_vars: vars } = entry;
   const kind = typeof name === 'string' ? CALLBACK_KINDS.get(name) : undefined;
-  if (kind === undefined || !isObject(vars)) return entry;
+  if (kind === undefined || !isJsonObject(vars)) return entry;
   assertValues(kind, textsOf(vars));
   const sealed = Object.entries(vars).map(([one, value]): [string, unknown] => [
     one,

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { type DocumentNode, getVariableValues } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
@@ -73,9 +74,6 @@ interface Operation {
   readonly operationName: string | null;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
 /** The operation of a body; null for every body that is not in the plain form. */
@@ -86,12 +84,12 @@ function operationIn(body: Uint8Array): Operation | null {
   } catch {
     return null;
   }
-  if (!isObject(sent)) return null;
+  if (!isJsonObject(sent)) return null;
   for (const member in sent) if (!MEMBERS.has(member)) return null;
   const { query, variables = null, operationName = null, extensions = null } = sent;
   if (typeof query !== 'string' || (operationName !== null && typeof operationName !== 'string')) return null;
-  if (variables !== null && !isObject(variables)) return null;
-  if (extensions !== null && (!isObject(extensions) || 'persistedQuery' in extensions)) return null;
+  if (variables !== null && !isJsonObject(variables)) return null;
+  if (extensions !== null && (!isJsonObject(extensions) || 'persistedQuery' in extensions)) return null;
   return { query, variables, operationName };
 }
 

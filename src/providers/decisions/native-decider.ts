@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Abilities, Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
@@ -13,7 +14,7 @@ import { readNamedMapAnswer } from '../../wire/decisions/named-map-answer.ts';
 import { writeNamedMap } from '../../wire/decisions/named-map-request.ts';
 import { readStandardAnswer } from '../../wire/decisions/standard-answer.ts';
 import { writeStandard } from '../../wire/decisions/standard-request.ts';
-import { isObject, parseJson } from '../../wire/json/fields.ts';
+import { parseJson } from '../../wire/json/fields.ts';
 import { unusable } from '../failures.ts';
 import { readBody, sendCall } from '../upstream-answer.ts';
 import { createImageInliner } from './inline-images.ts';
@@ -110,7 +111,7 @@ function keyOf({ apiKey }: Deployment): string | null {
 /** Headers of a call: those of the deployment, the caller's own, then the credential. */
 function headersOf(deployment: Deployment, request: ModelRequest): Readonly<Record<string, string>> {
   const asked = request.body['extra_headers'];
-  const extra = Object.entries({ ...deployment.headers, ...(isObject(asked) ? asked : {}), ...request.forwarded });
+  const extra = Object.entries({ ...deployment.headers, ...(isJsonObject(asked) ? asked : {}), ...request.forwarded });
   const key = keyOf(deployment);
   return {
     ...Object.fromEntries(

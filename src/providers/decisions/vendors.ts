@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { vendorOf } from '../../domain/chat/vendors.ts';
@@ -6,7 +7,7 @@ import type { DecisionFormat, Members } from '../../domain/decisions/decision.ts
 import { type DeciderName } from '../../domain/decisions/providers.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { ImagesInState } from '../../wire/decisions/named-map-request.ts';
-import { isObject, object } from '../../wire/json/fields.ts';
+import { object } from '../../wire/json/fields.ts';
 
 /** Protocol of the decision models of one vendor. */
 export interface DecisionVendor {
@@ -161,7 +162,7 @@ const databricks = named('', {
     if (!isFunction(deployment)) return answer;
     const { response, ...rest } = object(answer);
     const answers = Object.entries(object(response)).map(([name, one]) => [name, withNoul(one)]);
-    return isObject(response) ? { ...rest, answers: Object.fromEntries(answers) as Members } : answer;
+    return isJsonObject(response) ? { ...rest, answers: Object.fromEntries(answers) as Members } : answer;
   },
 });
 

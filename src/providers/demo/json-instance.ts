@@ -1,9 +1,8 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
@@ -52,7 +51,7 @@ class Instances {
     this.#values += 1;
     if (this.#values > MOST_VALUES || level > DEEPEST_LEVEL)
       throw new InvalidInput('The JSON schema demands too many values of the demo model.');
-    if (!isObject(schema)) return 'demo';
+    if (!isJsonObject(schema)) return 'demo';
     const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
     if (typeof reference === 'string') return this.of(merged([own, this.#at(reference)]), level);
     if (Array.isArray(allOf)) return this.of(merged([own, ...allOf.map((one) => this.#resolved(one))]), level);
@@ -82,7 +81,7 @@ class Instances {
   }
 
   #objectFor(schema: Schema, level: number): Schema {
-    const properties = isObject(schema['properties']) ? schema['properties'] : {};
+    const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const names = list(schema['required']).filter((name) => typeof name === 'string');
     return Object.fromEntries(names.map((name) => [name, this.of(properties[name], level + 1)]));
   }
@@ -101,7 +100,7 @@ class Instances {
   }
 
   #resolved(schema: unknown): Schema {
-    if (!isObject(schema)) return {};
+    if (!isJsonObject(schema)) return {};
     const { $ref: reference, ...own } = schema;
     return typeof reference === 'string' ? merged([own, this.#at(reference)]) : schema;
   }
@@ -112,9 +111,9 @@ class Instances {
     const names = reference.split('/').slice(1);
     const found = names.reduce<unknown>((inner, name) => {
       const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
-      return isObject(inner) ? inner[key] : undefined;
+      return isJsonObject(inner) ? inner[key] : undefined;
     }, this.#root);
-    return isObject(found) ? found : {};
+    return isJsonObject(found) ? found : {};
   }
 }
 
@@ -135,7 +134,7 @@ function typeOf({ type, properties, items, prefixItems }: Schema): string | null
   const types = typeof type === 'string' ? [type] : list(type).filter((one) => typeof one === 'string');
   const found = types.find((one) => one !== 'null') ?? types[0];
   if (found !== undefined) return found.toLowerCase();
-  if (isObject(properties)) return 'object';
+  if (isJsonObject(properties)) return 'object';
   return items !== undefined || prefixItems !== undefined ? 'array' : null;
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
@@ -136,10 +137,7 @@ async function readKeySet(url: string, fetch: KeySetFetch): Promise<JSONWebKeySe
 
 /** Whether a value is a key. A secret of HMAC is no public one. */
 const isPublicKey = (value: unknown): value is JWK =>
-  isObject(value) && typeof value['kty'] === 'string' && value['kty'] !== 'oct';
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  isJsonObject(value) && typeof value['kty'] === 'string' && value['kty'] !== 'oct';
 
 async function readJson(
   url: string,
@@ -160,6 +158,6 @@ async function readJson(
     chunks.push(chunk);
   }
   const read: unknown = JSON.parse(Buffer.concat(chunks, size).toString('utf8'));
-  if (!isObject(read)) throw new Error('A key set is not a JSON object.');
+  if (!isJsonObject(read)) throw new Error('A key set is not a JSON object.');
   return read;
 }

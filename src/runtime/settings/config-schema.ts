@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
 import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
@@ -14,9 +15,6 @@ const REFERENCE: JsonSchema = { type: 'string', pattern: '^os\\.environ/.+$' };
 const NULL: JsonSchema = { type: 'null' };
 
 const BOUNDED = /^(whole number|number) from ([\d.]+)(?: to ([\d.]+))?$/;
-
-const isMap = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Schema of a setting in the file; empty where its kind has no simple form. */
 function valueSchema({ kind: { form }, default: otherwise }: Setting): JsonSchema {
@@ -60,9 +58,9 @@ const sectionSchema = (properties: JsonSchema, isShort = false): JsonSchema => (
 /** Adds a schema at a dotted path; the maps on the way are made. */
 function withSchemaAt(properties: JsonSchema, [name = '', ...rest]: readonly string[], schema: JsonSchema): JsonSchema {
   const found = properties[name];
-  const before = isMap(found) ? found : {};
+  const before = isJsonObject(found) ? found : {};
   if (rest.length === 0) return { ...properties, [name]: { ...before, ...schema } };
-  const inner = isMap(before['properties']) ? before['properties'] : {};
+  const inner = isJsonObject(before['properties']) ? before['properties'] : {};
   // `tracing.store: clickhouse` is short for `tracing.store.type`.
   const section = sectionSchema(withSchemaAt(inner, rest, schema), name === 'store');
   return { ...properties, [name]: { ...before, ...section } };
@@ -70,15 +68,15 @@ function withSchemaAt(properties: JsonSchema, [name = '', ...rest]: readonly str
 
 /** A schema whose optional members may be null, which means that they are absent. */
 function withNulls(schema: unknown): unknown {
-  if (!isMap(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const { properties, required } = schema;
-  if (!isMap(properties)) return schema;
+  if (!isJsonObject(properties)) return schema;
   const needed = new Set(Array.isArray(required) ? required : []);
   const members = Object.entries(properties).map(([name, member]): [string, unknown] => {
     const inner = withNulls(member);
     return [
       name,
-      needed.has(name) || Object.keys(isMap(inner) ? inner : {}).length === 0 ? inner : { anyOf: [inner, NULL] },
+      needed.has(name) || Object.keys(isJsonObject(inner) ? inner : {}).length === 0 ? inner : { anyOf: [inner, NULL] },
     ];
   });
   return { ...schema, properties: Object.fromEntries(members) };

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { pricesInputOnly } from '../../domain/deployments/price-warning.ts';
 import { valueFaults } from '../../domain/settings/value-faults.ts';
 import type { ConfigDocument } from './config-document.ts';
@@ -55,7 +56,7 @@ function checkMap(entries: Entries, path: Path, warn: Warn): void {
     const here = [...path, name];
     if (known.has(name)) {
       const isSection = !FILE_PATHS.includes(here.join('.')) && readBelow(here.join('.')).size > 0;
-      if (isSection && isMap(value)) checkMap(value, here, warn);
+      if (isSection && isJsonObject(value)) checkMap(value, here, warn);
     } else if (isUnsupported(unsupported, name)) {
       if (!isOff(value)) warn(here, noEffect(unsupported.effects[name]));
     } else warn(here, unknown(name, { known, unsupported, dotted }));
@@ -66,7 +67,7 @@ function checkMap(entries: Entries, path: Path, warn: Warn): void {
 function checkValues(content: Entries, warn: Warn): void {
   for (const section of ['general_settings', 'litellm_settings', 'router_settings']) {
     const entries = content[section];
-    for (const [name, value] of Object.entries(isMap(entries) ? entries : {})) {
+    for (const [name, value] of Object.entries(isJsonObject(entries) ? entries : {})) {
       if (value === '' || FILE_PATHS.includes(`${section}.${name}`)) continue;
       for (const { path, message } of valueFaults(section, name, value)) warn([section, name, ...path], message);
     }
@@ -92,7 +93,7 @@ function unknown(
 
 /** `callbacks` is a setting, of which only `otel` has an effect. */
 function checkCallbacks({ litellm_settings: shared }: Entries, warn: Warn): void {
-  const callbacks = isMap(shared) ? [shared['callbacks']].flat() : [];
+  const callbacks = isJsonObject(shared) ? [shared['callbacks']].flat() : [];
   const others = callbacks.filter((name) => name !== 'otel' && !isOff(name));
   if (others.length === 0) return;
   const named = others.map((name) => (typeof name === 'string' && PLAIN_NAME.test(name) ? `"${name}"` : 'an entry'));
@@ -110,7 +111,8 @@ function checkModels({ model_list: models }: Entries, warn: Warn): void {
     if (known === undefined) found.set(key, { path, message, count: 1 });
     else known.count += 1;
   };
-  for (const [index, model] of models.entries()) if (isMap(model)) checkModel(model, ['model_list', index], note);
+  for (const [index, model] of models.entries())
+    if (isJsonObject(model)) checkModel(model, ['model_list', index], note);
   for (const { path, message, count } of found.values())
     warn(path, count === 1 ? message : `${message} (in ${count} models)`);
 }
@@ -118,17 +120,17 @@ function checkModels({ model_list: models }: Entries, warn: Warn): void {
 function checkModel(model: Entries, path: Path, note: Warn): void {
   const { litellm_params: params, model_info: info, ...rest } = model;
   for (const name of Object.keys(rest)) if (name !== 'model_name') note([...path, name], misplaced(name));
-  for (const [name, value] of Object.entries(isMap(params) ? params : {})) {
+  for (const [name, value] of Object.entries(isJsonObject(params) ? params : {})) {
     if (MODEL_KEYS.test(name) || isOff(value)) continue;
     const nearest = Object.hasOwn(MODEL_EFFECTS, name) ? null : nearestOf(name, MODEL_KEYS.names);
     const message = nearest === null ? noEffect(MODEL_EFFECTS[name]) : `has no effect; did you mean ${nearest}?`;
     note([...path, 'litellm_params', name], message);
   }
-  const prices = { ...(isMap(info) ? info : {}), ...(isMap(params) ? params : {}) };
+  const prices = { ...(isJsonObject(info) ? info : {}), ...(isJsonObject(params) ? params : {}) };
   if (pricesInputOnly(prices, `${String(prices['model'])} ${String(prices['mode'])}`))
     note([...path, 'litellm_params', 'input_cost_per_token'], INPUT_ONLY);
   const unsupported = UNSUPPORTED_KEYS['model_info'] ?? NONE;
-  for (const [name, value] of Object.entries(isMap(info) ? info : {})) {
+  for (const [name, value] of Object.entries(isJsonObject(info) ? info : {})) {
     if (MODEL_INFO_KEYS.includes(name) || isOff(value)) continue;
     if (isUnsupported(unsupported, name)) note([...path, 'model_info', name], noEffect(unsupported.effects[name]));
   }
@@ -143,9 +145,6 @@ function misplaced(name: string): string {
   const nearest = nearestOf(name, ['model_name', 'litellm_params', 'model_info']);
   return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;
 }
-
-const isMap = (value: unknown): value is Entries =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** False, null, and empty texts, lists and maps. */
 const isOff = (value: unknown): boolean =>

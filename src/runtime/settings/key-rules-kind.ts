@@ -1,14 +1,11 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { KeyCaps, KeyDefaults, KeyMakers } from '../../domain/keys/generation-rules.ts';
 import { durationMs } from '../../domain/keys/durations.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { Kind, Refusal } from './kinds.ts';
 
-type Entries = Readonly<Record<string, unknown>>;
 /** Reads one member: its value, or why it is refused. */
 type Reader = (value: unknown) => { readonly value: unknown } | string;
-
-const isMap = (value: unknown): value is Entries =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const amount: Reader = (value) => {
   const read: Usd | null = typeof value === 'number' || typeof value === 'string' ? usdFrom(value) : null;
@@ -23,7 +20,7 @@ const duration: Reader = (value) =>
 const text: Reader = (value) => (typeof value === 'string' && value.trim() !== '' ? { value } : 'is not a text');
 const texts: Reader = (value) =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? { value } : 'is not a list of texts';
-const map: Reader = (value) => (isMap(value) ? { value } : 'is not a map');
+const map: Reader = (value) => (isJsonObject(value) ? { value } : 'is not a map');
 
 const CAPS: Readonly<Record<string, readonly [string, Reader]>> = {
   max_budget: ['maxBudget', amount],
@@ -46,7 +43,7 @@ function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
     form,
     isSecret: false,
     parse(raw) {
-      if (!isMap(raw)) return { refusals: [{ message: 'is not a map' }] };
+      if (!isJsonObject(raw)) return { refusals: [{ message: 'is not a map' }] };
       const refusals: Refusal[] = [];
       const read: Record<string, unknown> = {};
       for (const [name, sent] of Object.entries(raw)) {
@@ -73,7 +70,7 @@ export interface KeyMakersSetting {
 const makers =
   (roles: string): Reader =>
   (value) => {
-    if (!isMap(value)) return 'is not a map';
+    if (!isJsonObject(value)) return 'is not a map';
     const known: Readonly<Record<string, unknown>> = { [roles]: null, required_params: null };
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(known, name));
     if (unknown !== undefined) return `has the unsupported member ${unknown}`;

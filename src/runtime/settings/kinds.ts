@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { isDuration, type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
 import { Secret } from '../../domain/secret.ts';
 import { valueFaults } from '../../domain/settings/value-faults.ts';
@@ -167,10 +168,6 @@ export function texts(form: string): Kind<string | Readonly<Record<string, strin
   );
 }
 
-type Entries = Readonly<Record<string, unknown>>;
-const isMap = (value: unknown): value is Entries =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A map of whole numbers by name in the file. */
 export function countsByClass(names: readonly string[], most: number): Kind<Readonly<Record<string, number>>> {
   return kind<Readonly<Record<string, number>>>(`map of whole numbers from 0 to ${most}`, (raw) => {
@@ -186,7 +183,7 @@ export function countsByModel(
 ): Kind<Readonly<Record<string, Readonly<Record<string, number>>>>> {
   const form = `map of models to maps of whole numbers from 0 to ${most}`;
   return kind<Readonly<Record<string, Readonly<Record<string, number>>>>>(form, (raw) => {
-    if (!isMap(raw)) return refuse('is not a map of models');
+    if (!isJsonObject(raw)) return refuse('is not a map of models');
     const read = Object.entries(raw).map(
       ([model, counts]) => [model, countsIn(counts, { names, most, path: [model] })] as const,
     );
@@ -201,7 +198,7 @@ function countsIn(
   raw: unknown,
   { names, most, path }: { readonly names: readonly string[]; readonly most: number; readonly path: readonly string[] },
 ): { readonly value: Readonly<Record<string, number>>; readonly refusals: readonly Refusal[] } {
-  if (!isMap(raw)) return { value: {}, refusals: [{ message: 'is not a map of numbers', path }] };
+  if (!isJsonObject(raw)) return { value: {}, refusals: [{ message: 'is not a map of numbers', path }] };
   const value: Record<string, number> = {};
   const refusals: Refusal[] = [];
   for (const [name, count] of Object.entries(raw)) {
@@ -218,14 +215,15 @@ function countsIn(
 /** Budgets by provider, by the reference's names of their members. */
 export function providerBudgets(): Kind<ProviderBudgets> {
   return kind<ProviderBudgets>('map of providers to budgets', (raw) => {
-    if (!isMap(raw)) return refuse('is not a map of providers');
+    if (!isJsonObject(raw)) return refuse('is not a map of providers');
     const refusals = Object.entries(raw).flatMap(([provider, budget]) => budgetFaults(provider, budget));
     return refusals.length > 0 ? { refusals } : { value: readProviderBudgets(raw) };
   });
 }
 
 function budgetFaults(provider: string, budget: unknown): readonly Refusal[] {
-  if (!isMap(budget)) return [{ message: 'is not a map with `budget_limit` and `time_period`', path: [provider] }];
+  if (!isJsonObject(budget))
+    return [{ message: 'is not a map with `budget_limit` and `time_period`', path: [provider] }];
   return Object.entries(budget).flatMap(([name, value]) => {
     const path = [provider, name];
     if (name === 'budget_limit' || name === 'max_budget') {
@@ -248,7 +246,7 @@ export function listsByModel(): Kind<Readonly<Record<string, readonly string[]>>
     const refusals: Refusal[] = [];
     for (const [index, one] of maps.entries()) {
       const path = Array.isArray(raw) ? [index] : [];
-      if (!isMap(one)) refusals.push({ message: 'is not a map of a model to models', path });
+      if (!isJsonObject(one)) refusals.push({ message: 'is not a map of a model to models', path });
       else
         for (const [model, names] of Object.entries(one))
           if (isNames(names)) lists[model] ??= names;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { rateFrom } from '../../domain/money.ts';
@@ -23,11 +24,6 @@ interface ModelReading {
   readonly tell: (fault: ConfigFault) => void;
   readonly warn: (text: string) => void;
 }
-
-type Entries = Readonly<Record<string, unknown>>;
-
-const isMap = (value: unknown): value is Entries =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const IN_MODEL = /^model_list\.(\d+)\.(.+)$/;
 /** Without these an entry is no model. */
@@ -91,7 +87,7 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
 function indentHint(models: unknown, [, index, name, ...below]: readonly PropertyKey[]): string {
   if (name !== 'litellm_params' || below.length > 0 || !Array.isArray(models)) return '';
   const entry: unknown = models[Number(index)];
-  return isMap(entry) && Object.hasOwn(entry, 'model') ? '. Indent its lines deeper than `litellm_params:`' : '';
+  return isJsonObject(entry) && Object.hasOwn(entry, 'model') ? '. Indent its lines deeper than `litellm_params:`' : '';
 }
 
 /** Why a deployment cannot be called, with its place; null where it can. */

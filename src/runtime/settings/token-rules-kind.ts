@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import {
   DEFAULT_TOKEN_RULES,
   type RoleMapping,
@@ -32,13 +33,8 @@ export const DEFAULT_RULES: TokenRulesSetting = {
   issuers: [],
 };
 
-type Entries = Readonly<Record<string, unknown>>;
-
 /** Reads one member. Returns the change of the rules, or why it is refused. */
 type Reader = (value: unknown, rules: TokenRulesSetting) => Partial<TokenRulesSetting> | string;
-
-const isObject = (value: unknown): value is Entries =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Named<Value> = {
   [Name in keyof TokenRulesSetting]: TokenRulesSetting[Name] extends Value ? Name : never;
@@ -71,7 +67,7 @@ const mappings =
     if (!Array.isArray(value)) return 'is not a list of maps';
     const read: RoleMapping[] = [];
     for (const one of value) {
-      if (!isObject(one)) return 'is not a list of maps';
+      if (!isJsonObject(one)) return 'is not a list of maps';
       const { [claim]: from, [role]: to } = one;
       if (typeof from !== 'string' || from === '') return `has an entry without \`${claim}\``;
       if (!isTokenRole(to)) return `has an entry whose \`${role}\` is not one of ${TOKEN_ROLES.join(', ')}`;
@@ -87,7 +83,7 @@ const scopes: Reader = (value) => {
   if (!Array.isArray(value)) return 'is not a list of maps';
   const scopeMappings: ScopeMapping[] = [];
   for (const one of value) {
-    if (!isObject(one)) return 'is not a list of maps';
+    if (!isJsonObject(one)) return 'is not a list of maps';
     const { scope, models = [], routes = [], ...others } = one;
     if (typeof scope !== 'string' || scope === '') return 'has an entry without `scope`';
     if (!isTexts(models) || !isTexts(routes)) return 'has an entry whose `models` or `routes` is not a list of texts';
@@ -102,7 +98,7 @@ const issuersOf: Reader = (value) => {
   if (!Array.isArray(value)) return 'is not a list of maps';
   const issuers: IssuerSetting[] = [];
   for (const one of value) {
-    if (!isObject(one)) return 'is not a list of maps';
+    if (!isJsonObject(one)) return 'is not a list of maps';
     const { issuer, public_key_url: keySetUrl, audience = [], ...others } = one;
     const [other] = Object.keys(others);
     if (other !== undefined) return `has an entry with \`${other}\`, which is not known`;
@@ -197,7 +193,7 @@ export function tokenRules(): Kind<TokenRulesSetting> {
     form: 'map',
     isSecret: false,
     parse(raw) {
-      if (!isObject(raw)) return { refusals: [{ message: 'is not a map of settings' }] };
+      if (!isJsonObject(raw)) return { refusals: [{ message: 'is not a map of settings' }] };
       const refusals: Refusal[] = [];
       const value = { ...DEFAULT_RULES };
       for (const [name, member] of Object.entries(raw)) {

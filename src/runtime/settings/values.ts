@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
@@ -38,16 +39,13 @@ const ROWS: Readonly<Record<string, Setting>> = SETTINGS;
 /** The dotted path of a row as a path. */
 const pathOf = (dotted: string): Path => dotted.split('.');
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads every row of the table, and reports every wrong value, also of a source that another one overrides. */
 export function readValues(sources: Sources, fault: (fault: ConfigFault) => void): SettingsRead {
   const values: Record<string, unknown> = {};
   const origins = new Map<string, Origin>();
   for (const section of sectionsOf(Object.values(ROWS))) {
     const value = valueAt(sources.document.content, pathOf(section));
-    if (value !== null && value !== undefined && !isMap(value))
+    if (value !== null && value !== undefined && !isJsonObject(value))
       fault({ ...sources.document.placeOf(pathOf(section)), key: section, message: 'is not a map of settings' });
   }
   for (const [name, row] of Object.entries(ROWS)) {
@@ -109,7 +107,7 @@ function placeOf({ from, key }: Origin, document: ConfigDocument, path: Path = [
 function valueAt(content: unknown, path: Path): unknown {
   let value = content;
   for (const step of path) {
-    if (!isMap(value) || !Object.hasOwn(value, step)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
     value = value[step];
   }
   return value;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { isSecretMap, isSecretText } from '../../domain/settings/redaction.ts';
 import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import { cipherFor, type Secrets } from '../credentials/encryption.ts';
@@ -6,9 +7,6 @@ import { cipherFor, type Secrets } from '../credentials/encryption.ts';
 const ALL_SECRET = 'environment_variables';
 /** The only member of an encrypted value. */
 const SEALED = '$sealed';
-
-const isMap = (value: unknown): value is Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const settingsCipher = (secrets: Secrets) => cipherFor(secrets, 'settings');
 
@@ -26,7 +24,7 @@ export function createSealedSettings(store: SettingsStore, secrets: Secrets): Se
         ? { [SEALED]: cipher.seal(Buffer.from(value), place).toString('base64') }
         : value;
     if (Array.isArray(value)) return value.map((item) => sealed(item, name, `${place}.*`));
-    if (!isMap(value)) return value;
+    if (!isJsonObject(value)) return value;
     // The texts of some maps are secrets by the name of the map, such as addresses of webhooks by kinds of alerts.
     const all = isSecretMap(name);
     return mapped(value, (inner, item) => sealed(item, all ? name : inner, `${place}.${inner}`));
@@ -63,7 +61,7 @@ export function createSealedSettings(store: SettingsStore, secrets: Secrets): Se
 /** A value in which each encrypted one is replaced by what `leaf` returns for its bytes and its place. */
 function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: string) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => withSealed(item, `${place}.*`, leaf));
-  if (!isMap(value)) return value;
+  if (!isJsonObject(value)) return value;
   const bytes = value[SEALED];
   if (typeof bytes === 'string' && Object.keys(value).length === 1) return leaf(Buffer.from(bytes, 'base64'), place);
   return mapped(value, (inner, item) => withSealed(item, `${place}.${inner}`, leaf));

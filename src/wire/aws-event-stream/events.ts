@@ -1,4 +1,5 @@
-import { isObject, parseJson, text } from '../json/fields.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { parseJson, text } from '../json/fields.ts';
 import { eventText, type Reframer } from '../sse/reframed.ts';
 import { createMessageReader, type Message } from './messages.ts';
 
@@ -35,5 +36,5 @@ const exceptionText = (exception: string, message: string): string =>
 
 function messageOf(payload: Buffer): string {
   const value = parseJson(payload);
-  return (isObject(value) ? (text(value['message']) ?? text(value['Message'])) : null) ?? payload.toString('utf8');
+  return (isJsonObject(value) ? (text(value['message']) ?? text(value['Message'])) : null) ?? payload.toString('utf8');
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Form, FormPart } from '../../domain/inference/form.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
@@ -37,8 +38,8 @@ function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line>
 /** Position of the `body` of a line, in bytes, and the model in it. Throws InvalidInput. */
 function callOf(line: Line): { readonly start: number; readonly end: number; readonly model: string } {
   const value = parsed(line.bytes.toString('utf8'));
-  const body = isObject(value) ? value['body'] : undefined;
-  if (!isObject(body)) throw faulty(line, 'is not a request: it must be a JSON object with a body');
+  const body = isJsonObject(value) ? value['body'] : undefined;
+  if (!isJsonObject(body)) throw faulty(line, 'is not a request: it must be a JSON object with a body');
   const { model } = body;
   if (typeof model !== 'string' || model === '') throw faulty(line, "has no model in its 'body'");
   const members = topLevelMembers(line.bytes)?.filter(({ key }) => key === 'body') ?? [];
@@ -92,9 +93,6 @@ export async function withModels(
   pieces.push(bytes.subarray(copiedTo, file.bodyEnd));
   return pieces;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parsed(text: string): unknown {
   try {

@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AudioTokens, ChatDelta, Usage } from '../../domain/chat/chat.ts';
 import type { AnswerMember } from '../../domain/inference/endpoint.ts';
 import { addUsd, type Usd, usdFrom } from '../../domain/money.ts';
 import type { AnswerError } from '../dialect.ts';
-import { count, type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { count, type Fields, list, number, object, text } from '../json/fields.ts';
 import { withServiceTier } from '../json/service-tier.ts';
 
 /** Facts of an answer or of one chunk. Null when it does not contain them. */
@@ -16,7 +17,7 @@ export interface AnswerFacts {
 
 /** Whether parsed JSON can be an answer, a chunk or an error. `member` is the array member of answers. */
 export function isAnswer(value: unknown, member: AnswerMember): boolean {
-  return isObject(value) && (Array.isArray(value[member]) || errorOf(value) !== null);
+  return isJsonObject(value) && (Array.isArray(value[member]) || errorOf(value) !== null);
 }
 
 /** Facts of an answer or of one chunk of a stream. */
@@ -137,7 +138,7 @@ export function errorOf(value: unknown): AnswerError | null {
 /** Whether a chunk contains only usage: no choices or, from some gateways, only empty choices. */
 export function isUsageChunk(value: unknown): boolean {
   const { choices, usage } = object(value);
-  return Array.isArray(choices) && choices.every(isEmptyChoice) && isObject(usage);
+  return Array.isArray(choices) && choices.every(isEmptyChoice) && isJsonObject(usage);
 }
 
 function isEmptyChoice(choice: unknown): boolean {

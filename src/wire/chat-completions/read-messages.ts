@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   AssistantPart,
   CacheMark,
@@ -10,7 +11,7 @@ import type {
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
 import { sourceOf } from '../data-url.ts';
-import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { type Fields, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
 /** Reads the messages of a chat. Consecutive tool results become one message. Throws InvalidInput. */
@@ -113,7 +114,7 @@ function readAssistant(message: Fields, where: string, losses: Losses): readonly
 }
 
 function readThoughts(message: Fields): readonly ReasoningPart[] {
-  const blocks = list(message['thinking_blocks']).filter(isObject);
+  const blocks = list(message['thinking_blocks']).filter(isJsonObject);
   if (blocks.length > 0)
     return blocks.map((block) => {
       const redacted = block['type'] === 'redacted_thinking';
@@ -173,5 +174,5 @@ function readResult(message: Fields, where: string, losses: Losses): ToolResult 
 /** Reads `cache_control`. It comes from Anthropic's API, and many clients send it in chat completions. */
 function markOf(part: Fields): { readonly cached?: CacheMark } {
   const mark = part['cache_control'];
-  return isObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
+  return isJsonObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
 }

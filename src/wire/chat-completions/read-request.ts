@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   Losses,
   NeutralChat,
@@ -8,7 +9,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { isObject, list, number, object, text } from '../json/fields.ts';
+import { list, number, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { readMessages } from './read-messages.ts';
 
@@ -52,7 +53,7 @@ const HINTS = new Set([
 const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
   n: (value) => value === 1,
   logprobs: (value) => value === false,
-  logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
+  logit_bias: (value) => isJsonObject(value) && Object.keys(value).length === 0,
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
   functions: (value) => Array.isArray(value) && value.length === 0,
 };
@@ -119,9 +120,9 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
       {
         name,
         description: text(declared['description']),
-        parameters: isObject(declared['parameters']) ? declared['parameters'] : { type: 'object', properties: {} },
+        parameters: isJsonObject(declared['parameters']) ? declared['parameters'] : { type: 'object', properties: {} },
         strict: typeof declared['strict'] === 'boolean' ? declared['strict'] : null,
-        ...(isObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {}),
+        ...(isJsonObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {}),
       },
     ];
   });
@@ -145,7 +146,7 @@ function readOutputForm(value: unknown): OutputForm | null {
   if (type === 'text') return { form: 'text' };
   if (type === 'json_object') return { form: 'json' };
   const { name, description, schema, strict } = object(declared);
-  if (type !== 'json_schema' || !isObject(schema))
+  if (type !== 'json_schema' || !isJsonObject(schema))
     throw malformed('response_format', 'of type text, json_object, or json_schema with a schema');
   return {
     form: 'schema',
@@ -159,7 +160,7 @@ function readOutputForm(value: unknown): OutputForm | null {
 function readReasoning(body: RequestBody): Reasoning | null {
   const effort = text(body['reasoning_effort']);
   const thinking = body['thinking'];
-  if (effort === null && !isObject(thinking)) return null;
+  if (effort === null && !isJsonObject(thinking)) return null;
   const settings = object(thinking);
   if (settings['type'] === 'disabled') return { effort: 'none', budgetTokens: null, shown: null };
   return { effort, budgetTokens: number(settings['budget_tokens']), shown: null };

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Cohere's. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = { MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' };
@@ -19,7 +20,7 @@ export function errorOf(value: unknown): AnswerError | null {
   return { message: text(ended['error']) ?? `The answer ended with ${reason}.`, type: reason, param: null, code };
 }
 
-export const isAnswer = (value: unknown): boolean => isObject(object(value)['message']);
+export const isAnswer = (value: unknown): boolean => isJsonObject(object(value)['message']);
 
 /** Usage from the billed tokens. Other tokens that the model reads are not billed. */
 function usageSteps(value: unknown): readonly AnswerStep[] {

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { NativeDialect, OutboundDialect } from '../dialect.ts';
 import { embeddingsAnswer } from '../embeddings/answer.ts';
-import { count, isObject, list, object, parseJson } from '../json/fields.ts';
+import { count, list, object, parseJson } from '../json/fields.ts';
 import { upstreamOnly } from '../upstream-only.ts';
 import { createCohereReader, errorOf, isAnswer, stepsOf } from './answer.ts';
 import { writeCohere } from './write-request.ts';
@@ -18,7 +19,7 @@ export const COHERE_EMBEDDINGS: NativeDialect = {
     const error = errorOf(value);
     if (error !== null) return { error };
     const vectors = object(value['embeddings'])['float'];
-    if (!isObject(value) || !Array.isArray(vectors)) return null;
+    if (!isJsonObject(value) || !Array.isArray(vectors)) return null;
     const billed = object(object(value['meta'])['billed_units']);
     return embeddingsAnswer({ vectors: list(vectors), inputTokens: count(billed['input_tokens']), model, body });
   },

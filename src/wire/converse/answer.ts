@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Converse stop reasons. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -39,7 +40,7 @@ export function errorOf(value: unknown): AnswerError | null {
     : { message: errorMessage, type: text(type)?.replace(/^.*#/, '') ?? null, param: null, code: null };
 }
 
-export const isAnswer = (value: unknown): boolean => isObject(object(object(value)['output'])['message']);
+export const isAnswer = (value: unknown): boolean => isJsonObject(object(object(value)['output'])['message']);
 
 /** Usage. Converse reports cached tokens separately from `inputTokens`. */
 function usageSteps(value: unknown): readonly AnswerStep[] {
@@ -72,7 +73,7 @@ export function stepsOf(answer: unknown): readonly AnswerStep[] {
   let calls = 0;
   const content = list(object(object(output)['message'])['content']).flatMap((item): readonly AnswerStep[] => {
     const block = object(item);
-    if (isObject(block['toolUse'])) {
+    if (isJsonObject(block['toolUse'])) {
       const { toolUseId, name, input } = block['toolUse'];
       const index = calls;
       calls += 1;
@@ -109,7 +110,7 @@ export function createConverseReader(): AnswerReader {
     const delta = object(event['delta']);
     const { text: reasoning, signature, redactedContent } = object(delta['reasoningContent']);
     if (typeof signature === 'string') proof += signature;
-    if (isObject(delta['toolUse'])) {
+    if (isJsonObject(delta['toolUse'])) {
       const index = calls.indexOf(count(event['contentBlockIndex']) ?? -1);
       const piece = text(delta['toolUse']['input']) ?? '';
       return index === -1 ? [] : [{ kind: 'toolCall', index, id: null, name: null, arguments: piece }];

@@ -1,11 +1,12 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Answer, Box, Members } from '../../domain/decisions/decision.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import { type Fields } from '../json/fields.ts';
 import { AnswerFault } from './faults.ts';
 
 /** An object of an upstream's answer. Throws AnswerFault for another value. */
 export function requiredObject(value: unknown, where: string): Fields {
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new AnswerFault(`${where} is no object`);
 }
 

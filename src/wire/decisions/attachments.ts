@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Attachments, DecisionFormat, Media, Members } from '../../domain/decisions/decision.ts';
 import { InvalidInput } from '../../domain/errors.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import { type Fields } from '../json/fields.ts';
 import { invalidDecision } from './faults.ts';
 
 const MOST_AUDIO = 4;
@@ -59,7 +60,7 @@ function readImages(value: unknown, drop: boolean): readonly Media[] {
 
 /** An object with content type and content; null for another value. */
 function mediaOf(value: unknown, kind: 'image' | 'audio' | 'video'): Media | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const { content_type: contentType, base64, ...others } = value;
   if (typeof contentType !== 'string' || typeof base64 !== 'string' || base64 === '') return null;
   const isKind = contentType.startsWith(`${kind}/`) && /^[^;,\s]+$/.test(contentType);
@@ -88,7 +89,7 @@ const isClip = (url: string, kind: string): boolean => {
 
 function readAssets(value: unknown, drop: boolean): readonly (readonly [string, Members])[] {
   if (value === undefined || value === null) return [];
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     if (drop) return [];
     throw invalidDecision('assets', 'it must be an object');
   }
@@ -103,7 +104,7 @@ function readAssets(value: unknown, drop: boolean): readonly (readonly [string, 
 }
 
 function isAsset(value: unknown): value is Members {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { type = null, format, data_base64: content, ...others } = value;
   if (Object.keys(others).length > 0 || (type !== null && type !== 'image')) return false;
   return ASSET_FORMATS.some((known) => known === format) && typeof content === 'string' && BASE64.test(content);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   BoxQuestion,
   ChoiceQuestion,
@@ -13,7 +14,7 @@ import type {
   ScoreQuestion,
 } from '../../domain/decisions/decision.ts';
 import { optionText, questionKeys } from '../../domain/decisions/decision.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import { type Fields } from '../json/fields.ts';
 import { keysInOrder, memberText, orderedJson } from '../json/key-order.ts';
 import { invalidDecision } from './faults.ts';
 import { contentText, contentValue, itemsText, plainInstructions } from './texts.ts';
@@ -52,7 +53,7 @@ const optionalContent = (value: unknown, where: string): Content | null =>
 
 function readQuestions(value: unknown, text: Uint8Array | null): readonly Question[] {
   if (value === undefined) throw invalidDecision('questions', 'it is required');
-  if (!isObject(value)) throw invalidDecision('questions', 'it must be an object');
+  if (!isJsonObject(value)) throw invalidDecision('questions', 'it must be an object');
   const names = keysInOrder(value, text);
   if (names.length === 0) throw invalidDecision('questions', 'it must have at least 1 question');
   return names.map((name) => {
@@ -63,7 +64,7 @@ function readQuestions(value: unknown, text: Uint8Array | null): readonly Questi
 
 function readQuestion(name: string, value: unknown, text: Uint8Array | null): Question {
   const where = `questions.${name.slice(0, 100)}`;
-  if (!isObject(value)) throw invalidDecision(where, 'it must be an object');
+  if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object');
   const { type, instructions: asked, criteria, ...more } = value;
   const instructions = optionalContent(asked, `${where}.instructions`);
   const common = { name, instructions, more };
@@ -91,7 +92,7 @@ function readPredicate(common: Common, criteria: unknown, where: string): Predic
     if (common.instructions === null) throw invalidDecision(where, 'it must have instructions or criteria');
     return { kind: 'predicate', ...common, rules: null };
   }
-  if (!isObject(criteria)) throw invalidDecision(`${where}.criteria`, 'it must be an object');
+  if (!isJsonObject(criteria)) throw invalidDecision(`${where}.criteria`, 'it must be an object');
   const rules = Object.entries(criteria).map(([answer, rule]): readonly ['true' | 'false', Content | null] => {
     if (answer !== 'true' && answer !== 'false')
       throw invalidDecision(`${where}.criteria`, 'its members must be "true" and "false"');
@@ -101,7 +102,7 @@ function readPredicate(common: Common, criteria: unknown, where: string): Predic
 }
 
 function readOptions(value: unknown, text: Uint8Array | null, where: string): readonly Option[] {
-  if (!isObject(value)) throw invalidDecision(where, 'it must be an object of options');
+  if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object of options');
   const labels = keysInOrder(value, text);
   if (labels.length === 0 || labels.length > MOST_OPTIONS)
     throw invalidDecision(where, `it must have 1 to ${MOST_OPTIONS} options, not ${labels.length}`);

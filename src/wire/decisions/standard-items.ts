@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Item, Members, Part } from '../../domain/decisions/decision.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
 
 const BREAKPOINT = 'prompt_cache_breakpoint';
@@ -17,9 +18,9 @@ const PARTS_BY_ROLE: Readonly<Record<string, readonly string[]>> = {
 /** Reads the items of an input. Throws InvalidInput. */
 export function readItems(value: readonly unknown[]): readonly Item[] {
   const items = value.map((one, index) => readItem(one, `input.${index}`));
-  const calls = new Set(value.flatMap((one) => (isObject(one) && isCall(one) ? [one['call_id']] : [])));
+  const calls = new Set(value.flatMap((one) => (isJsonObject(one) && isCall(one) ? [one['call_id']] : [])));
   for (const [index, one] of value.entries())
-    if (isObject(one) && isOutput(one) && !calls.has(one['call_id']))
+    if (isJsonObject(one) && isOutput(one) && !calls.has(one['call_id']))
       throw invalidDecision(`input.${index}.call_id`, 'no call of the input has this id');
   return items;
 }
@@ -28,7 +29,7 @@ const isCall = ({ type }: Fields): boolean => type === 'function_call' || type =
 const isOutput = ({ type }: Fields): boolean => type === 'function_call_output' || type === 'custom_tool_call_output';
 
 function readItem(value: unknown, where: string): Item {
-  if (!isObject(value)) throw invalidDecision(where, 'it must be an object');
+  if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object');
   const type = value['type'] ?? 'message';
   switch (type) {
     case 'message':
@@ -104,7 +105,7 @@ function readParts(value: unknown, types: readonly string[], where: string, with
   if (!Array.isArray(value)) throw invalidDecision(where, 'it must be a string or an array of parts');
   return value.map((one: unknown, index) => {
     const at = `${where}.${index}`;
-    if (!isObject(one) || !types.includes(String(one['type'])))
+    if (!isJsonObject(one) || !types.includes(String(one['type'])))
       throw invalidDecision(at, `it must be an object with a type of ${types.join(', ')}`);
     return readPart(one, at, withBreakpoints);
   });
@@ -122,7 +123,7 @@ function readPart(value: Fields, where: string, withBreakpoints: boolean): Part 
     case 'input_json': {
       const { data } = value;
       assertKnown(value, [...known, 'data'], where);
-      if (!isObject(data) && !(Array.isArray(data) && data.every(isObject)))
+      if (!isJsonObject(data) && !(Array.isArray(data) && data.every(isJsonObject)))
         throw invalidDecision(`${where}.data`, 'it must be an object or an array of objects');
       return { kind: 'json', data, sent: sentOf(value) };
     }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   ChoiceQuestion,
   DecisionCore,
@@ -11,7 +12,7 @@ import type {
   Question,
 } from '../../domain/decisions/decision.ts';
 import { InvalidInput } from '../../domain/errors.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
 import { readInstructionParts, readItems, writtenItem } from './standard-items.ts';
 import { contentText, spacedJson } from './texts.ts';
@@ -41,7 +42,7 @@ function readQuestions(value: unknown): readonly Question[] {
 }
 
 function readQuestion(value: unknown, where: string): Question {
-  if (!isObject(value)) throw invalidDecision(where, 'it must be an object');
+  if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object');
   const common = { name: optionalText(value['name'], `${where}.name`), more: {} };
   const ownMembers = ['type', 'name', 'instructions'];
   switch (value['type']) {
@@ -110,7 +111,7 @@ function entriesOf(value: unknown, where: string, most: number): readonly Fields
   if (value.length < FEWEST || value.length > most)
     throw invalidDecision(where, `it must have ${FEWEST} to ${most} items, not ${value.length}`);
   return value.map((one: unknown, index) => {
-    if (!isObject(one)) throw invalidDecision(`${where}.${index}`, 'it must be an object');
+    if (!isJsonObject(one)) throw invalidDecision(`${where}.${index}`, 'it must be an object');
     return one;
   });
 }

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Content, Instructions, Item, Part } from '../../domain/decisions/decision.ts';
-import { isObject } from '../json/fields.ts';
 
 /** Text between pieces that are joined. */
 const BLANK_LINE = '\n\n';
@@ -10,7 +10,7 @@ const BLANK_LINE = '\n\n';
  */
 export function spacedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
-  if (isObject(value))
+  if (isJsonObject(value))
     return `{${Object.entries(value)
       .map(([key, inner]) => `${ascii(key)}: ${spacedJson(inner)}`)
       .join(', ')}}`;

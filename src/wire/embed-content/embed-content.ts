@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
 /** Methods of Google's API that return embeddings: of one content, and of several. */
@@ -39,12 +40,12 @@ const dimensionsOf = (settings: Fields): number | null =>
   count(settings['outputDimensionality'] ?? settings['output_dimensionality']);
 
 function objectsIn(value: unknown, place: string): readonly Fields[] {
-  if (!Array.isArray(value) || !value.every(isObject)) throw malformed(place, 'an array of objects');
+  if (!Array.isArray(value) || !value.every(isJsonObject)) throw malformed(place, 'an array of objects');
   return value;
 }
 
 function contentText(content: unknown, place: string): string {
-  if (!isObject(content)) throw malformed(place, 'an object with parts');
+  if (!isJsonObject(content)) throw malformed(place, 'an object with parts');
   const texts = list(content['parts']).map((part) => text(object(part)['text']));
   if (texts.length === 0 || texts.includes(null)) throw malformed(`${place}.parts`, 'an array of texts');
   return texts.join('\n');

@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Google's. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -21,7 +22,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Error of an answer. In a stream that is one JSON array, the error is its first element. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(Array.isArray(value) ? value[0] : value);
-  if (!isObject(error)) return null;
+  if (!isJsonObject(error)) return null;
   const code = error['code'];
   return {
     message: text(error['message']) ?? JSON.stringify(error),
@@ -33,8 +34,8 @@ export function errorOf(value: unknown): AnswerError | null {
 
 /** Whether parsed JSON can be an answer or a chunk of one. */
 export const isAnswer = (value: unknown): value is Fields =>
-  isObject(value) &&
-  (Array.isArray(value['candidates']) || isObject(value['promptFeedback']) || isObject(value['usageMetadata']));
+  isJsonObject(value) &&
+  (Array.isArray(value['candidates']) || isJsonObject(value['promptFeedback']) || isJsonObject(value['usageMetadata']));
 
 /** Usage. The prompt count includes cached tokens. Thinking tokens are not part of the candidates count. */
 function usageOf(value: unknown): Usage | null {
@@ -79,7 +80,7 @@ const searchesIn = (chunk: Fields): number =>
 
 /** Whether a chunk cites places of a map. */
 const citesMaps = (chunk: Fields): boolean =>
-  groundsOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isObject(object(part)['maps'])));
+  groundsOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isJsonObject(object(part)['maps'])));
 
 const withSearches = (usage: Usage, webSearches: number, hasMaps: boolean): Usage =>
   webSearches === 0 && !hasMaps
@@ -96,7 +97,7 @@ export function createContentReader(): AnswerReader {
 
   function readPart(part: Fields): readonly AnswerStep[] {
     const proof = text(part['thoughtSignature']);
-    if (isObject(part['functionCall'])) {
+    if (isJsonObject(part['functionCall'])) {
       const call = part['functionCall'];
       const index = calls;
       calls += 1;

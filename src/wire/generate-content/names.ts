@@ -1,4 +1,5 @@
-import { type Fields, isObject } from '../json/fields.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type Fields } from '../json/fields.ts';
 
 const SNAKE = /_([a-z])/g;
 
@@ -7,7 +8,7 @@ const SNAKE = /_([a-z])/g;
  * nested schemas and arguments contain names of the caller. Empty when the value is not an object.
  */
 export function camelCased(value: unknown): Fields {
-  if (!isObject(value)) return {};
+  if (!isJsonObject(value)) return {};
   if (!Object.keys(value).some((name) => name.includes('_'))) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   Losses,
   NeutralChat,
@@ -9,7 +10,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { type Fields, list, number, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { camelCased } from './names.ts';
 import { readContents } from './read-contents.ts';
@@ -104,8 +105,8 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
 }
 
 function parametersOf({ parametersJsonSchema, parameters }: Fields): Fields {
-  if (isObject(parametersJsonSchema)) return parametersJsonSchema;
-  return isObject(parameters) ? jsonSchemaOf(parameters) : { type: 'object', properties: {} };
+  if (isJsonObject(parametersJsonSchema)) return parametersJsonSchema;
+  return isJsonObject(parameters) ? jsonSchemaOf(parameters) : { type: 'object', properties: {} };
 }
 
 function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
@@ -130,9 +131,9 @@ function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
 }
 
 function readOutputForm(config: Fields): OutputForm | null {
-  const schema = isObject(config['responseJsonSchema'])
+  const schema = isJsonObject(config['responseJsonSchema'])
     ? config['responseJsonSchema']
-    : isObject(config['responseSchema'])
+    : isJsonObject(config['responseSchema'])
       ? jsonSchemaOf(config['responseSchema'])
       : null;
   if (schema !== null) return { form: 'schema', name: 'answer', description: null, schema, strict: null };
@@ -144,7 +145,7 @@ function readOutputForm(config: Fields): OutputForm | null {
 }
 
 function readReasoning(value: unknown): Reasoning | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const config = camelCased(value);
   const budget = number(config['thinkingBudget']);
   const effort = text(config['thinkingLevel'])?.toLowerCase() ?? null;

@@ -1,4 +1,5 @@
-import { type Fields, isObject } from '../json/fields.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type Fields } from '../json/fields.ts';
 
 /** Members of Google's schema object that contain one schema. */
 const ONE = new Set(['items']);
@@ -19,11 +20,11 @@ export function jsonSchemaOf(schema: Fields): Fields {
     const member = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     if (GOOGLES_OWN.has(name)) continue;
     if (member === 'type' && typeof value === 'string') read['type'] = value.toLowerCase();
-    else if (ONE.has(member) && isObject(value)) read[member] = jsonSchemaOf(value);
-    else if (MANY.has(member) && Array.isArray(value)) read[member] = value.filter(isObject).map(jsonSchemaOf);
-    else if (NAMED.has(member) && isObject(value))
+    else if (ONE.has(member) && isJsonObject(value)) read[member] = jsonSchemaOf(value);
+    else if (MANY.has(member) && Array.isArray(value)) read[member] = value.filter(isJsonObject).map(jsonSchemaOf);
+    else if (NAMED.has(member) && isJsonObject(value))
       read[member] = Object.fromEntries(
-        Object.entries(value).map(([key, inner]) => [key, isObject(inner) ? jsonSchemaOf(inner) : inner]),
+        Object.entries(value).map(([key, inner]) => [key, isJsonObject(inner) ? jsonSchemaOf(inner) : inner]),
       );
     else if (COUNTS.has(member) && typeof value === 'string') read[member] = Number(value);
     else read[member] = value;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   CacheMark,
   Losses,
@@ -13,7 +14,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { type Fields, withoutNulls, isObject } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';
 
@@ -68,7 +69,7 @@ const toolWriter =
   ({ name, description, parameters, strict, cached }: NeutralTool, index: number): Fields => {
     if (strict === true) losses.hint(`tools[${index}].strict`);
     noteMark(cached, `tools[${index}]`, losses);
-    const takesNothing = isObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
+    const takesNothing = isJsonObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
     return withoutNulls({ name, description, parametersJsonSchema: takesNothing ? null : parameters });
   };
 
@@ -166,7 +167,7 @@ function objectIn(text: string): Fields | null {
   if (!text.trimStart().startsWith('{')) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }

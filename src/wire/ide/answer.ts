@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { toolCallDelta } from '../chat-completions/write-answer.ts';
 import { usageObject } from '../chat-completions/usage.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
-import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { type Fields, list, object, text } from '../json/fields.ts';
 import { stepsOfResponse } from '../responses/read-answer.ts';
 import { usageOf } from '../responses/usage.ts';
 
@@ -68,8 +69,8 @@ function countsOf(usage: Fields): object {
   );
   return {
     ...totals,
-    prompt_tokens_details: isObject(usage['input_tokens_details']) ? prompt : null,
-    completion_tokens_details: isObject(usage['output_tokens_details']) ? completion : null,
+    prompt_tokens_details: isJsonObject(usage['input_tokens_details']) ? prompt : null,
+    completion_tokens_details: isJsonObject(usage['output_tokens_details']) ? completion : null,
   };
 }
 

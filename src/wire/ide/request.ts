@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { isObject, object } from '../json/fields.ts';
+import { object } from '../json/fields.ts';
 
 /** Request of an IDE. One path accepts Responses requests and chat-completions requests. */
 export type IdeRequest =
@@ -20,7 +21,7 @@ export function readIdeRequest(body: RequestBody): IdeRequest {
     body: {
       ...body,
       ...(Array.isArray(tools) ? { tools: tools.map(nested) } : {}),
-      ...(isObject(choice) ? { tool_choice: nestedChoice(choice) } : {}),
+      ...(isJsonObject(choice) ? { tool_choice: nestedChoice(choice) } : {}),
     },
   };
 }

@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
-import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { type Fields, list, object, text } from '../json/fields.ts';
 import { reasoningTextOf } from '../responses/read-items.ts';
 import { usageOfResponse } from '../responses/usage.ts';
 
@@ -77,7 +78,7 @@ function stepsOfItem(item: Fields): readonly Step[] {
 function argumentsOf(written: unknown): unknown {
   try {
     const value: unknown = JSON.parse(text(written) ?? '');
-    if (isObject(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch {
     // Models also write arguments that are no JSON.
   }

@@ -1,4 +1,5 @@
-import { type Fields, isObject, text } from '../json/fields.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type Fields, text } from '../json/fields.ts';
 import { refuse } from './faults.ts';
 
 /** Types of content, with those that are refused. */
@@ -15,7 +16,7 @@ export function itemsOfInput(input: unknown): unknown {
   let message: { readonly content: unknown[] } | null = null;
   for (const [index, step] of steps.entries()) {
     const where = Array.isArray(input) ? `input.${index}` : 'input';
-    if (!isObject(step)) throw refuse(where, 'it must be an object');
+    if (!isJsonObject(step)) throw refuse(where, 'it must be an object');
     if (CONTENT.has(step['type'])) {
       // Content that is not in a step is one message of the user.
       if (message === null) {
@@ -58,13 +59,13 @@ type Role = 'user' | 'assistant';
 /** A turn: its texts and media as one message, and its calls and results as items after it. */
 function itemsOfTurn(role: Role, content: unknown, where: string): readonly unknown[] {
   if (typeof content === 'string') return [{ type: 'message', role, content }];
-  if (isObject(content)) return itemsOfTurn(role, [content], where);
+  if (isJsonObject(content)) return itemsOfTurn(role, [content], where);
   if (!Array.isArray(content)) throw refuse(`${where}.content`, 'it must be a string or an array');
   const parts: unknown[] = [];
   const after: unknown[] = [];
   for (const [index, part] of (content as readonly unknown[]).entries()) {
     const at = `${where}.content.${index}`;
-    if (!isObject(part)) throw refuse(at, 'it must be an object');
+    if (!isJsonObject(part)) throw refuse(at, 'it must be an object');
     if (CONTENT.has(part['type'])) parts.push(partOf(part, role, at));
     else if (IN_TURNS.has(part['type'])) after.push(...itemsOfStep(part, at));
     else throw refuse(`${at}.type`, 'content of this type cannot be honoured');
@@ -100,7 +101,8 @@ function callOf({ id, name, arguments: given }: Fields, where: string): unknown 
 
 function resultOf({ call_id: id, result }: Fields, where: string): unknown {
   if (typeof id !== 'string') throw refuse(`${where}.call_id`, 'it must be a string');
-  const isText = Array.isArray(result) && result.every((part) => isObject(part) && typeof part['text'] === 'string');
+  const isText =
+    Array.isArray(result) && result.every((part) => isJsonObject(part) && typeof part['text'] === 'string');
   const output = isText
     ? result.map((part) => String((part as Fields)['text'])).join('\n')
     : typeof result === 'string'
@@ -113,7 +115,7 @@ function resultOf({ call_id: id, result }: Fields, where: string): unknown {
 function thoughtOf({ signature, summary }: Fields): readonly unknown[] {
   if (typeof signature !== 'string') return [];
   const texts = (Array.isArray(summary) ? summary : []).flatMap((part: unknown) =>
-    isObject(part) && typeof part['text'] === 'string' ? [{ type: 'summary_text', text: part['text'] }] : [],
+    isJsonObject(part) && typeof part['text'] === 'string' ? [{ type: 'summary_text', text: part['text'] }] : [],
   );
   return [{ type: 'reasoning', summary: texts, encrypted_content: signature }];
 }

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { type Fields, isObject, text } from '../json/fields.ts';
+import { type Fields, text } from '../json/fields.ts';
 import { refuse } from './faults.ts';
 import { itemsOfInput } from './items.ts';
 
@@ -58,7 +59,7 @@ function assertText(modalities: unknown): void {
 
 function settingsOf(config: unknown): Fields {
   if (config === undefined) return {};
-  if (!isObject(config)) throw refuse('generation_config', 'it must be an object');
+  if (!isJsonObject(config)) throw refuse('generation_config', 'it must be an object');
   const reasoning: Record<string, unknown> = {};
   const settings: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(config)) {
@@ -82,9 +83,9 @@ const MODES = new Map<unknown, string>([
 function choiceOf(value: unknown): unknown {
   const mode = MODES.get(value);
   if (mode !== undefined) return mode;
-  const allowed = isObject(value) ? value['allowed_tools'] : null;
-  const names = isObject(allowed) ? allowed['tools'] : null;
-  if (!isObject(allowed) || !Array.isArray(names) || names.some((name) => typeof name !== 'string'))
+  const allowed = isJsonObject(value) ? value['allowed_tools'] : null;
+  const names = isJsonObject(allowed) ? allowed['tools'] : null;
+  if (!isJsonObject(allowed) || !Array.isArray(names) || names.some((name) => typeof name !== 'string'))
     throw refuse(
       'generation_config.tool_choice',
       'it must be auto, any, none, validated or an object of allowed tools',
@@ -96,9 +97,9 @@ function choiceOf(value: unknown): unknown {
 function toolsOf(tools: unknown): readonly unknown[] {
   if (!Array.isArray(tools)) throw refuse('tools', 'it must be an array');
   return tools.map((tool: unknown, index) => {
-    const type = isObject(tool) ? tool['type'] : null;
+    const type = isJsonObject(tool) ? tool['type'] : null;
     if (type === 'google_search') return { type: 'web_search' };
-    if (!isObject(tool) || type !== 'function')
+    if (!isJsonObject(tool) || type !== 'function')
       throw refuse(`tools.${index}`, 'it must be an object of the type function or google_search');
     return tool;
   });
@@ -112,13 +113,13 @@ function formatOf(format: unknown, mimeType: unknown): Fields {
     if (format.length > 1) throw refuse('response_format', 'one form is answered here');
     return formatOf(format[0], mimeType);
   }
-  if (format !== undefined && !isObject(format)) throw refuse('response_format', 'it must be an object');
+  if (format !== undefined && !isJsonObject(format)) throw refuse('response_format', 'it must be an object');
   const isNamed = format?.['type'] === 'text';
   if (['audio', 'image', 'video'].includes(String(format?.['type'])))
     throw refuse('response_format', 'only text is answered here');
   const type = (isNamed ? format['mime_type'] : undefined) ?? mimeType;
   // A form without a type of content is a schema itself.
   const schema = isNamed ? format['schema'] : format;
-  if (isObject(schema)) return { text: { format: { type: 'json_schema', name: 'answer', schema } } };
+  if (isJsonObject(schema)) return { text: { format: { type: 'json_schema', name: 'answer', schema } } };
   return type === JSON_TYPE ? { text: { format: { type: 'json_object' } } } : {};
 }

@@ -1,11 +1,9 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 /** Object of parsed JSON. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The value if it is an object, else an empty object. */
-export const object = (value: unknown): Fields => (isObject(value) ? value : {});
+export const object = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 
 /** The value if it is a string, else null. */
 export const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { errorOf } from '../chat-completions/answer.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
-import { type Fields, isObject, parseJson, text } from '../json/fields.ts';
+import { type Fields, parseJson, text } from '../json/fields.ts';
 import { dataOf, nameOf } from '../sse/events.ts';
 import { addUsage, imageUsageOf, transcriptUsageOf } from './usage.ts';
 import { measuredImages, measuredSeconds } from './measured.ts';
@@ -61,7 +62,7 @@ export class MediaInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
+    if (!isJsonObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = errorOf(value['type'] === 'error' && value['error'] === undefined ? { error: value } : value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

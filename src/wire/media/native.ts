@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { errorOf, isAnswer } from '../chat-completions/answer.ts';
 import type { NativeDialect, WholeAnswer } from '../dialect.ts';
-import { isObject, object, parseJson, text } from '../json/fields.ts';
+import { object, parseJson, text } from '../json/fields.ts';
 import { itemCount } from '../json/members.ts';
 import { outlineOf } from '../json/outline.ts';
 import { MediaInspector } from './inspector.ts';
@@ -37,7 +38,7 @@ const TRANSCRIPTS: NativeDialect = {
     if (error !== null) return { error };
     const answer = object(value);
     const jsonText = text(answer['text']);
-    if (jsonText === null && (isObject(value) || !PLAIN_FORMATS.has(body['response_format']))) return null;
+    if (jsonText === null && (isJsonObject(value) || !PLAIN_FORMATS.has(body['response_format']))) return null;
     const transcript = jsonText ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const usage = transcriptUsageOf(answer['usage']);
     const reported = jsonText === null ? undefined : measuredSeconds(answer);

@@ -1,12 +1,13 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, withoutNulls, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, withoutNulls, list, object, text } from '../json/fields.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
 import { finishReasonOf } from './stop-reasons.ts';
 import { usageOf } from './usage.ts';
 
 /** Whether parsed JSON is an answer. */
-export const isMessage = (value: unknown): value is Fields => isObject(value) && Array.isArray(value['content']);
+export const isMessage = (value: unknown): value is Fields => isJsonObject(value) && Array.isArray(value['content']);
 
 /** HTTP status of each error type. Errors inside a stream have no other status. */
 const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
@@ -127,7 +128,7 @@ function stepsOfBlock(block: Fields, role: Role, state: 'begun' | 'whole'): read
     case 'redacted_thinking':
       return [{ kind: 'redactedReasoning', proof: text(block['data']) ?? '' }];
     case 'tool_use': {
-      const input = isObject(block['input']) ? block['input'] : {};
+      const input = isJsonObject(block['input']) ? block['input'] : {};
       // A stream usually begins with an empty input and sends it in pieces. Some upstreams send it at once.
       const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
       if (role === 'answer') return textStep('text', piece);

@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta } from '../../domain/chat/chat.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { NativeDialect, WholeAnswerContext, WholeAnswer } from '../dialect.ts';
-import { type Fields, isObject, parseJson } from '../json/fields.ts';
+import { type Fields, parseJson } from '../json/fields.ts';
 import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
 import { createEventReader, errorOf, isMessage, stepsOfMessage } from './answer.ts';
@@ -37,7 +38,7 @@ function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: Who
 
 /** Replaces the model name. Only `message_start` has it, inside `message`. */
 function rename(data: Buffer, { message }: Fields, model: string): Buffer {
-  if (!isObject(message) || message['model'] === undefined || message['model'] === model) return data;
+  if (!isJsonObject(message) || message['model'] === undefined || message['model'] === model) return data;
   const found = topLevelMembers(data)?.findLast(({ key }) => key === 'message');
   if (found === undefined) return data;
   const renamed = withMembers(data.subarray(found.valueStart, found.end), { model: JSON.stringify(model) });

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   AssistantPart,
   CacheMark,
@@ -8,7 +9,7 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { type Fields, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
 /** Reads the system prompt as one message. No message when it is absent or empty. Throws InvalidInput. */
@@ -145,5 +146,5 @@ function readAssistantBlock(block: Fields, where: string, losses: Losses): reado
 /** Reads the `cache_control` mark of a block. */
 export function markOf(block: Fields): { readonly cached?: CacheMark } {
   const mark = block['cache_control'];
-  return isObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
+  return isJsonObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
 }

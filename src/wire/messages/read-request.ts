@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   Losses,
   NeutralChat,
@@ -8,7 +9,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { isObject, list, number, object, text } from '../json/fields.ts';
+import { list, number, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { markOf, readMessages, readSystem } from './read-messages.ts';
 
@@ -86,7 +87,7 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
       {
         name,
         description: text(tool['description']),
-        parameters: isObject(tool['input_schema']) ? tool['input_schema'] : { type: 'object', properties: {} },
+        parameters: isJsonObject(tool['input_schema']) ? tool['input_schema'] : { type: 'object', properties: {} },
         strict: typeof tool['strict'] === 'boolean' ? tool['strict'] : null,
         ...markOf(tool),
       },
@@ -117,7 +118,7 @@ function readOutputForm(body: RequestBody, losses: Losses): OutputForm | null {
   const format = object(body['output_config'])['format'] ?? body['output_format'];
   if (format === undefined || format === null) return null;
   const { type, schema } = object(format);
-  if (type === 'json_schema' && isObject(schema))
+  if (type === 'json_schema' && isJsonObject(schema))
     return { form: 'schema', name: 'answer', description: null, schema, strict: true };
   losses.essential('output_config.format');
   return null;

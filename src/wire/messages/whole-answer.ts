@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerContext } from '../dialect.ts';
-import { type Fields, isObject, parseJson } from '../json/fields.ts';
+import { type Fields, parseJson } from '../json/fields.ts';
 import { messageIdOf, NO_USAGE, stopFields } from './message.ts';
 import { usageFields } from './usage.ts';
 
@@ -97,5 +98,5 @@ function blockFields(block: Block, fallbackId: string): Fields {
 function inputOf(text: string): Fields {
   if (text.trim() === '') return {};
   const input = parseJson(Buffer.from(text));
-  return isObject(input) ? input : { unparsed: text };
+  return isJsonObject(input) ? input : { unparsed: text };
 }

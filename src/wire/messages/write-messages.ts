@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   AssistantPart,
   CacheMark,
@@ -8,7 +9,7 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { type Fields, withoutNulls, isObject, parseJson } from '../json/fields.ts';
+import { type Fields, withoutNulls, parseJson } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
 /** One turn of the conversation. */
@@ -138,7 +139,7 @@ const callId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_') || '_'
 function inputOf({ arguments: text }: ToolCallPart, where: string): Fields {
   if (text.trim() === '') return {};
   const input = parseJson(Buffer.from(text));
-  if (!isObject(input)) throw malformed(`${where}.function.arguments`, 'the JSON text of an object');
+  if (!isJsonObject(input)) throw malformed(`${where}.function.arguments`, 'the JSON text of an object');
   return input;
 }
 

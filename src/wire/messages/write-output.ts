@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Losses, OutputForm } from '../../domain/chat/neutral-chat.ts';
-import { type Fields, isObject, list } from '../json/fields.ts';
+import { type Fields, list } from '../json/fields.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
 import type { ModelFeatures } from './model-features.ts';
 
@@ -39,7 +40,8 @@ export function writeOutput(output: OutputForm | null, { structured }: ModelFeat
  */
 function closedSchema(schema: Fields): Fields {
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closedMember(key, value)]));
-  const isOpen = (schema['type'] === 'object' || isObject(schema['properties'])) && !('additionalProperties' in schema);
+  const isOpen =
+    (schema['type'] === 'object' || isJsonObject(schema['properties'])) && !('additionalProperties' in schema);
   return isOpen ? { ...inner, additionalProperties: false } : inner;
 }
 
@@ -50,10 +52,10 @@ const DATA = new Set(['enum', 'const', 'default', 'examples', 'required']);
 
 function closedMember(key: string, value: unknown): unknown {
   if (DATA.has(key)) return value;
-  if (Array.isArray(value)) return list(value).map((item) => (isObject(item) ? closedSchema(item) : item));
-  if (!isObject(value)) return value;
+  if (Array.isArray(value)) return list(value).map((item) => (isJsonObject(item) ? closedSchema(item) : item));
+  if (!isJsonObject(value)) return value;
   if (!BY_NAME.has(key)) return closedSchema(value);
   return Object.fromEntries(
-    Object.entries(value).map(([name, schema]) => [name, isObject(schema) ? closedSchema(schema) : schema]),
+    Object.entries(value).map(([name, schema]) => [name, isJsonObject(schema) ? closedSchema(schema) : schema]),
   );
 }

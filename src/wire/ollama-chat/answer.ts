@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text } from '../json/fields.ts';
 
 /** Error of a body or of a line. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
@@ -8,7 +9,7 @@ export function errorOf(value: unknown): AnswerError | null {
   return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
 }
 
-export const isAnswer = (value: unknown): boolean => isObject(object(value)['message']);
+export const isAnswer = (value: unknown): boolean => isJsonObject(object(value)['message']);
 
 /** Usage. Only the last line of an answer has it. */
 function usageSteps(line: Fields): readonly AnswerStep[] {
@@ -51,7 +52,7 @@ export function createOllamaReader(): AnswerReader {
   return {
     read(data) {
       const line = object(data);
-      if (!isObject(line['message'])) return [];
+      if (!isJsonObject(line['message'])) return [];
       const { content, thinking, tool_calls: toolCalls } = line['message'];
       const steps: AnswerStep[] = hasBegun ? [] : [{ kind: 'begin', id: null, model: text(line['model']) }];
       hasBegun = true;

@@ -1,4 +1,4 @@
-import { isObject } from './json-text.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
 import { cursorOver, readLength, readText, readVarint, skipField } from './protobuf.ts';
 
 /** Response body for an OTLP/HTTP exporter. */
@@ -64,8 +64,8 @@ export function readPartialSuccess(body: Uint8Array, contentType?: string): Part
 
 function partialInJson(body: Uint8Array): PartialSuccess {
   const answer: unknown = JSON.parse(new TextDecoder().decode(body));
-  const partial: unknown = isObject(answer) ? answer['partialSuccess'] : null;
-  if (!isObject(partial)) return FULL_SUCCESS;
+  const partial: unknown = isJsonObject(answer) ? answer['partialSuccess'] : null;
+  if (!isJsonObject(partial)) return FULL_SUCCESS;
   const { rejectedSpans, errorMessage } = partial;
   const count = Number(rejectedSpans);
   return {

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from './json-text.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject } from './json-text.ts';
 import { idOf } from './json-values.ts';
 import { cursorOver, type ProtoCursor, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 
@@ -117,19 +118,19 @@ function blankJson(body: Uint8Array, removed: ReadonlySet<string>): Uint8Array {
     let remains = false;
     for (const scopeSpans of listIn(resourceSpans, 'scopeSpans')) {
       const spans = listIn(scopeSpans, 'spans').map((span) => (isRemoved(span, removed) ? {} : span));
-      const hasSpans = spans.some((span) => isObject(span) && Object.keys(span).length > 0);
-      if (isObject(scopeSpans)) Object.assign(scopeSpans, { spans }, hasSpans ? {} : { scope: {} });
+      const hasSpans = spans.some((span) => isJsonObject(span) && Object.keys(span).length > 0);
+      if (isJsonObject(scopeSpans)) Object.assign(scopeSpans, { spans }, hasSpans ? {} : { scope: {} });
       remains ||= hasSpans;
     }
-    if (!remains && isObject(resourceSpans)) Object.assign(resourceSpans, { resource: {} });
+    if (!remains && isJsonObject(resourceSpans)) Object.assign(resourceSpans, { resource: {} });
   }
   return new TextEncoder().encode(JSON.stringify(request));
 }
 
 const isRemoved = (span: unknown, removed: ReadonlySet<string>): boolean =>
-  isObject(span) && removed.has(idOf(span['traceId'], 16, 'traceId'));
+  isJsonObject(span) && removed.has(idOf(span['traceId'], 16, 'traceId'));
 
 function listIn(value: unknown, name: keyof JsonObject): readonly unknown[] {
-  const list = isObject(value) ? value[name] : undefined;
+  const list = isJsonObject(value) ? value[name] : undefined;
   return Array.isArray(list) ? list : [];
 }

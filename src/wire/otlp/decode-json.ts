@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import { type RawSpan, SPAN_KINDS } from '../../domain/traces/span.ts';
-import { type JsonObject, isObject, parseJson } from './json-text.ts';
+import { type JsonObject, parseJson } from './json-text.ts';
 import { attributesOf, enumOf, idOf, messageOf, messagesOf, nanosOf, textOf } from './json-values.ts';
 import { type Allowance, allowanceOf, assertCount, spendMessage, spendSpan, undecodable } from './limits.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
@@ -21,7 +22,7 @@ export function visitJson(
 ): void {
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
-  if (!isObject(request)) throw undecodable('it is not a JSON object');
+  if (!isJsonObject(request)) throw undecodable('it is not a JSON object');
   let position = 0;
   for (const resourceSpans of messagesOf(request['resourceSpans'], 'resourceSpans')) {
     spendMessage(allowance);

@@ -5,9 +5,6 @@ export interface JsonObject {
   readonly [name: string]: unknown;
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A double represents every integer up to this many digits. */
 const LONG_NUMBER = 15;
 /** 64-bit integers have at most 20 digits. Longer numbers are not converted, to bound the cost. */

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Attributes, AttributeValue } from '../../domain/traces/span.ts';
 import { setAttribute } from './attributes.ts';
-import { isObject, type JsonObject } from './json-text.ts';
+import { type JsonObject } from './json-text.ts';
 import { type Allowance, assertCount, spendValue, undecodable } from './limits.ts';
 
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
@@ -17,14 +18,14 @@ export function messagesOf(value: unknown, name: string): readonly JsonObject[] 
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw undecodable(`${name} is not an array`);
   const items: readonly unknown[] = value;
-  if (!items.every(isObject)) throw undecodable(`${name} has an entry that is not an object`);
+  if (!items.every(isJsonObject)) throw undecodable(`${name} has an entry that is not an object`);
   return items;
 }
 
 /** One message. Empty when absent. Throws InvalidInput. */
 export function messageOf(value: unknown, name: string): JsonObject {
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw undecodable(`${name} is not an object`);
+  if (!isJsonObject(value)) throw undecodable(`${name} is not an object`);
   return value;
 }
 
@@ -75,7 +76,7 @@ export function attributesOf(value: unknown, allowance: Allowance): Attributes {
 function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attributes {
   const attributes: Record<string, AttributeValue> = {};
   for (const entry of entries) {
-    if (!isObject(entry)) continue;
+    if (!isJsonObject(entry)) continue;
     const key = typeof entry['key'] === 'string' ? entry['key'] : '';
     spendValue(allowance, Buffer.byteLength(key));
     setAttribute(attributes, key, anyValueOf(entry['value'], allowance));
@@ -85,7 +86,7 @@ function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attribu
 
 function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
   if (value === undefined || value === null) return null;
-  if (!isObject(value)) return unexpected(value, allowance);
+  if (!isJsonObject(value)) return unexpected(value, allowance);
   const text = value['stringValue'];
   if (typeof text === 'string') {
     spendValue(allowance, Buffer.byteLength(text));
@@ -95,8 +96,8 @@ function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
   if (value['boolValue'] !== undefined) return unexpected(value['boolValue'], allowance);
   if (value['intValue'] !== undefined) return integerOf(value['intValue'], allowance);
   if (value['doubleValue'] !== undefined) return doubleOf(value['doubleValue'], allowance);
-  if (isObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
-  if (isObject(value['kvlistValue'])) return keyValuesOf(listOf(value['kvlistValue']), allowance);
+  if (isJsonObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
+  if (isJsonObject(value['kvlistValue'])) return keyValuesOf(listOf(value['kvlistValue']), allowance);
   const base64 = value['bytesValue'];
   if (typeof base64 === 'string') {
     spendValue(allowance, base64.length);

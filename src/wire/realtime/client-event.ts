@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
-import { type Fields, isObject, parseJson } from '../json/fields.ts';
+import { type Fields, parseJson } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
 import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './fields.ts';
 
@@ -45,7 +46,7 @@ export function forUpstream(
 function parse(bytes: Buffer): Fields {
   if (nestsTooDeep(bytes)) throw new InvalidInput('/realtime: The event is nested too deeply.');
   const value = parseJson(bytes);
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new InvalidInput('/realtime: The event is not a JSON object.');
 }
 

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
-import { isObject, parseJson } from '../json/fields.ts';
+import { parseJson } from '../json/fields.ts';
 
 /** Largest rejected event, in bytes, that is parsed for its id. */
 const READ_LIMIT = 1024 * 1024;
@@ -33,6 +34,6 @@ export function errorEvent(
 function eventIdOf({ bytes }: SocketMessage): string | null {
   if (bytes.length > READ_LIMIT) return null;
   const event = parseJson(bytes);
-  const id = isObject(event) ? event['event_id'] : null;
+  const id = isJsonObject(event) ? event['event_id'] : null;
   return typeof id === 'string' && id.length <= 512 ? id : null;
 }

@@ -1,13 +1,14 @@
-import { type Fields, isObject } from '../json/fields.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type Fields } from '../json/fields.ts';
 
 /** Object at a path of members. Undefined when there is none. */
 export function fieldsAt(value: unknown, ...path: readonly string[]): Fields | undefined {
   let at = value;
   for (const member of path) {
-    if (!isObject(at)) return undefined;
+    if (!isJsonObject(at)) return undefined;
     at = at[member];
   }
-  return isObject(at) ? at : undefined;
+  return isJsonObject(at) ? at : undefined;
 }
 
 /** A copy of the object with one nested member set. The path must exist. */

@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { plausibleUsage } from '../../domain/inference/plausible-usage.ts';
 import { promptTokens } from '../../domain/inference/expected-tokens.ts';
 import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
-import { count, type Fields, isObject, number, parseJson, text } from '../json/fields.ts';
+import { count, type Fields, number, parseJson, text } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
 import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './fields.ts';
 
@@ -32,7 +33,7 @@ export function forClient(
 function parse(bytes: Buffer): Fields | null {
   if (nestsTooDeep(bytes)) return null;
   const value = parseJson(bytes);
-  return isObject(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }
 
 /** The event with public model names. The upstream may report a longer name than the one in the request. */

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
-import { count, type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { count, type Fields, list, number, object, text } from '../json/fields.ts';
 
 /** Reported usage of an answer, or of one event of a stream. Null and undefined where it reports none. */
 export interface Reported {
@@ -171,7 +172,7 @@ const isPicture = (value: unknown): boolean => text(object(value)['mimeType'])?.
 
 /** Reported usage of an answer in an unknown JSON format, in the members of any known vendor. */
 export function reportedIn(value: unknown): Reported | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   let usage: Usage | null = null;
   for (const place of placesOf(value)) usage ??= tokensIn(place);
   usage ??= tokensIn(object(value['amazon-bedrock-invocationMetrics']));

@@ -1,4 +1,5 @@
-import { type Fields, isObject, list, object, parseJson, text } from '../json/fields.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type Fields, list, object, parseJson, text } from '../json/fields.ts';
 
 /**
  * Argument that holds the input of a custom tool. A custom tool takes one text instead of arguments. Dialects without
@@ -26,7 +27,7 @@ export const wrapInput = (input: string): string => JSON.stringify({ [ARGUMENT]:
 /** Input from complete function arguments. The arguments themselves when they contain no input. */
 export function unwrapInput(argumentsText: string): string {
   const value = parseJson(Buffer.from(argumentsText));
-  return (isObject(value) ? text((value satisfies Fields)[ARGUMENT]) : null) ?? argumentsText;
+  return (isJsonObject(value) ? text((value satisfies Fields)[ARGUMENT]) : null) ?? argumentsText;
 }
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;

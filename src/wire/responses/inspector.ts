@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
-import { isObject, object, parseJson, text } from '../json/fields.ts';
+import { object, parseJson, text } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from '../sse/events.ts';
 import { createEventReader, errorOf, isLast } from './read-answer.ts';
 import { renamedEvent, type PublicNames } from './rename.ts';
@@ -60,7 +61,7 @@ export class ResponseInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
+    if (!isJsonObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = errorOf(value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { NativeDialect } from '../dialect.ts';
-import { isObject, parseJson, text } from '../json/fields.ts';
+import { parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
 import { errorOf, stepsOfResponse } from './read-answer.ts';
 import { renamedResponse } from './rename.ts';
@@ -14,7 +15,7 @@ export const RESPONSES_FRAME: NativeDialect = {
     const value = parseJson(bytes);
     const error = errorOf(value);
     if (error !== null) return { error };
-    if (!isObject(value) || !Array.isArray(value['output'])) return null;
+    if (!isJsonObject(value) || !Array.isArray(value['output'])) return null;
     const steps = stepsOfResponse(value);
     const seen = new OutcomeOfSteps(textLimit);
     for (const step of steps) seen.add(step);

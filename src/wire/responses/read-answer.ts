@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { type Fields, list, object, text } from '../json/fields.ts';
 import { reasoningTextOf } from './read-items.ts';
 import { usageOfResponse } from './usage.ts';
 
@@ -13,10 +14,10 @@ export const isLast = (type: unknown): boolean => LAST.has(type);
 /** Error of a body or of an `error` event. Null when there is none. A response with status `failed` is an answer. */
 export function errorOf(value: unknown): AnswerError | null {
   const fields = object(value);
-  if (fields['object'] === 'response' || isObject(fields['response'])) return null;
+  if (fields['object'] === 'response' || isJsonObject(fields['response'])) return null;
   const { error, type } = fields;
   // The error is the member `error`, or an `error` event has its members at the top level.
-  const errorFields = isObject(error) ? error : type === 'error' ? fields : null;
+  const errorFields = isJsonObject(error) ? error : type === 'error' ? fields : null;
   if (errorFields === null)
     return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
   const code = errorFields['code'];

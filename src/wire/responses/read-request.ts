@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type {
   Losses,
   NeutralChat,
@@ -9,7 +10,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { type Fields, list, number, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { CUSTOM_PARAMETERS } from './custom-tools.ts';
 import { readInput } from './read-items.ts';
@@ -54,7 +55,7 @@ const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = 
   top_logprobs: (value) => value === 0,
   truncation: (value) => value === 'disabled',
   include: (value) => list(value).every((one) => typeof one === 'string' && INCLUDED.test(one)),
-  stream_options: (value) => isObject(value),
+  stream_options: (value) => isJsonObject(value),
 };
 
 /** Reads a Responses request into the neutral form. References must be resolved before. Throws InvalidInput. */
@@ -106,7 +107,7 @@ function readTool(tool: Fields, where: string, losses: Losses): readonly Neutral
   const name = text(tool['name']);
   if (name === null) throw malformed(`${where}.name`, 'a string');
   if (custom && object(tool['format'])['type'] === 'grammar') losses.essential(`${where}.format`);
-  const declared = isObject(tool['parameters']) ? tool['parameters'] : { type: 'object', properties: {} };
+  const declared = isJsonObject(tool['parameters']) ? tool['parameters'] : { type: 'object', properties: {} };
   return [
     {
       name,
@@ -132,7 +133,7 @@ function readOutputForm({ format, verbosity }: Fields, losses: Losses): OutputFo
   const { type, name, description, schema, strict } = object(format);
   if (type === 'text') return { form: 'text' };
   if (type === 'json_object') return { form: 'json' };
-  if (type !== 'json_schema' || !isObject(schema))
+  if (type !== 'json_schema' || !isJsonObject(schema))
     throw malformed('text.format', 'of type text, json_object, or json_schema with a schema');
   return {
     form: 'schema',

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext } from '../dialect.ts';
-import { isObject, list } from '../json/fields.ts';
+import { list } from '../json/fields.ts';
 import { usageObject } from './usage.ts';
 
 /** State of a response. */
@@ -19,8 +20,8 @@ export interface ResponseState {
 export function responseObject(context: AnswerContext, state: ResponseState): Readonly<Record<string, unknown>> {
   const { body, followUp } = context;
   const setting = (member: string, fallback: unknown): unknown => body[member] ?? fallback;
-  const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
-  const text = isObject(body['text']) ? body['text'] : {};
+  const reasoning = isJsonObject(body['reasoning']) ? body['reasoning'] : {};
+  const text = isJsonObject(body['text']) ? body['text'] : {};
   return {
     id: state.id,
     object: 'response',

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { ByteStream } from '../../domain/bytes.ts';
-import { isObject, parseJson, text } from '../json/fields.ts';
+import { parseJson, text } from '../json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts';
 
 /** A streamed response as WebSocket messages. Each chunk is one message. */
@@ -53,9 +54,9 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
 
   function reportEnd(event: Buffer, data: Buffer): void {
     const value = parseJson(data);
-    if (!isObject(value)) return;
+    if (!isJsonObject(value)) return;
     const status = LAST[text(value['type']) ?? nameOf(event) ?? ''];
-    if (status !== undefined && isObject(value['response'])) ended(value['response'], status);
+    if (status !== undefined && isJsonObject(value['response'])) ended(value['response'], status);
   }
 
   return {

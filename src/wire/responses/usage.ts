@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text } from '../json/fields.ts';
 import { withServiceTier } from '../json/service-tier.ts';
 
 /** `usage` object of the Responses API. */
@@ -48,7 +49,7 @@ const withRetention = (usage: Usage | null, retention: unknown): Usage | null =>
 
 /** Reads the `usage` object of a response. Null when it is missing or has no counts. */
 export function usageOf(value: unknown): Usage | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const inputTokens = count(value['input_tokens']);
   const outputTokens = count(value['output_tokens']);
   if (inputTokens === null && outputTokens === null) return null;

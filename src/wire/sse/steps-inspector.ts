@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { AnswerError, AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
-import { type Fields, isObject, parseJson } from '../json/fields.ts';
+import { type Fields, parseJson } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from './events.ts';
 
 /** The parts of a dialect that a StepsInspector needs. */
@@ -56,7 +57,7 @@ export class StepsInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
+    if (!isJsonObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = this.#dialect.errorOf(value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
