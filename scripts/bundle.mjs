@@ -136,7 +136,12 @@ function sweep(root) {
   const all = join(root, BUNDLES);
   const byAge = readdirSync(all, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ name, path: join(all, name), changedMs: statSync(join(all, name)).mtimeMs }))
+    .flatMap(({ name }) => {
+      const path = join(all, name);
+      // Another process may have renamed or removed the folder meanwhile.
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found === undefined ? [] : [{ name, path, changedMs: found.mtimeMs }];
+    })
     .toSorted((a, b) => b.changedMs - a.changedMs);
   const bundles = byAge.filter(({ name }) => !name.startsWith(SCRATCH));
   const abandoned = byAge.filter(({ name, changedMs }) => name.startsWith(SCRATCH) && Date.now() - changedMs > AGE_MS);
