@@ -24,7 +24,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read registrations
     // of modules and need isolation.
     isolate: name === 'house',
-    // Tests make many short-lived objects. The default of 16 MB collects them so often that it takes a fifth of the CPU.
+    // Tests make many short-lived objects: with the default of 16 MB they are collected more often.
     execArgv: ['--max-semi-space-size=64'],
   },
 });

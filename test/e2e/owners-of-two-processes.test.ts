@@ -56,7 +56,7 @@ describe.skipIf(LACKS_POSTGRESQL)('an owner of keys that two processes know', ()
     const { user_id, key } = await known('proxy_admin');
     expect(await statusAt(there, key, '/user/list')).toBe(200);
     await manage('/user/update', { user_id, user_role: 'internal_user' });
-    expect(await statusAt(here, key, '/user/list')).toBe(401);
-    await vi.waitFor(async () => expect(await statusAt(there, key, '/user/list')).toBe(401), SOON);
+    expect(await statusAt(here, key, '/user/list')).toBe(403);
+    await vi.waitFor(async () => expect(await statusAt(there, key, '/user/list')).toBe(403), SOON);
   });
 });
