@@ -51,7 +51,7 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
 /** A budget of a window: `{budget_duration, max_budget}`. */
 function isBudgetWindow(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { budget_duration: duration, max_budget: most } = value as Readonly<Record<string, unknown>>;
+  const { budget_duration: duration, max_budget: most } = value;
   return CHECKS.window(duration) && CHECKS.number(most) && usdFrom(most as number | string) !== null;
 }
 
