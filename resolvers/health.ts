@@ -2,6 +2,7 @@ import type { ProcessLoad } from '../src/domain/metrics.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
+import { withDeadline } from '../src/domain/with-deadline.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
@@ -32,7 +33,7 @@ export const checkReadiness = operation({
   async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> {
     const { stores } = platform;
     if (platform.draining()) throw new Unavailable('The process is shutting down.');
-    await within(PING_MS, stores.ping()).catch((cause: unknown) => {
+    await answered(stores.ping()).catch((cause: unknown) => {
       throw new Unavailable('The database does not answer.', 2, { cause });
     });
     await stores.writable().catch((cause: unknown) => {
@@ -68,13 +69,7 @@ export const checkCaller = operation({
   run: (_scope: Scope<object>, _input: undefined): null => null,
 });
 
-/** Rejects when `ending` does not settle in time. */
-async function within(ms: number, ending: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const alarm = setTimeout(() => late.reject(new Error(`No answer within ${ms} ms.`)), ms);
-  try {
-    await Promise.race([ending, late.promise]);
-  } finally {
-    clearTimeout(alarm);
-  }
-}
+const answered = (ping: Promise<void>): Promise<void> =>
+  withDeadline(ping, PING_MS, () => {
+    throw new Error(`No answer within ${PING_MS} ms.`);
+  });

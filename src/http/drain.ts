@@ -3,6 +3,7 @@ import { statusOf } from '../../rest-shims/errors.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import { type DomainError, Unavailable } from '../domain/errors.ts';
 import { OpenList } from '../domain/open-list.ts';
+import { withDeadline } from '../domain/with-deadline.ts';
 
 /** Ends the open requests of a server before the process ends. */
 export interface Drain {
@@ -52,13 +53,9 @@ export function createDrain(
 
   function ended(withinMs: number): Promise<void> {
     if (open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      idle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const closed = Promise.withResolvers<void>();
+    idle = closed.resolve;
+    return withDeadline(closed.promise, withinMs, () => {});
   }
 
   function refused(request: Incoming, response: Outgoing): boolean {

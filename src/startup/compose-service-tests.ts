@@ -1,5 +1,6 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import { Unavailable } from '../domain/errors.ts';
+import { withDeadline } from '../domain/with-deadline.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { BudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -22,13 +23,11 @@ export function composeServiceTests({ stores, webhook, pingRedis }: Tested): Pla
 }
 
 async function answered(service: string, testing: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const alarm = setTimeout(() => late.reject(new Error(`No answer within ${ANSWER_MS} ms.`)), ANSWER_MS);
   try {
-    await Promise.race([testing, late.promise]);
+    await withDeadline(testing, ANSWER_MS, () => {
+      throw new Error(`No answer within ${ANSWER_MS} ms.`);
+    });
   } catch (cause) {
     throw new Unavailable(`The service \`${service}\` does not answer.`, null, { cause });
-  } finally {
-    clearTimeout(alarm);
   }
 }

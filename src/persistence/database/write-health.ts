@@ -1,4 +1,5 @@
 import { DomainError, Unavailable } from '../../domain/errors.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Maximum wait of `check` for a probe, and minimum time from the end of a probe to the next, in ms. */
 const WAIT_MS = 1_000;
@@ -66,19 +67,11 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
     async check() {
       if (state === 'working') return;
       if (running === null && performance.now() - endedMs >= PAUSE_MS) running = runProbe();
-      if (running !== null) await within(WAIT_MS, running);
+      if (running !== null) await withDeadline(running, WAIT_MS, () => {});
       // Unknown after a probe: data was refused since then, which is no fault of the database.
       const hasProbed = endedMs !== Number.NEGATIVE_INFINITY;
       if (state === 'failing' || (state === 'unknown' && !hasProbed))
         throw new Unavailable('The database takes no writes.', undefined, { cause: lastError });
     },
   };
-}
-
-/** Waits for `ending`, which never rejects, or until the timeout. */
-async function within(ms: number, ending: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const alarm = setTimeout(() => late.resolve(), ms);
-  await Promise.race([ending, late.promise]);
-  clearTimeout(alarm);
 }

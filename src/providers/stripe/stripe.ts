@@ -2,6 +2,7 @@ import type { Stripe } from 'stripe';
 import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import type { CheckoutMode, PaymentProvider, SessionDraft } from '../../domain/checkout/payments.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 import { CHECKOUT_MARK, EVENT_TYPES, paymentEventOf, sessionEventOf } from './events.ts';
 import { stripeFailure } from './failures.ts';
 
@@ -60,16 +61,12 @@ export function createStripe(account: StripeAccount): PaymentProvider {
   /** Runs an operation with a total timeout. The library itself would wait as long as Stripe requests. */
   async function callStripe<Answer>(operation: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
     const stripe = await connected();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Unavailable('Stripe does not answer in time.', 5)), OPERATION_MS);
-    });
     try {
-      return await Promise.race([operation(stripe), timeout]);
+      return await withDeadline(operation(stripe), OPERATION_MS, () => {
+        throw new Unavailable('Stripe does not answer in time.', 5);
+      });
     } catch (error) {
       throw error instanceof Unavailable ? error : stripeFailure(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

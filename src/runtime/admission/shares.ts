@@ -1,5 +1,6 @@
 import type { Ask, Ledger, LedgerSnapshot, Share } from '../../domain/admission/ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Most asks of one round trip. */
 const BATCH = 200;
@@ -221,14 +222,10 @@ export function createShares({
   };
 }
 
-async function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
-  const late = Promise.withResolvers<never>();
-  const reject = (): void => late.reject(new Error(`The ledger did not answer within ${ms} ms.`));
-  // An answer that has arrived while this process was busy is read before the second of these.
-  const alarm = setTimeout(() => setImmediate(() => setImmediate(reject)), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(alarm);
-  }
-}
+const inTime = <Result>(work: Promise<Result>, ms: number): Promise<Result> =>
+  withDeadline(work, ms, async () => {
+    // An answer that has arrived while the event loop was blocked is read before the second of these.
+    await turn();
+    await turn();
+    throw new Error(`The ledger did not answer within ${ms} ms.`);
+  });

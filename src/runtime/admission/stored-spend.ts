@@ -3,6 +3,7 @@ import { type Spender, SPENDERS, spendCounter, spenderOf } from '../../domain/ad
 import { Unavailable } from '../../domain/errors.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { SpendStore } from '../../domain/spend/spend-row.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Timeout of a read, in ms. Commits wait for a read, so this bounds them too. */
 const ANSWER_MS = 2_000;
@@ -28,7 +29,9 @@ export function createStoredSpend(spend: Totals, records: Records): StoredTotals
     read: (counters, commitWaitMs) =>
       records.betweenCommits(async () => {
         const through = records.storedThrough();
-        const totals = await inTime(totalsOf(spend, counters));
+        const totals = await withDeadline(totalsOf(spend, counters), ANSWER_MS, () => {
+          throw new Unavailable(`Spend could not be read within ${ANSWER_MS} ms.`);
+        });
         return { through, totals };
       }, commitWaitMs),
   };
@@ -43,15 +46,4 @@ async function totalsOf(spend: Totals, counters: readonly string[]): Promise<Rea
     return [...spent].map(([id, usd]) => [spendCounter(spender, id), usd] as const);
   };
   return new Map((await Promise.all(SPENDERS.map(read))).flat());
-}
-
-async function inTime<Result>(work: Promise<Result>): Promise<Result> {
-  const late = Promise.withResolvers<never>();
-  const fail = (): void => late.reject(new Unavailable(`Spend could not be read within ${ANSWER_MS} ms.`));
-  const alarm = setTimeout(fail, ANSWER_MS);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(alarm);
-  }
 }

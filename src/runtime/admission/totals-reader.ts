@@ -1,5 +1,6 @@
 import type { LedgerSnapshot } from '../../domain/admission/ledger.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 import type { UseCounter } from './use-counter.ts';
 
 /** Most counters of one read. */
@@ -112,17 +113,13 @@ export function createTotalsReader({
       const known = counter.wasRead;
       const reading = counter.reading ?? join(counter);
       if (!known) return reading;
-      await atMost(reading, CALLER_WAIT_MS);
+      await withDeadline(
+        reading.catch(() => {}),
+        CALLER_WAIT_MS,
+        () => {},
+      );
       // The next calls do not wait for the same slow read.
       if (counter.reading !== null) counter.retryMs = nowMs() + RETRY_MS;
     },
   };
-}
-
-/** Resolves when the work has settled, or at the timeout. */
-async function atMost(work: Promise<void>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const alarm = setTimeout(late.resolve, ms);
-  await Promise.race([work.catch(() => {}), late.promise]);
-  clearTimeout(alarm);
 }

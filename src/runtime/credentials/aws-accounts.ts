@@ -3,6 +3,7 @@ import type * as Library from '@aws-sdk/credential-providers';
 import type { AwsAccount, AwsAccounts, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
 import { Secret } from '../../domain/secret.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 import { processEnvironment } from '../settings/process-environment.ts';
 import { createCredentialCache, type ExpiringCredential } from './expiring-credential.ts';
 
@@ -25,7 +26,10 @@ export function createAwsAccounts({ env = processEnvironment(), now = Date.now, 
 
   async function fetchCredential(account: AwsAccount): Promise<ExpiringCredential<AwsCredentials>> {
     try {
-      const found = await within(TOGETHER_MS, findCredentials(account, env));
+      // A source that does not answer must not block calls.
+      const found = await withDeadline(findCredentials(account, env), TOGETHER_MS, () => {
+        throw new CloudRefused(`AWS gave no credentials within ${TOGETHER_MS / 1000} seconds.`);
+      });
       return {
         value: {
           accessKeyId: found.accessKeyId,
@@ -165,15 +169,4 @@ async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (!pathOrToken) throw new CloudRefused('The variable that aws_web_identity_token names is not set.');
   const isPath = kind === 'file' || kind === 'env_path' || (kind === '' && pathOrToken.startsWith('/'));
   return (isPath ? await readFile(pathOrToken, 'utf8') : pathOrToken).trim();
-}
-
-/** A source that does not answer must not block calls. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new CloudRefused(`AWS gave no credentials within ${ms / 1000} seconds.`)), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -5,6 +5,7 @@ import {
   type FreeTierStore,
   type FreeTierUsage,
 } from '../../domain/free-tier/free-tier.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** How long a client that has used up its day is refused without a store query, in ms. Another process may return calls. */
 const FULL_MS = 10_000;
@@ -171,13 +172,8 @@ export class FreeTierCounter {
   }
 }
 
-/** Settles as the work does, or rejects after the timeout. */
-async function inTime(work: Promise<void>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const alarm = setTimeout(() => late.reject(new Error(`The store has not answered in ${ms} ms.`)), ms);
-  try {
-    await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(alarm);
-  }
-}
+/** Rejects when the store does not answer within the timeout. */
+const inTime = (work: Promise<void>, ms: number): Promise<void> =>
+  withDeadline(work, ms, () => {
+    throw new Error(`The store has not answered in ${ms} ms.`);
+  });

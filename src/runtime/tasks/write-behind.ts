@@ -1,3 +1,5 @@
+import { withDeadline } from '../../domain/with-deadline.ts';
+
 /** Most records that wait for the store; beyond it the oldest are dropped. */
 const WAITING_LIMIT = 200_000;
 /** Default number of records of one commit: encoding them blocks the event loop for milliseconds. */
@@ -167,8 +169,6 @@ export function createWriteBehind<Item>({
     },
     async caughtUp(withinMs) {
       if (waiting.length === 0) return true;
-      const late = Promise.withResolvers<boolean>();
-      const alarm = setTimeout(() => late.resolve(false), withinMs);
       const committing = commitWaiting().then(
         () => true,
         (error: unknown) => {
@@ -176,9 +176,7 @@ export function createWriteBehind<Item>({
           return false;
         },
       );
-      const committedInTime = await Promise.race([committing, late.promise]);
-      clearTimeout(alarm);
-      return committedInTime;
+      return withDeadline(committing, withinMs, () => false);
     },
     waiting: () => waiting.length,
     settledCount: () => committed + droppedCount,

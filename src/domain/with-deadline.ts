@@ -1,0 +1,17 @@
+/**
+ * Settles as `work` does. After `milliseconds` it settles as `onTimeout` does, which returns a value or throws, unless the
+ * work settles first. The work itself is not cancelled; its later result is ignored.
+ */
+export async function withDeadline<Result, Late = never>(
+  work: Promise<Result>,
+  milliseconds: number,
+  onTimeout: () => Late | Promise<Late>,
+): Promise<Result | Late> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, milliseconds);
+  try {
+    return await Promise.race([work, late.promise.then(onTimeout)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
