@@ -29,6 +29,7 @@ import { aDeployment, aKey, aModelRequest } from '../test/support/chat.ts';
 import { median } from './measure.ts';
 import { measureShares } from './shares.ts';
 import { table } from './report.ts';
+import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -218,7 +219,7 @@ const activity = createActivityCounter({
   clock: systemClock,
   everyMs: 15_000,
   moved: () => {},
-  failed: (error) => warn(error, 'counts were not stored'),
+  scheduler: createScheduler({ warn: (facts, event) => warn(facts, event) }),
 });
 
 /** Counts requests as the HTTP server does for each answer. */

@@ -13,6 +13,7 @@ import { parsePriceMap } from '../src/runtime/catalog/parse.ts';
 import { loadEmbeddedMap } from '../src/runtime/catalog/snapshot.ts';
 import { createCatalogSource } from '../src/runtime/catalog/source.ts';
 import { systemClock } from '../src/runtime/clock.ts';
+import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 
 const folder = process.argv[2] ?? '.';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -28,7 +29,13 @@ async function settled(): Promise<{ readonly heapMiB: number; readonly rssMiB: n
 }
 
 const url = join(folder, 'map.json');
-const source = createCatalogSource({ url, refreshSeconds: 60, clock: systemClock, log: quiet });
+const source = createCatalogSource({
+  url,
+  refreshSeconds: 60,
+  scheduler: createScheduler(quiet),
+  clock: systemClock,
+  log: quiet,
+});
 const platform = {
   catalog: source,
   catalogResults: createCatalogResultCache(source),

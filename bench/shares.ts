@@ -10,6 +10,7 @@ import { createSharedRateLimits } from '../src/runtime/admission/shared-rate-lim
 import { createShares } from '../src/runtime/admission/shares.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { table } from './report.ts';
+import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 
 /** Limits that no call reaches. */
 const MANY = 1_000_000_000;
@@ -26,6 +27,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
     process: randomUUID(),
     clock: systemClock,
     pace: { tickMs: 100, leastCalls: 0, answerMs: 250 },
+    scheduler: createScheduler({ warn: console.error }),
     changed: (failure) => {
       if (failure !== null) console.error(failure);
     },

@@ -5,6 +5,7 @@ import { createBus } from './runtime/bus.ts';
 import type { CatalogRecorder } from './runtime/catalog/recorder.ts';
 import type { RefreshingCatalog } from './runtime/catalog/source.ts';
 import type { Settings } from './runtime/settings/settings.ts';
+import { createScheduler } from './runtime/tasks/scheduler.ts';
 import type { Log } from './runtime/telemetry/log.ts';
 import { composeAdmission } from './startup/compose-admission.ts';
 import { composeCatalog } from './startup/compose-catalog.ts';
@@ -44,9 +45,13 @@ const DRAIN_MS = 7_000;
 /** Composes the application from its settings and listens. A start that fails releases what was opened. */
 export async function startApp(settings: Settings, log: Log): Promise<App> {
   const shutdown = createShutdownStack(log);
+  const scheduler = createScheduler(log);
+  // The last step: each task is stopped before what it uses is closed.
+  shutdown.add('periodic tasks', () => scheduler.stop());
   const context: StartContext = {
     settings,
     log,
+    scheduler,
     shutdown,
     state: { draining: false, url: '', openRequests: () => 0, routing: settings.routing },
   };

@@ -7,37 +7,36 @@ import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
-import type { Platform } from '../resolvers/operation/scope.ts';
+import type { Platform, Scope } from '../resolvers/operation/scope.ts';
 import type { Authorship } from './domain/audit-log/audit-entry.ts';
-import { createReconciler } from './runtime/tasks/payment-reconciler.ts';
+import type { PeriodicTask, ScheduledTask } from './domain/scheduler.ts';
 import { composeDuties } from './startup/compose-duties.ts';
 import { composeLensWorker } from './startup/compose-lens.ts';
 import type { StartContext } from './startup/context.ts';
 import { systemScope } from './startup/system-scope.ts';
 
-/**
- * How often keys in use are read again and live feeds are checked, in ms. With the time of a read it is well within the
- * 5 seconds after which a change by another process must hold (ADR 0056).
- */
-const KEYS_MS = 1_500;
+const MS_PER_SECOND = 1_000;
 
-/** Interval between checks for models and credentials that other processes changed, in seconds. */
-const MODELS_SECONDS = 2;
-/** Interval between reads of pass-through entries and guardrails, in seconds: a change by another process holds within it. */
-const ENTRIES_SECONDS = 2;
-/** Interval at which settings that other processes have stored are read, in seconds. */
+/**
+ * Interval of reads of the keys in use and of checks of live feeds, in seconds. With the time of a read it is well within
+ * the 5 seconds after which a change by another process must hold (ADR 0056).
+ */
+const KEYS_SECONDS = 1.5;
+/** Interval of reads of models, fallbacks, pass-through entries and guardrails that other processes changed, in seconds. */
+const ROWS_SECONDS = 2;
+/** Interval of reads of settings that other processes stored, in seconds. */
 const SETTINGS_SECONDS = 3;
-/** Interval between checks for outcomes of decisions that other processes recorded, in seconds. */
+/** Interval of reads of outcomes of decisions that other processes recorded, in seconds. */
 const OUTCOMES_SECONDS = 10;
 
-/** Deadline of a check of the store, in seconds, and of one that calls models. */
-const LONGEST_LOOK_SECONDS = 60;
-const LONGEST_CALLS_SECONDS = 600;
+/** Deadline of a run that reads the store, in seconds, and of one that calls models. */
+const READ_DEADLINE_SECONDS = 60;
+const CALLS_DEADLINE_SECONDS = 600;
 
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
   start(): void;
-  /** Starts no further work; resolves when the duties under way have ended. It may be called again. */
+  /** Starts no further work; resolves when the work under way has ended. It may be called again. */
   stop(): Promise<void>;
 }
 
@@ -46,85 +45,64 @@ export interface BackgroundTasks {
  * claims duties. `alone`: no other process uses the database. `authorship` names duties in the audit log.
  */
 export function createBackgroundTasks(
-  context: Pick<StartContext, 'settings' | 'log'>,
+  context: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
   platform: Platform,
   about: { readonly alone: boolean; readonly authorship: Authorship },
 ): BackgroundTasks {
-  const reconcilers = reconcilersOf(context, platform);
   const duties = composeDuties(context, platform, about);
-  const keysScope = systemScope(platform, 'key-refresh', new AbortController().signal);
   const lensWorker = composeLensWorker(context, platform);
-  let keys: NodeJS.Timeout | undefined;
+  let tasks: readonly ScheduledTask[] = [];
   return {
     start() {
-      keys = setInterval(() => void refreshKeys(keysScope, undefined), KEYS_MS).unref();
-      for (const reconciler of reconcilers) reconciler.start();
+      tasks = periodicTasks(context, platform).map((task) => context.scheduler.every(task));
       for (const duty of duties) duty.start();
       lensWorker.start();
     },
     async stop() {
-      clearInterval(keys);
-      for (const reconciler of reconcilers) reconciler.stop();
-      await Promise.all([lensWorker.stop(), ...duties.map((duty) => duty.stop())]);
+      await Promise.all([lensWorker.stop(), ...duties.map((duty) => duty.stop()), ...tasks.map((task) => task.stop())]);
     },
   };
 }
 
-function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>, platform: Platform) {
-  return [
-    {
-      what: 'stored models',
-      seconds: MODELS_SECONDS,
-      longestSeconds: LONGEST_LOOK_SECONDS,
-      reconcile: (signal: AbortSignal) => refreshDeployments(systemScope(platform, 'model-refresh', signal), undefined),
-    },
-    {
-      what: 'stored fallbacks',
-      seconds: MODELS_SECONDS,
-      longestSeconds: LONGEST_LOOK_SECONDS,
-      reconcile: (signal: AbortSignal) =>
-        refreshFallbacks(systemScope(platform, 'fallback-refresh', signal), undefined),
-    },
-    {
-      what: 'pass-through entries',
-      seconds: ENTRIES_SECONDS,
-      longestSeconds: LONGEST_LOOK_SECONDS,
-      reconcile: (signal: AbortSignal) =>
-        refreshEndpoints(systemScope(platform, 'pass-through entries', signal), undefined),
-    },
-    {
-      what: 'stored guardrails',
-      seconds: ENTRIES_SECONDS,
-      longestSeconds: LONGEST_LOOK_SECONDS,
-      reconcile: (signal: AbortSignal) =>
-        refreshGuardrails(systemScope(platform, 'guardrail-refresh', signal), undefined),
-    },
-    {
-      what: 'stored settings',
-      seconds: SETTINGS_SECONDS,
-      longestSeconds: LONGEST_LOOK_SECONDS,
-      reconcile: (signal: AbortSignal) => refreshSettings(systemScope(platform, 'settings', signal), undefined),
-    },
-    {
-      what: 'outcomes of decisions',
-      seconds: OUTCOMES_SECONDS,
-      longestSeconds: LONGEST_LOOK_SECONDS,
-      reconcile: (signal: AbortSignal) =>
-        refreshCalibrations(systemScope(platform, 'decision-outcomes', signal), undefined),
-    },
-    {
-      what: 'signals of traces',
-      seconds: settings.lens.signalSeconds,
-      longestSeconds: LONGEST_CALLS_SECONDS,
-      reconcile: async (signal: AbortSignal) => {
-        await classifyNewTraces(systemScope(platform, 'lens-signals', signal), undefined);
-      },
-    },
-    {
-      what: 'deployments',
-      seconds: settings.healthChecks.everySeconds,
-      longestSeconds: LONGEST_CALLS_SECONDS,
-      reconcile: (signal: AbortSignal) => probeAllDeployments(systemScope(platform, 'health-check', signal), undefined),
-    },
-  ].map((task) => createReconciler({ ...task, log }));
+interface SystemTask {
+  readonly name: string;
+  /** Time from the end of a run to the start of the next, in seconds; zero never runs the task. The first run is at the start. */
+  readonly seconds: number;
+  readonly deadlineSeconds?: number;
+  readonly operation: (scope: Scope, input: undefined) => Promise<unknown>;
 }
+
+const periodicTasks = ({ settings }: Pick<StartContext, 'settings'>, platform: Platform): readonly PeriodicTask[] =>
+  systemTasks(settings)
+    .filter(({ seconds }) => seconds > 0)
+    .map(({ name, seconds, deadlineSeconds = READ_DEADLINE_SECONDS, operation }) => ({
+      name,
+      everyMs: seconds * MS_PER_SECOND,
+      firstMs: 0,
+      deadlineMs: deadlineSeconds * MS_PER_SECOND,
+      async run(signal) {
+        await operation(systemScope(platform, name, signal), undefined);
+      },
+    }));
+
+const systemTasks = (settings: StartContext['settings']): readonly SystemTask[] => [
+  { name: 'key-refresh', seconds: KEYS_SECONDS, operation: refreshKeys },
+  { name: 'model-refresh', seconds: ROWS_SECONDS, operation: refreshDeployments },
+  { name: 'fallback-refresh', seconds: ROWS_SECONDS, operation: refreshFallbacks },
+  { name: 'pass-through-refresh', seconds: ROWS_SECONDS, operation: refreshEndpoints },
+  { name: 'guardrail-refresh', seconds: ROWS_SECONDS, operation: refreshGuardrails },
+  { name: 'settings-refresh', seconds: SETTINGS_SECONDS, operation: refreshSettings },
+  { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },
+  {
+    name: 'lens-signals',
+    seconds: settings.lens.signalSeconds,
+    deadlineSeconds: CALLS_DEADLINE_SECONDS,
+    operation: classifyNewTraces,
+  },
+  {
+    name: 'health-check',
+    seconds: settings.healthChecks.everySeconds,
+    deadlineSeconds: CALLS_DEADLINE_SECONDS,
+    operation: probeAllDeployments,
+  },
+];

@@ -11,6 +11,7 @@ import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
 import { assertRoute } from '../domain/keys/route-rights.ts';
 import type { OpenSocket } from '../domain/realtime/sockets.ts';
+import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { SocketServer } from '../runtime/network/web-sockets.ts';
 import { CallerGone } from './request-scopes.ts';
@@ -74,6 +75,7 @@ export interface UpgradeOptions {
   readonly sockets: SocketServer;
   readonly routes: readonly UpgradeRoute[];
   readonly sessions: readonly Sessions[];
+  readonly scheduler: Scheduler;
   /** Whether the process is shutting down. */
   readonly draining: () => boolean;
   /** Called once for every failure. */
@@ -102,13 +104,13 @@ interface UpgradeExchange {
 }
 
 /** Interval of session checks, in ms: a revoked key ends its sessions within 5 s. */
-const TEND_MS = 1_500;
+const CHECK_MS = 1_500;
 
 /** Opens WebSockets: identify the caller, open the session, accept the client, join both. Refusals are HTTP answers. */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
-  const { identify, sockets, sessions, draining, maxMessageBytes } = options;
+  const { identify, sockets, sessions, scheduler, draining, maxMessageBytes } = options;
   const routes = new Map(options.routes.flatMap((route) => route.row.paths.map((path) => [path, route] as const)));
-  let tending: NodeJS.Timeout | undefined;
+  let checking: ScheduledTask | null = null;
 
   async function connect(
     route: UpgradeRoute,
@@ -168,9 +170,13 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       else void serve(route, { request, requestId: requestIdOf(request.headers), socket, head });
     },
     start() {
-      tending = setInterval(() => {
-        for (const each of sessions) each.tend();
-      }, TEND_MS).unref();
+      checking = scheduler.every({
+        name: 'session-checks',
+        everyMs: CHECK_MS,
+        run() {
+          for (const each of sessions) each.tend();
+        },
+      });
     },
     async drain(graceMs) {
       for (const each of sessions) each.retire?.();
@@ -179,7 +185,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       }, graceMs);
       await Promise.all(sessions.map((each) => each.ended()));
       clearTimeout(late);
-      clearInterval(tending);
+      void checking?.stop();
     },
   };
 }

@@ -9,6 +9,7 @@ import type {
   RequestCounter,
   RouteCounts,
 } from '../domain/gateway-activity/gateway-activity.ts';
+import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
 /** Counts answered requests in memory and commits them to a store. */
 export interface ActivityCounter extends RequestCounter {
@@ -30,10 +31,9 @@ export interface ActivityCounterOptions {
   readonly clock: Clock;
   /** Time from the end of a periodic flush to the next one, in ms. */
   readonly everyMs: number;
+  readonly scheduler: Scheduler;
   /** Called once a second with the counts since the last call, if there are any. */
   readonly moved: (counts: readonly RouteCounts[]) => void;
-  /** Called with the failure of a periodic flush. */
-  readonly failed: (error: unknown) => void;
 }
 
 interface Tally {
@@ -92,15 +92,13 @@ const SUCCEEDED: ActivityCounts = { succeeded: 1, failed: 0 };
 const FAILED: ActivityCounts = { succeeded: 0, failed: 1 };
 
 export function createActivityCounter(options: ActivityCounterOptions): ActivityCounter {
-  const { process, store, clock, everyMs, moved, failed } = options;
+  const { process, store, clock, everyMs, scheduler, moved } = options;
   const tallies = new Tallies();
   /** The batch whose commit is not known to have succeeded. It is repeated unchanged, so that it counts once. */
   let pending: ActivityBatch | null = null;
   let number = 0;
   let turn: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  let reporting: NodeJS.Timeout | undefined;
-  let stopped = false;
+  let tasks: readonly ScheduledTask[] = [];
   const recent = new Map<CountedRoute, Tally>();
 
   async function commit(batch: ActivityBatch | null): Promise<void> {
@@ -128,11 +126,6 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
     return own;
   }
 
-  function flushLater(): void {
-    if (stopped) return;
-    timer = setTimeout(() => void flush().catch(failed).then(flushLater), everyMs).unref();
-  }
-
   function report(): void {
     if (recent.size === 0) return;
     moved(rowsOf(recent));
@@ -148,13 +141,13 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
     },
     flush,
     start() {
-      flushLater();
-      reporting = setInterval(report, MOVED_MS).unref();
+      tasks = [
+        scheduler.every({ name: 'request-counts', everyMs, run: flush }),
+        scheduler.every({ name: 'request-count-events', everyMs: MOVED_MS, run: report }),
+      ];
     },
     stop() {
-      stopped = true;
-      clearTimeout(timer);
-      clearInterval(reporting);
+      for (const task of tasks) void task.stop();
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   type GuardrailUseStore,
   runsOf,
 } from '../domain/guardrails/guardrail-use.ts';
+import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
 /** Counts runs of guardrails in memory and commits them to a store. */
 export interface GuardrailUseCounter {
@@ -27,8 +28,7 @@ interface GuardrailUseOptions {
   readonly clock: Clock;
   /** Time from the end of a periodic flush to the next one, in ms. */
   readonly everyMs: number;
-  /** Called with the failure of a periodic flush. */
-  readonly failed: (error: unknown) => void;
+  readonly scheduler: Scheduler;
 }
 
 /** Most runs of one batch that are kept one by one. All are counted. */
@@ -43,7 +43,7 @@ export function createGuardrailUseCounter({
   store,
   clock,
   everyMs,
-  failed,
+  scheduler,
 }: GuardrailUseOptions): GuardrailUseCounter {
   const days = new Map<string, Counts>();
   let runs: GuardrailRun[] = [];
@@ -51,8 +51,7 @@ export function createGuardrailUseCounter({
   let pending: GuardrailUseBatch | null = null;
   let number = 0;
   let turn: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+  let flushing: ScheduledTask | null = null;
 
   function countRun(run: GuardrailRun): void {
     const day = run.at.toISOString().slice(0, 10);
@@ -98,20 +97,14 @@ export function createGuardrailUseCounter({
     return own;
   }
 
-  function flushLater(): void {
-    if (stopped) return;
-    timer = setTimeout(() => void flush().catch(failed).then(flushLater), everyMs).unref();
-  }
-
   return {
     count(call) {
       for (const run of runsOf(call)) countRun(run);
     },
     flush,
-    start: flushLater,
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
+    start() {
+      flushing = scheduler.every({ name: 'guardrail-counts', everyMs, run: flush });
     },
+    stop: () => void flushing?.stop(),
   };
 }

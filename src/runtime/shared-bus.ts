@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, EventLink, EventLinks, Topics } from '../domain/bus.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
+import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
 /** Time in which events are gathered, and least time between two messages, in ms: 20 a second at most. */
 const GAP_MS = 50;
@@ -39,7 +40,7 @@ export interface SharedBus<Own extends Bus> {
 export function createSharedBus<Own extends Bus>(
   own: Own,
   messages: ProcessMessages | null,
-  links: EventLinks,
+  { links, scheduler }: { readonly links: EventLinks; readonly scheduler: Scheduler },
 ): SharedBus<Own> {
   if (messages === null) return { bus: own, start() {}, stop: () => Promise.resolve() };
   const origin = randomBytes(9).toString('base64url');
@@ -52,7 +53,7 @@ export function createSharedBus<Own extends Bus>(
   let announcedMs = Number.NEGATIVE_INFINITY;
   let isSending = false;
   let isReading = false;
-  let announceTimer: NodeJS.Timeout | undefined;
+  let announcing: ScheduledTask | null = null;
   let listening: { stop(): Promise<void> } | null = null;
 
   const isFollowed = (): boolean => performance.now() < followedUntilMs;
@@ -150,12 +151,11 @@ export function createSharedBus<Own extends Bus>(
     bus: { ...own, ...shared },
     start(settled) {
       stored = settled;
-      announceTimer = setInterval(announceSubscribers, FOLLOW_MS).unref();
+      announcing = scheduler.every({ name: 'subscriber-announcement', everyMs: FOLLOW_MS, run: announceSubscribers });
       listening = messages.listen({ message: receive, joined: announceSubscribers });
     },
     async stop() {
-      clearInterval(announceTimer);
-      await listening?.stop();
+      await Promise.all([announcing?.stop(), listening?.stop()]);
     },
   };
 }

@@ -61,12 +61,13 @@ export async function composeAdmission(
   return { admission, rateLimits, shares, pingRedis: place?.ping ?? null };
 }
 
-function composeShares({ log, shutdown, state }: StartContext, { name, ledger, pace }: Place): Shares {
+function composeShares({ log, scheduler, shutdown, state }: StartContext, { name, ledger, pace }: Place): Shares {
   const shares = createShares({
     ledger,
     process: randomIds.uuid(),
     clock: systemClock,
     pace,
+    scheduler,
     changed(failure) {
       if (state.draining) return;
       if (failure === null)

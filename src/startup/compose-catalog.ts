@@ -8,13 +8,14 @@ import type { StartContext } from './context.ts';
 
 /** The catalog as it was last served, and the recorder of its history. Neither does periodic work yet. */
 export async function composeCatalog(
-  { settings, log, shutdown }: StartContext,
+  { settings, log, scheduler, shutdown }: StartContext,
   { stores, bus }: { readonly stores: Stores; readonly bus: Bus },
 ): Promise<{ readonly catalog: RefreshingCatalog; readonly recorder: CatalogRecorder }> {
   const recorder = createCatalogRecorder({
     history: stores.catalogHistory,
     bus,
     clock: systemClock,
+    scheduler,
     log,
     freshAt() {
       const { lastCheckedAt, lastError } = catalog.status();
@@ -25,6 +26,7 @@ export async function composeCatalog(
   const catalog = createCatalogSource({
     url: settings.catalogUrl,
     refreshSeconds: settings.catalogRefreshSeconds,
+    scheduler,
     clock: systemClock,
     log,
     swapped: (_from, to) => recorder.see(to),

@@ -35,12 +35,12 @@ interface ComposedChanges<Own extends Bus> {
 
 /** Messages between processes: changes of what is in memory, and events of live feeds. */
 export function composeChanges<Own extends Bus>(
-  { shutdown }: StartContext,
+  { scheduler, shutdown }: StartContext,
   { stores, bus }: { readonly stores: Stores; readonly bus: Own },
 ): ComposedChanges<Own> {
   const messages = stores.processMessages === null ? null : shareMessages(stores.processMessages);
   const changes = createCacheChanges(messages);
-  const feeds = createSharedBus(bus, messages, feedLinks(stores));
+  const feeds = createSharedBus(bus, messages, { links: feedLinks(stores), scheduler });
   shutdown.add('messages between processes', () => Promise.all([changes.stop(), feeds.stop()]));
   return { stores: announcingStores(stores, changes), changes, feeds };
 }

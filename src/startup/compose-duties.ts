@@ -19,8 +19,8 @@ import { retentionMs } from '../domain/settings/retention.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createDutyRunner, type DutyRunner } from '../runtime/tasks/duty-runner.ts';
-import { sinceLastLook } from '../runtime/tasks/payment-reconciler.ts';
 import { removeOld } from '../runtime/tasks/retention.ts';
+import { sinceLastSuccess } from '../runtime/tasks/since-last-success.ts';
 import type { StartContext } from './context.ts';
 import { systemScope } from './system-scope.ts';
 
@@ -56,7 +56,7 @@ interface Planned {
  * periods begin with the process then, so that nothing waits for the job of an earlier one. Each run is exported as a span.
  */
 export function composeDuties(
-  context: Pick<StartContext, 'settings' | 'log'>,
+  context: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
   platform: Platform,
   { alone, authorship }: { readonly alone: boolean; readonly authorship: Authorship },
 ): readonly DutyRunner[] {
@@ -75,6 +75,7 @@ export function composeDuties(
         work: (signal) => authorship.by(authorOf(name), () => work(signal)),
         onRun,
         clock: systemClock,
+        scheduler: context.scheduler,
         log: context.log,
       }),
     );
@@ -108,7 +109,7 @@ function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platfo
     name,
     work: (signal: AbortSignal) => run(systemScope(platform, name, signal)),
   });
-  const payments = sinceLastLook(systemClock, (since, signal) =>
+  const payments = sinceLastSuccess(systemClock, (since, signal) =>
     reconcilePayments(systemScope(platform, 'payment-reconciliation', signal), since),
   );
   return [

@@ -129,7 +129,7 @@ export interface Sales {
 }
 
 export function composeSales(
-  { settings, log, shutdown }: StartContext,
+  { settings, log, scheduler, shutdown }: StartContext,
   { stores, keyRing }: { readonly stores: Stores; readonly keyRing: KeyRing },
 ): Sales {
   const catalogKeys = createCatalogKeyRing({ store: stores.checkouts, generator: keyGenerator, clock: systemClock });
@@ -142,6 +142,7 @@ export function composeSales(
     limit: settings.catalogDailyLimit,
     onSale: payments.configured,
     clock: systemClock,
+    scheduler,
     failed: (error) => log.warn({ err: error }, 'the free tier could not reserve, return or remove calls'),
   });
   shutdown.add('free tier', () => freeTier.stop());

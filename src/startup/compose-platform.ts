@@ -64,7 +64,7 @@ interface PlatformParts
 
 /** The platform: every object that operations use. */
 export function composePlatform(context: StartContext, parts: PlatformParts): Platform {
-  const { settings, state } = context;
+  const { settings, scheduler, state } = context;
   const { stores, configuration } = parts;
   return {
     ...catalogPlatform(parts),
@@ -80,7 +80,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     },
     payments: parts.payments,
     checkoutRateLimiter: createRateLimiter({ ...CHECKOUT_RATE_LIMIT, clock: systemClock }),
-    agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000 }),
+    agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000, scheduler }),
     agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
     exports: parts.exports,
     outlines: createTraceOutlines(),
@@ -88,7 +88,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     costAdjustments: () => configuration.costAdjustments(),
     providerBudgets: () => configuration.providerBudgets(),
     globalBudget: () => configuration.globalBudget(),
-    metrics: composeMetrics(parts),
+    metrics: composeMetrics(context, parts),
     bus: parts.bus,
     clock: systemClock,
     ids: randomIds,
@@ -213,7 +213,7 @@ const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
     log,
   });
 
-function composeMetrics(parts: PlatformParts) {
+function composeMetrics({ scheduler }: StartContext, parts: PlatformParts) {
   const {
     catalog,
     spanExport,
@@ -235,6 +235,7 @@ function composeMetrics(parts: PlatformParts) {
     connections: connections.counts,
     upstreams: () => http.connections(),
     failedWrites: stores.failedWrites,
+    failedTasks: scheduler.failures,
     unpricedCalls: gateway.unpriced,
     reservations: admission.counts,
     shares: shares?.counts ?? null,

@@ -87,23 +87,23 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
 });
 
 /** Counts of requests and of guardrails. */
-const composeCounters = ({ settings, log }: StartContext, { stores, bus }: RecordParts) => ({
+const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }: RecordParts) => ({
   guardrailUse: createGuardrailUseCounter({
     process: randomIds.uuid(),
     store: stores.guardrailUse,
     clock: systemClock,
     everyMs: settings.activityWriteSeconds * 1000,
-    failed: (error) => log.warn({ err: error }, 'counts of guardrails could not be stored; trying again'),
+    scheduler,
   }),
   activity: createActivityCounter({
     process: randomIds.uuid(),
     store: stores.gatewayActivity,
     clock: systemClock,
     everyMs: settings.activityWriteSeconds * 1000,
+    scheduler,
     moved(counts) {
       if (bus.subscriberCount() > 0) bus.publish('activity', { at: systemClock.now(), counts });
     },
-    failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
   }),
 });
 

@@ -35,11 +35,12 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
   const { settings, log, shutdown } = context;
   const { configuration } = parts;
   let running: Promise<void> = Promise.resolve();
-  const watch = watchFiles(
-    () => configuration.current().files,
-    settings.configWatchSeconds * MS_PER_SECOND,
-    () => void reload(),
-  );
+  const watch = watchFiles({
+    files: () => configuration.current().files,
+    everyMs: settings.configWatchSeconds * MS_PER_SECOND,
+    scheduler: context.scheduler,
+    changed: () => void reload(),
+  });
 
   async function once(): Promise<void> {
     try {

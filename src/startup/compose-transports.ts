@@ -98,7 +98,7 @@ function buildGraphLater({ log, shutdown }: StartContext, graph: LazyGraphQL): v
 }
 
 function composeUpgrades(
-  { settings, state }: StartContext,
+  { settings, scheduler, state }: StartContext,
   { keyRing, admit, scopes, realtime }: TransportParts,
   { graph, failed }: Omit<HttpParts, 'upgrades'>,
 ): Upgrades {
@@ -115,6 +115,7 @@ function composeUpgrades(
       graphUpgrade(graph),
     ],
     sessions: [realtime, responses, graph.sockets],
+    scheduler,
     draining: () => state.draining,
     failed,
     maxMessageBytes: settings.maxRequestBytes,

@@ -1,4 +1,5 @@
 import type { RoutingPolicy } from '../domain/routing/routing-policy.ts';
+import type { ProcessScheduler } from '../runtime/tasks/scheduler.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { ShutdownStack } from './shutdown-stack.ts';
@@ -7,6 +8,7 @@ import type { ShutdownStack } from './shutdown-stack.ts';
 export interface StartContext {
   readonly settings: Settings;
   readonly log: Log;
+  readonly scheduler: ProcessScheduler;
   readonly shutdown: ShutdownStack;
   /** State of the process that operations and transports read. */
   readonly state: {

@@ -5,6 +5,7 @@ import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/c
 import { systemClock } from '../../src/runtime/clock.ts';
 import { startCatalogServer } from '../contract/catalog/catalog-server.ts';
 import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import { aScheduler } from '../support/scheduler.ts';
 
 let upstream: Upstream;
 let source: RefreshingCatalog;
@@ -13,7 +14,14 @@ let good: CatalogSnapshot;
 /** Starts a source with a good map. */
 async function open(timeoutMs: number): Promise<void> {
   const { log } = recordingLog();
-  source = createCatalogSource({ url: upstream.url, refreshSeconds: 60, clock: systemClock, log, timeoutMs });
+  source = createCatalogSource({
+    url: upstream.url,
+    refreshSeconds: 60,
+    scheduler: aScheduler(),
+    clock: systemClock,
+    log,
+    timeoutMs,
+  });
   await refreshGood();
   good = source.current();
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import { aScheduler } from '../support/scheduler.ts';
 
 let folder: string;
 let file: string;
@@ -28,7 +29,14 @@ afterEach(() => {
 async function aProcess({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
   const recording = recordingLog();
   lines = recording.lines;
-  const source = createCatalogSource({ url, refreshSeconds, clock, log: recording.log, lastGoodFile: file });
+  const source = createCatalogSource({
+    url,
+    refreshSeconds,
+    scheduler: aScheduler(),
+    clock,
+    log: recording.log,
+    lastGoodFile: file,
+  });
   sources.push(source);
   await source.restore();
   return source;

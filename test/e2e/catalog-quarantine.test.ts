@@ -11,6 +11,7 @@ import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/c
 import { systemClock } from '../../src/runtime/clock.ts';
 import { aDeployment } from '../support/chat.ts';
 import { mapOf, playUpstream, recordingLog, type Rows, sends, type Upstream } from '../support/price-map-upstream.ts';
+import { aScheduler } from '../support/scheduler.ts';
 
 let folder: string;
 let upstream: Upstream;
@@ -46,6 +47,7 @@ async function aProcess(): Promise<RefreshingCatalog> {
   const source = createCatalogSource({
     url: upstream.url,
     refreshSeconds: 60,
+    scheduler: aScheduler(),
     clock: systemClock,
     log: recordingLog().log,
     lastGoodFile: join(folder, 'price-map'),

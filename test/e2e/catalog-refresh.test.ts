@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import { aScheduler } from '../support/scheduler.ts';
 
 let upstream: Upstream;
 let catalog: RefreshingCatalog | null = null;
@@ -19,7 +20,7 @@ afterEach(() => {
 });
 
 function follow(url = upstream.url, log = recordingLog().log): RefreshingCatalog {
-  catalog = createCatalogSource({ url, refreshSeconds: 60, clock: systemClock, log });
+  catalog = createCatalogSource({ url, refreshSeconds: 60, scheduler: aScheduler(), clock: systemClock, log });
   return catalog;
 }
 
@@ -77,6 +78,7 @@ describe('following a live price map', () => {
     catalog = createCatalogSource({
       url: upstream.url,
       refreshSeconds: 60,
+      scheduler: aScheduler(),
       clock: systemClock,
       log,
       swapped(from, to) {

@@ -11,6 +11,7 @@ import {
   TypedDocumentString,
 } from './generated/graphql.ts';
 import { openGraph } from './graph-server.ts';
+import { aScheduler } from '../support/scheduler.ts';
 
 const TAKEN = new Date('2023-11-15T10:00:00.000Z');
 
@@ -33,7 +34,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
   const url = join(folder, 'map.json');
   const clock = { now: () => TAKEN, monotonicMs: () => 0 };
-  catalog = createCatalogSource({ url, refreshSeconds: 60, clock, log: recordingLog().log });
+  catalog = createCatalogSource({ url, refreshSeconds: 60, scheduler: aScheduler(), clock, log: recordingLog().log });
   for (const map of [priced(1e-6, 2e-6), priced(1e-3, 2e-5, 0.4)]) {
     writeFileSync(url, map);
     await catalog.refresh();

@@ -41,6 +41,7 @@ import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
 import { NO_OUTCOME } from '../support/chat.ts';
+import { aScheduler } from '../support/scheduler.ts';
 
 /** Current time: 12 hours after the start of all sample spans. */
 const NOW = new Date(1_700_000_000_000 + 43_200_000);
@@ -281,6 +282,7 @@ export async function openGraph(
     sockets: webSocketServer,
     routes: [graphUpgrade(transport)],
     sessions: [transport.sockets],
+    scheduler: aScheduler(),
     draining: () => false,
     failed() {},
     maxMessageBytes: 1,

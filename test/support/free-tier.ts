@@ -4,6 +4,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { createFreeTier, type FreeTierOptions, type RunningFreeTier } from '../../src/runtime/free-tier/free-tier.ts';
 import { createIpHash } from '../../src/runtime/free-tier/ip-hash.ts';
 import { createMemoryFreeTierStore } from './memory-free-tier-store.ts';
+import { aScheduler } from './scheduler.ts';
 
 /** Client of a request. */
 export const aClient = (network = '192.0.2.1', key: string | null = null): Client =>
@@ -18,6 +19,7 @@ export function aFreeTier(differing: Partial<FreeTierOptions> = {}): RunningFree
     limit: 1_000_000,
     onSale: true,
     clock: systemClock,
+    scheduler: aScheduler(),
     failed(error) {
       throw error;
     },

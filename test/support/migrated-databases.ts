@@ -8,6 +8,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import type { Log } from '../../src/runtime/telemetry/log.ts';
 import { createDatabase } from './postgresql-databases.ts';
 import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
+import { aScheduler } from './scheduler.ts';
 
 // Databases with all migrations applied. They are copied from templates of this test run, which is faster than migrating.
 // `test/ports/schema.test.ts` and the tests of whole processes start with empty databases.
@@ -39,14 +40,18 @@ async function applyMigrations(databaseUrl: string | null, dataDir: string): Pro
 async function recordCatalog(dataDir: string): Promise<void> {
   const stores = await openStores({ databaseUrl: null, dataDir, log });
   try {
+    const scheduler = aScheduler();
     const recorder = createCatalogRecorder({
       history: stores.catalogHistory,
       bus: { publish() {} },
       clock: systemClock,
+      scheduler,
       log: strict,
       freshAt: () => null,
     });
-    recorder.see(createCatalogSource({ url: null, refreshSeconds: 0, clock: systemClock, log: strict }).current());
+    recorder.see(
+      createCatalogSource({ url: null, refreshSeconds: 0, scheduler, clock: systemClock, log: strict }).current(),
+    );
     await recorder.stop();
   } finally {
     await stores.close();

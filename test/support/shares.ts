@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../src/domain/admission/ledger.ts';
 import { createShares, type ShareTiming, type Shares } from '../../src/runtime/admission/shares.ts';
+import { aScheduler } from './scheduler.ts';
 
 export const realClock = { monotonicMs: () => performance.now() };
 
@@ -26,6 +27,7 @@ export const someShares = (
     ledger: leftOpen(ledger),
     process: randomUUID(),
     clock: realClock,
+    scheduler: aScheduler(),
     pace: { tickMs: 20, leastCalls: 0, answerMs: 5_000 },
     changed: () => {},
     ...more,

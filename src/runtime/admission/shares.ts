@@ -1,5 +1,6 @@
 import type { Ask, Ledger, LedgerSnapshot, Share } from '../../domain/admission/ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Scheduler } from '../../domain/scheduler.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Most asks of one round trip. */
@@ -66,6 +67,7 @@ export function createShares({
   process,
   clock,
   pace,
+  scheduler,
   changed,
 }: {
   readonly ledger: Ledger;
@@ -73,6 +75,7 @@ export function createShares({
   readonly process: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly pace: ShareTiming;
+  readonly scheduler: Scheduler;
   /** Called when the ledger was lost, with the reason, and when it answers again, with null. */
   readonly changed: (failure: unknown) => void;
 }): Shares {
@@ -185,7 +188,7 @@ export function createShares({
     if (clock.monotonicMs() - state.sentMs > HEARTBEAT_MS) void probeOnce();
   }
 
-  const timer = setInterval(tick, pace.tickMs).unref();
+  const ticking = scheduler.every({ name: 'limit-shares', everyMs: pace.tickMs, run: tick });
 
   return {
     pace,
@@ -211,7 +214,7 @@ export function createShares({
     },
     counts: () => ({ away: state.isAway, losses: state.losses }),
     async stop() {
-      clearInterval(timer);
+      void ticking.stop();
       state.isStopped = true;
       if (!state.isAway) {
         await Promise.all(watched.map((holder) => queue(holder)));

@@ -24,18 +24,18 @@ export interface Download {
 /** Most bytes of a price map, which has some three megabytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Longest `Retry-After` that is honoured, in ms. */
-const MOST_ASKED_MS = 24 * 3_600_000;
+const MOST_RETRY_AFTER_MS = 24 * 3_600_000;
 /** Hosts of raw files require a user agent. */
 const USER_AGENT = 'lensgate-catalog/1';
 
 /** The source could not be read. The message may be shown. */
 export class DownloadFailed extends Error {
   /** `Retry-After` of the source, in ms; zero without one. */
-  readonly askedMs: number;
-  constructor(reason: string, options: ErrorOptions & { readonly askedMs?: number } = {}) {
+  readonly retryAfterMs: number;
+  constructor(reason: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
     super(reason, options);
     this.name = 'DownloadFailed';
-    this.askedMs = options.askedMs ?? 0;
+    this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 }
 
@@ -75,8 +75,8 @@ async function overHttp(
     if (response.status !== 200) await response.body?.cancel();
     if (response.status === 304 && mark !== null) return null;
     if (response.status !== 200) {
-      const askedMs = askedMsOf(response.headers.get('retry-after'));
-      throw new DownloadFailed(`the source answered ${response.status}`, { askedMs });
+      const retryAfterMs = retryAfterMsOf(response.headers.get('retry-after'));
+      throw new DownloadFailed(`the source answered ${response.status}`, { retryAfterMs });
     }
     return { bytes: await readAll(response), mark: response.headers.get('etag'), source: 'upstream' };
   } catch (error) {
@@ -86,10 +86,10 @@ async function overHttp(
 }
 
 /** Delay of a `Retry-After` header, in seconds or as a date. */
-function askedMsOf(retryAfter: string | null): number {
+function retryAfterMsOf(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
-  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MOST_ASKED_MS);
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MOST_RETRY_AFTER_MS);
 }
 
 async function readAll(response: FetchedResponse): Promise<Uint8Array> {

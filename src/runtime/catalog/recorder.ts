@@ -14,6 +14,7 @@ import {
 } from '../../domain/catalog/changes.ts';
 import type { CatalogHistory, RecordHead } from '../../domain/catalog/history.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Scheduler } from '../../domain/scheduler.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Recorded entries per read, to find changes since the last run. */
@@ -46,6 +47,7 @@ export function createCatalogRecorder({
   history,
   bus,
   clock,
+  scheduler,
   log,
   freshAt,
   confirmMs = CONFIRM_MS,
@@ -54,6 +56,7 @@ export function createCatalogRecorder({
   readonly history: Pick<CatalogHistory, 'head' | 'recorded' | 'record' | 'confirm'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly log: Log;
   /** Last time at which the served state was confirmed to be the published one; null when unknown. */
   readonly freshAt: () => Date | null;
@@ -153,7 +156,7 @@ export function createCatalogRecorder({
       log.debug({ err: error }, 'the catalog snapshot could not be confirmed');
     }
   }
-  const confirming = setInterval(() => void confirm(), confirmMs).unref();
+  const confirming = scheduler.every({ name: 'catalog-confirmation', everyMs: confirmMs, run: confirm });
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -183,8 +186,7 @@ export function createCatalogRecorder({
     },
     async stop() {
       stopping.abort();
-      clearInterval(confirming);
-      await running;
+      await Promise.all([confirming.stop(), running]);
       await confirm();
     },
   };

@@ -1,12 +1,16 @@
 import type { FollowedCatalog, CheckOutcome } from '../../domain/catalog/catalog.ts';
+import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { download, DownloadFailed, type Fetch } from './download.ts';
 import { type CatalogHolderOptions, createCatalogHolder } from './holder.ts';
 
 /** Default address of the price map. */
 const UPSTREAM_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json';
 
+/** Longest delay after failures, in ms, unless the interval is longer. */
 const MOST_DELAY_MS = 15 * 60_000;
+/** Largest share of a delay by which it varies. */
 const JITTER = 0.1;
+/** Timeout of a download, in ms. */
 const TIMEOUT_MS = 30_000;
 
 export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> {
@@ -14,9 +18,10 @@ export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> 
   readonly url: string | null;
   /** Seconds between two checks of the source; zero never checks it and serves the built-in catalog. */
   readonly refreshSeconds: number;
+  readonly scheduler: Scheduler;
   /** Node's own by default, which Node loads at the first call. */
   readonly fetch?: Fetch;
-  /** Timeout of a download. */
+  /** Timeout of a download, in ms. */
   readonly timeoutMs?: number;
   /** From 0 to 1, exclusive; spreads the checks of many processes. */
   readonly random?: () => number;
@@ -38,15 +43,15 @@ export interface CheckHistory {
   /** Failures in a row. */
   readonly failures: number;
   /** `Retry-After` of the source, in ms; zero without one. */
-  readonly askedMs: number;
+  readonly retryAfterMs: number;
 }
 
 /** Delay of the next check in ms: longer with every failure in a row, and at least the source's `Retry-After`. */
-export function nextDelayMs({ refreshSeconds, failures, askedMs }: CheckHistory, random: number): number {
+export function nextDelayMs({ refreshSeconds, failures, retryAfterMs }: CheckHistory, random: number): number {
   const regular = refreshSeconds * 1000;
   const most = Math.max(regular, MOST_DELAY_MS);
   const delay = Math.min(regular * 2 ** Math.min(failures, 30), most);
-  return Math.max(delay * (1 - JITTER + 2 * JITTER * random), askedMs);
+  return Math.max(delay * (1 - JITTER + 2 * JITTER * random), retryAfterMs);
 }
 
 /**
@@ -56,6 +61,7 @@ export function nextDelayMs({ refreshSeconds, failures, askedMs }: CheckHistory,
 export function createCatalogSource(options: CatalogSourceOptions): RefreshingCatalog {
   const {
     refreshSeconds,
+    scheduler,
     clock,
     log,
     fetch = globalThis.fetch,
@@ -69,13 +75,13 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let lastCheckedAt: Date | null = null;
   let lastError: string | null = null;
   let failures = 0;
-  let askedMs = 0;
+  let retryAfterMs = 0;
   /** Validator of the last complete download, and why it was refused: a refused map is not downloaded again. */
   let lastDownload: { readonly mark: string | null; readonly fault: string | null } = { mark: null, fault: null };
   let stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  let task: ScheduledTask | null = null;
   let nextCheckAt: Date | null = null;
-  let looking: Promise<void> | null = null;
+  let checking: Promise<void> | null = null;
 
   function recordSuccess(outcome: 'taken' | 'unchanged'): void {
     looks[outcome] += 1;
@@ -96,8 +102,8 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
     else log.debug(facts, 'the catalog was not refreshed');
   }
 
-  async function look({ signal }: AbortController): Promise<void> {
-    askedMs = 0;
+  async function check({ signal }: AbortController): Promise<void> {
+    retryAfterMs = 0;
     await holder.learnReleases().catch((error: unknown) => {
       log.debug({ err: error }, 'releases of held prices could not be read; the known ones stay in use');
     });
@@ -109,7 +115,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof DownloadFailed) {
-        askedMs = error.askedMs;
+        retryAfterMs = error.retryAfterMs;
         recordFailure('failed', error.message);
       } else recordFailure('failed', 'the price map could not be read', error);
     }
@@ -117,19 +123,14 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   }
 
   const refresh = (): Promise<void> =>
-    (looking ??= look(stopping).finally(() => {
-      looking = null;
+    (checking ??= check(stopping).finally(() => {
+      checking = null;
     }));
 
-  function schedule(delayMs: number): void {
-    const { signal } = stopping;
-    nextCheckAt = new Date(clock.now().getTime() + delayMs);
-    timer = setTimeout(() => {
-      void refresh().then(() => {
-        if (!signal.aborted) schedule(nextDelayMs({ refreshSeconds, failures, askedMs }, random()));
-      });
-    }, delayMs);
-    timer.unref();
+  function delayMs(): number {
+    const nextMs = nextDelayMs({ refreshSeconds, failures, retryAfterMs }, random());
+    nextCheckAt = new Date(clock.now().getTime() + nextMs);
+    return nextMs;
   }
 
   return {
@@ -156,14 +157,15 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       if (refreshSeconds > 0) lastDownload = { mark: await holder.restore(), fault: null };
     },
     start() {
-      if (refreshSeconds === 0 || timer !== undefined) return;
+      if (refreshSeconds === 0 || task !== null) return;
       stopping = new AbortController();
-      schedule(0);
+      nextCheckAt = clock.now();
+      task = scheduler.every({ name: 'catalog-refresh', everyMs: delayMs, firstMs: 0, run: refresh });
     },
     stop() {
       stopping.abort();
-      clearTimeout(timer);
-      timer = undefined;
+      void task?.stop();
+      task = null;
       nextCheckAt = null;
     },
   };

@@ -1,54 +1,56 @@
 import type { AgentPolls, PollResult } from '../../domain/coding-agents/agent-polls.ts';
+import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
-/** Factor by which the time between polls grows, and its end in ms. */
+/** Factor by which the time between polls grows, and the longest time in ms. */
 const GROWTH = 1.5;
 const LONGEST_MS = 60_000;
 
 interface Polled {
   followers: number;
-  readonly stop: AbortController;
+  readonly task: ScheduledTask;
 }
 
 /** Polls agents in this process. `everyMs` is the time between polls while an agent changes. */
-export function createAgentPolls({ everyMs }: { readonly everyMs: number }): AgentPolls {
+export function createAgentPolls({
+  everyMs,
+  scheduler,
+}: {
+  readonly everyMs: number;
+  readonly scheduler: Scheduler;
+}): AgentPolls {
   const agents = new Map<string, Polled>();
 
-  function run(id: string, polled: Polled, poll: (signal: AbortSignal) => Promise<PollResult>): void {
-    const { signal } = polled.stop;
+  function begin(id: string, poll: (signal: AbortSignal) => Promise<PollResult>): Polled {
     let waitMs = everyMs;
-    function next(): void {
-      if (signal.aborted) return;
-      setTimeout(() => void work(), waitMs).unref();
-    }
-    async function work(): Promise<void> {
-      if (signal.aborted) return;
-      const result = await poll(signal).catch((): PollResult => 'same');
-      if (result === 'ended' && agents.get(id) === polled) agents.delete(id);
-      if (result === 'ended') return;
-      waitMs = result === 'changed' ? everyMs : Math.min(Math.max(LONGEST_MS, everyMs), waitMs * GROWTH);
-      next();
-    }
-    next();
+    const task = scheduler.every({
+      name: 'coding-agent-poll',
+      everyMs: () => waitMs,
+      async run(signal) {
+        const result = await poll(signal).catch((): PollResult => 'same');
+        if (result === 'ended') return end(id, polled);
+        waitMs = result === 'changed' ? everyMs : Math.min(Math.max(LONGEST_MS, everyMs), waitMs * GROWTH);
+      },
+    });
+    const polled: Polled = { followers: 0, task };
+    agents.set(id, polled);
+    return polled;
+  }
+
+  function end(id: string, polled: Polled): void {
+    void polled.task.stop();
+    if (agents.get(id) === polled) agents.delete(id);
   }
 
   return {
     follow(id, poll) {
-      let polled = agents.get(id);
-      if (polled === undefined) {
-        polled = { followers: 0, stop: new AbortController() };
-        agents.set(id, polled);
-        run(id, polled, poll);
-      }
-      const own = polled;
-      own.followers += 1;
+      const polled = agents.get(id) ?? begin(id, poll);
+      polled.followers += 1;
       let left = false;
       return () => {
         if (left) return;
         left = true;
-        own.followers -= 1;
-        if (own.followers > 0) return;
-        own.stop.abort();
-        if (agents.get(id) === own) agents.delete(id);
+        polled.followers -= 1;
+        if (polled.followers === 0) end(id, polled);
       };
     },
   };

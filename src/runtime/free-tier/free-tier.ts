@@ -11,6 +11,7 @@ import {
   secondsLeft,
 } from '../../domain/free-tier/free-tier.ts';
 import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
+import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { FreeTierCounter } from './counter.ts';
 
 /** Most clients in memory. The least recently seen one is evicted; its count stays in the store. */
@@ -50,6 +51,7 @@ export interface FreeTierOptions {
   /** Whether keys are sold here. */
   readonly onSale: boolean;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   /** Called, at a limited rate, when background work failed. Only free calls can be lost by it. */
   readonly failed: (error: unknown) => void;
   readonly mostClients?: number;
@@ -61,7 +63,8 @@ export interface FreeTierOptions {
  * (ADR 0016).
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
-  const { store, paidKeys, ipHash, limit, onSale, clock, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
+  const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;
+  const { mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
   let quietUntilMs = 0;
   /** An unavailable store fails for every client. */
   function failed(error: unknown): void {
@@ -76,7 +79,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const misses = new Map<string, { count: number; readonly untilMs: number }>();
   const surrendered: FreeTierCalls[] = [];
   let returning: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
+  let sweeping: ScheduledTask | null = null;
   let removedBefore = '';
 
   const today = (): number => dayOf(clock.now().getTime());
@@ -198,12 +201,12 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     },
     usageOf: ({ network }) => counterOf(network, today()).usage(today).catch(unanswered),
     start() {
-      timer ??= setInterval(() => void sweep(), IDLE_MS).unref();
+      sweeping ??= scheduler.every({ name: 'free-tier-sweep', everyMs: IDLE_MS, run: sweep });
       void removeOldDays().catch(failed);
     },
     async stop() {
-      if (timer) clearInterval(timer);
-      timer = null;
+      await sweeping?.stop();
+      sweeping = null;
       await Promise.all([...counters.values()].map((counter) => counter.settled()));
       for (const [network, counter] of counters) release(network, counter);
       await releaseUnused();

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
+import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { ConfigError } from './config-fault.ts';
 
 /** Watches files by their state, which also finds files that were replaced, and those behind links. */
 export interface FileWatch {
-  /** Begins to watch; `changed` is called when a file has another state than at the last call, and keeps it for a turn. */
+  /** Begins to watch. `changed` is called when a file has another state than at the last call, in two checks in a row. */
   start(): void;
   stop(): void;
   /** Takes the present state as known. */
@@ -29,37 +30,41 @@ async function stateOf(file: string): Promise<string> {
   }
 }
 
-/** `files` returns the current files; `everyMs` is the time between two checks. */
-export function watchFiles(files: () => readonly string[], everyMs: number, changed: () => void): FileWatch {
+export function watchFiles({
+  files,
+  everyMs,
+  scheduler,
+  changed,
+}: {
+  /** The current files. */
+  readonly files: () => readonly string[];
+  /** Time between two checks, in ms. */
+  readonly everyMs: number;
+  readonly scheduler: Scheduler;
+  readonly changed: () => void;
+}): FileWatch {
   let known: string | null = null;
   let last: string | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let looking = false;
+  let task: ScheduledTask | null = null;
 
   const read = async (): Promise<string> => (await Promise.all(files().map(stateOf))).join('\n');
 
-  async function look(): Promise<void> {
-    if (looking) return;
-    looking = true;
-    try {
-      const now = await read();
-      known ??= now;
-      // A file that is being written changes between two checks.
-      const isQuiet = now === last;
-      last = now;
-      if (now === known || !isQuiet) return;
-      known = now;
-      changed();
-    } finally {
-      looking = false;
-    }
+  async function check(): Promise<void> {
+    const now = await read();
+    known ??= now;
+    // A file that is being written changes between two checks.
+    const isUnchanged = now === last;
+    last = now;
+    if (now === known || !isUnchanged) return;
+    known = now;
+    changed();
   }
 
   return {
     start() {
-      timer = setInterval(() => void look(), everyMs).unref();
+      task = scheduler.every({ name: 'configuration-watch', everyMs, run: check });
     },
-    stop: () => clearInterval(timer),
+    stop: () => void task?.stop(),
     async settle() {
       known = await read();
       last = known;

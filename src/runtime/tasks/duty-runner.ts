@@ -2,8 +2,9 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Duty, type DutyBackend, dutyLeaseMs, periodOf } from '../../domain/jobs/duty.ts';
 import type { DutyRun } from '../../domain/jobs/duty-run.ts';
 import { claimOf, type Job } from '../../domain/jobs/job.ts';
+import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import type { Log } from '../telemetry/log.ts';
-import { withinDeadline } from './deadline.ts';
+import { runWithDeadline } from './run-with-deadline.ts';
 
 /** Runs one duty, in turn with the other processes. */
 export interface DutyRunner {
@@ -26,6 +27,7 @@ interface DutyRunnerOptions {
   /** Called after each run, before its job ends; it must not throw. */
   readonly onRun: (run: DutyRun) => void;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -39,31 +41,28 @@ class DutyLost extends Error {
  * runs, its lease is extended. A failed run, and one that is aborted at its deadline, is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
-  const { duty, backend, anchor, deadlineMs, firstLookMs, work, onRun, clock, log } = options;
+  const { duty, backend, anchor, deadlineMs, firstLookMs, work, onRun, clock, scheduler, log } = options;
   const leaseMs = dutyLeaseMs(duty);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
+  let task: ScheduledTask | null = null;
   /** The latest period whose job this process has added, in Unix ms. */
   let added = Number.NEGATIVE_INFINITY;
 
-  async function run(job: Job): Promise<void> {
+  async function run(job: Job, signal: AbortSignal): Promise<void> {
     const claim = claimOf(job);
     const lost = new AbortController();
     const both = AbortSignal.any([signal, lost.signal]);
-    const extend = async (): Promise<void> => {
-      try {
+    const lease = scheduler.every({
+      name: `lease-of-${duty.name}`,
+      everyMs: leaseMs / 3,
+      deadlineMs: leaseMs / 3,
+      async run() {
         if (!(await backend.extend(duty, claim))) lost.abort(new DutyLost(duty.name));
-      } catch (error) {
-        log.warn({ err: error, duty: duty.name }, 'a duty could not extend its lease; trying again');
-      }
-    };
-    const beating = setInterval(() => void extend(), leaseMs / 3).unref();
+      },
+    });
     const startedAt = clock.now();
     let outcome: DutyRun['outcome'] = { kind: 'completed' };
     try {
-      await withinDeadline(work, { deadlineMs, signal: both });
+      await runWithDeadline(work, { deadlineMs, signal: both });
     } catch (error) {
       if (lost.signal.aborted) outcome = { kind: 'lost' };
       else if (signal.aborted) outcome = { kind: 'released' };
@@ -72,45 +71,30 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
         log.warn({ err: error, duty: duty.name }, 'a duty failed; trying again in the next period');
       }
     } finally {
-      clearInterval(beating);
+      void lease.stop();
     }
     onRun({ duty, job, startedAt, endedAt: clock.now(), outcome });
     if (outcome.kind !== 'lost') await backend.end(duty, claim, outcome);
   }
 
-  async function look(): Promise<void> {
-    try {
-      const period = periodOf(duty, clock.now(), anchor);
-      const isNew = period.getTime() !== added;
-      const job = await backend.claim(duty, isNew ? period : null);
-      added = period.getTime();
-      if (job !== null) await run(job);
-    } catch (error) {
-      if (!signal.aborted) log.warn({ err: error, duty: duty.name }, 'a duty could not be claimed; trying again');
-    }
-    next();
+  async function claimAndRun(signal: AbortSignal): Promise<void> {
+    const period = periodOf(duty, clock.now(), anchor);
+    const isNew = period.getTime() !== added;
+    const job = await backend.claim(duty, isNew ? period : null);
+    added = period.getTime();
+    if (job !== null) await run(job, signal);
   }
 
-  function next(): void {
-    if (signal.aborted) return;
+  function nextClaimMs(): number {
     const now = clock.now();
     const untilPeriod = periodOf(duty, now, anchor).getTime() + duty.everyMs - now.getTime();
-    plan(Math.min(untilPeriod, leaseMs / 2));
-  }
-
-  function plan(delayMs: number): void {
-    timer = setTimeout(() => {
-      looking = look();
-    }, delayMs);
-    timer.unref();
+    return Math.min(untilPeriod, leaseMs / 2);
   }
 
   return {
-    start: () => plan(firstLookMs),
-    async stop() {
-      stopping.abort();
-      clearTimeout(timer);
-      await looking;
+    start() {
+      task = scheduler.every({ name: duty.name, everyMs: nextClaimMs, firstMs: firstLookMs, run: claimAndRun });
     },
+    stop: async () => task?.stop(),
   };
 }

@@ -17,6 +17,8 @@ export interface MetricsOptions {
   readonly upstreams: () => UpstreamConnections;
   /** Failed writes since the start. */
   readonly failedWrites: () => number;
+  /** Failed runs of periodic tasks since the start, by task. */
+  readonly failedTasks: () => ReadonlyMap<string, number>;
   /** Forwarded calls that were answered and whose cost is not known, by provider. */
   readonly unpricedCalls: () => ReadonlyMap<string, number>;
   /** Reserved budgets of calls in flight, and expired ones. */
@@ -52,6 +54,7 @@ async function openRegistry(options: MetricsOptions) {
     connections,
     upstreams,
     failedWrites,
+    failedTasks,
     reservations,
     shares,
     unpricedCalls,
@@ -120,6 +123,17 @@ async function openRegistry(options: MetricsOptions) {
     collect() {
       writes.reset();
       writes.inc(failedWrites());
+    },
+  });
+
+  const tasks = new Counter({
+    name: 'lensgate_task_failures_total',
+    help: 'Failed runs of periodic tasks of this process, by task.',
+    labelNames: ['task'],
+    registers,
+    collect() {
+      tasks.reset();
+      for (const [task, count] of failedTasks()) tasks.inc({ task }, count);
     },
   });
 

@@ -12,6 +12,7 @@ import { createBus } from '../../../src/runtime/bus.ts';
 import { createCatalogRecorder } from '../../../src/runtime/catalog/recorder.ts';
 import { snapshotOfRows } from '../../support/catalog-maps.ts';
 import { POLLING } from '../../support/polling.ts';
+import { aScheduler } from '../../support/scheduler.ts';
 
 const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
@@ -48,6 +49,7 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     history,
     bus,
     clock: { now: () => now, monotonicMs: () => 0 },
+    scheduler: aScheduler(),
     log: { debug: note, info: note, warn: note, error: note },
     freshAt,
     confirmMs: 1,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type CheckHistory, nextDelayMs } from '../../../src/runtime/catalog/source.ts';
 
 const after = (history: Partial<CheckHistory>, random = 0.5): number =>
-  Math.round(nextDelayMs({ refreshSeconds: 60, failures: 0, askedMs: 0, ...history }, random));
+  Math.round(nextDelayMs({ refreshSeconds: 60, failures: 0, retryAfterMs: 0, ...history }, random));
 
 it('reads again after the interval, varied by up to a tenth', () => {
   expect([after({}, 0), after({}, 0.5), after({}, 1)]).toEqual([54_000, 60_000, 66_000]);
@@ -16,7 +16,7 @@ it('never reads sooner after a failure than without one', () => {
   expect(after({ refreshSeconds: 3_600, failures: 5 })).toBe(3_600_000);
 });
 it('waits as long as the source requests, but not less than the default', () => {
-  expect([after({ failures: 1, askedMs: 3_600_000 }), after({ failures: 1, askedMs: 1_000 })]).toEqual([
+  expect([after({ failures: 1, retryAfterMs: 3_600_000 }), after({ failures: 1, retryAfterMs: 1_000 })]).toEqual([
     3_600_000, 120_000,
   ]);
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCatalogSource } from '../../../src/runtime/catalog/source.ts';
+import { aScheduler } from '../../support/scheduler.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = { now: () => new Date(0), monotonicMs: () => 0 };
@@ -20,6 +21,7 @@ describe('reading the source', () => {
     const source = createCatalogSource({
       url: 'http://test',
       refreshSeconds,
+      scheduler: aScheduler(),
       clock,
       log: quiet,
       fetch,
@@ -75,6 +77,7 @@ describe('reading the source', () => {
     const source = createCatalogSource({
       url: 'http://test',
       refreshSeconds: 60,
+      scheduler: aScheduler(),
       clock,
       log: quiet,
       fetch: (_url, { signal }) =>

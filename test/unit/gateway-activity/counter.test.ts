@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
 import type { ActivityBatch, CountedRoute } from '../../../src/domain/gateway-activity/gateway-activity.ts';
 import { createActivityCounter } from '../../../src/recording/gateway-activity.ts';
+import { createScheduler } from '../../../src/runtime/tasks/scheduler.ts';
 
 const routeOf = (path: string): CountedRoute => {
   const route = countedRouteOf('POST', path);
@@ -23,7 +24,7 @@ function scene({ everyMs = 10_000 } = {}) {
     everyMs,
     clock: { now: () => now, monotonicMs: () => 0 },
     moved: (counts) => moves.push(counts),
-    failed: (error) => failures.push(error),
+    scheduler: createScheduler({ warn: (facts) => void failures.push(facts) }),
     store: {
       async add(batch) {
         store.adds += 1;
@@ -137,7 +138,8 @@ describe('the counter of requests', () => {
       counter.count(CHAT, 200);
       store.away = true;
       await vi.advanceTimersByTimeAsync(4_000);
-      expect([failures.length, totals()]).toEqual([2, {}]);
+      expect(failures).toEqual(Array.from({ length: 2 }, () => ({ err: new Error('away'), task: 'request-counts' })));
+      expect(totals()).toEqual({});
       store.away = false;
       await vi.advanceTimersByTimeAsync(2_000);
       expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 0] });

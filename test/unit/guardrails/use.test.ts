@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/guardrails/guardrail-use.ts';
 import { createGuardrailUseCounter } from '../../../src/recording/guardrail-use.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
+import { aScheduler } from '../../support/scheduler.ts';
 
 const AT = Date.UTC(2026, 10, 23, 10) / 1000;
 const entry = (status: string, more: object = {}) => ({
@@ -74,7 +75,7 @@ function aCounter(add: (batch: GuardrailUseBatch) => Promise<void>) {
     store: { add },
     clock: { now: () => new Date(AT * 1000), monotonicMs: () => 0 },
     everyMs: 1,
-    failed: () => {},
+    scheduler: aScheduler(),
   });
 }
 

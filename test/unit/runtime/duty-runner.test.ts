@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Duty, DutyBackend, DutyOutcome } from '../../../src/domain/jobs/duty.ts';
 import type { Job } from '../../../src/domain/jobs/job.ts';
 import { createDutyRunner } from '../../../src/runtime/tasks/duty-runner.ts';
+import { createScheduler } from '../../../src/runtime/tasks/scheduler.ts';
 
 const START_MS = 1_700_000_040_000;
 const DUTY: Duty = { name: 'd', everyMs: 60_000 };
@@ -52,6 +53,7 @@ function aRunner() {
       state.ended.push(outcome);
     },
   };
+  const log = { warn: (_facts: object, event: string) => void state.warnings.push(event) };
   const runner = createDutyRunner({
     duty: DUTY,
     backend,
@@ -67,7 +69,8 @@ function aRunner() {
     onRun: ({ outcome, job, startedAt, endedAt }) =>
       void state.reported.push([outcome.kind, job.attempts, endedAt.getTime() - startedAt.getTime()]),
     clock: { now: () => new Date(), monotonicMs: () => Date.now() },
-    log: { warn: (_facts, event) => void state.warnings.push(event) },
+    scheduler: createScheduler(log),
+    log,
   });
   return { runner, state };
 }
@@ -157,6 +160,6 @@ it('an unavailable store is retried with the same period', async () => {
   state.away = false;
   await vi.advanceTimersByTimeAsync(15_000);
   expect(state.periods).toEqual(['22:14:00']);
-  expect(state.warnings).toEqual(['a duty could not be claimed; trying again']);
+  expect(state.warnings).toEqual(['a periodic task failed; it runs again after its interval']);
   await runner.stop();
 });

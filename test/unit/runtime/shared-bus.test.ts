@@ -6,6 +6,7 @@ import { createBus } from '../../../src/runtime/bus.ts';
 import { shareMessages } from '../../../src/runtime/process-messages.ts';
 import { createSharedBus } from '../../../src/runtime/shared-bus.ts';
 import { aSummary } from '../../support/seeds.ts';
+import { aScheduler } from '../../support/scheduler.ts';
 
 /** Processes over one channel and one store of traces. */
 function processes() {
@@ -34,7 +35,7 @@ function processes() {
     },
   };
   function start() {
-    const shared = createSharedBus(createBus(), messages, links);
+    const shared = createSharedBus(createBus(), messages, { links, scheduler: aScheduler() });
     shared.start(async () => {});
     return shared;
   }
@@ -134,7 +135,7 @@ describe('a bus that processes share', () => {
 
   it('is the bus of this process where no other uses the database', () => {
     const own = createBus();
-    expect(createSharedBus(own, null, {}).bus).toBe(own);
+    expect(createSharedBus(own, null, { links: {}, scheduler: aScheduler() }).bus).toBe(own);
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchFiles } from '../../../src/runtime/settings/watch-files.ts';
 import { POLLING } from '../../support/polling.ts';
+import { aScheduler } from '../../support/scheduler.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -17,13 +18,14 @@ it('changed, new and removed files are found, each change once', async () => {
   const [main, included] = [join(folder, 'main.yaml'), join(folder, 'included.yaml')];
   writeFileSync(main, 'one');
   let changes = 0;
-  const watch = watchFiles(
-    () => [main, included],
-    5,
-    () => {
+  const watch = watchFiles({
+    files: () => [main, included],
+    everyMs: 5,
+    scheduler: aScheduler(),
+    changed() {
       changes += 1;
     },
-  );
+  });
   const seen = (count: number): Promise<void> =>
     vi.waitFor(
       () => {
@@ -50,13 +52,14 @@ it('a state that is settled is no change', async () => {
   const file = join(folder, 'main.yaml');
   writeFileSync(file, 'one');
   let changes = 0;
-  const watch = watchFiles(
-    () => [file],
-    5,
-    () => {
+  const watch = watchFiles({
+    files: () => [file],
+    everyMs: 5,
+    scheduler: aScheduler(),
+    changed() {
       changes += 1;
     },
-  );
+  });
   watch.start();
   try {
     writeFileSync(file, 'two and more');

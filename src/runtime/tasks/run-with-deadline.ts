@@ -1,4 +1,4 @@
-/** Time in which aborted work may end, in ms. After it, nothing waits for the work. */
+/** Time in which aborted work may end, in ms. After it, the result of the work is ignored. */
 const GRACE_MS = 5_000;
 
 const MS_PER_SECOND = 1_000;
@@ -15,8 +15,8 @@ class Overrun extends Error {
  * Runs work with a deadline in ms. At the deadline the signal of the work is aborted, as it is when `signal` is. Rejects
  * with Overrun when the work fails after its deadline, or has not ended 5 seconds after it.
  */
-export async function withinDeadline(
-  work: (signal: AbortSignal) => Promise<void>,
+export async function runWithDeadline(
+  work: (signal: AbortSignal) => void | Promise<void>,
   { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const own = new AbortController();

@@ -1,0 +1,24 @@
+/** Work that a process repeats. */
+export interface PeriodicTask {
+  /** Name in the log and the metrics, in kebab case, e.g. `key-refresh`. */
+  readonly name: string;
+  /** Time from the end of a run to the start of the next, in ms. A function is called after each run. */
+  readonly everyMs: number | (() => number);
+  /** Delay of the first run, in ms; that of later runs when absent. */
+  readonly firstMs?: number;
+  /** Deadline of a run, in ms: its signal is aborted, and it counts as failed. No deadline when absent. */
+  readonly deadlineMs?: number;
+  /** The signal fires at the deadline and when the task is stopped. */
+  readonly run: (signal: AbortSignal) => void | Promise<void>;
+}
+
+/** A task that runs. */
+export interface ScheduledTask {
+  /** Starts no further run and aborts the running one. Resolves when it has ended, after a few seconds in any case. */
+  stop(): Promise<void>;
+}
+
+/** Runs periodic tasks. Runs of one task do not overlap. A failed run is logged and counted, and the task runs again. */
+export interface Scheduler {
+  every(task: PeriodicTask): ScheduledTask;
+}

@@ -1,0 +1,114 @@
+import { type Program, parseSync, Visitor } from 'oxc-parser';
+import { describe, expect, it } from 'vitest';
+import { readFiles, type SourceFile } from './repository.ts';
+
+const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
+
+/** Files with a repeating timer of their own, and the reason. All other periodic work runs in the scheduler. */
+const REPEATING: Readonly<Record<string, string>> = {
+  'src/runtime/tasks/scheduler.ts': 'The scheduler.',
+  // One timer for the deadlines or heartbeats of all calls or connections of a kind, or one for each of them.
+  'resolvers/lens-model.ts': 'Renews the reservation of one model call while it runs.',
+  'rest-shims/http/heartbeat.ts': 'Heartbeat of one stream.',
+  'src/graphql/event-streams.ts': 'Heartbeat of open streams.',
+  'src/http/fast-path/fast-path.ts': 'Deadlines of connections, as in the server of Node.',
+  'src/persistence/database/process-messages.ts': 'Checks one connection, and opens it again.',
+  'src/runtime/http-client/deadline-watch.ts': 'Deadlines of calls and connections, on the path of each call.',
+  'src/startup/shutdown-stack.ts': 'Deadline of one step, in parts.',
+  // Batches: a timer is set when something waits, and again while something waits or after a failure.
+  'src/runtime/cache-changes.ts': 'Sends changes that wait.',
+  'src/runtime/tasks/call-unfolding.ts': 'Unfolds calls that wait.',
+  'src/runtime/tasks/write-behind.ts': 'Commits records that wait.',
+  'src/runtime/telemetry/span-exporter.ts': 'Sends spans that wait.',
+};
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Named extends Span {
+  readonly name: string;
+}
+
+/** Functions with a name, names that are read, and the calls of timers. */
+function factsOf(program: Program) {
+  const functions: Named[] = [];
+  const names: Named[] = [];
+  /** Starts of names after a dot, unless they are of `this`: those of other objects are no functions of the file. */
+  const foreign = new Set<number>();
+  const timers: (Named & { readonly callback: Span | null })[] = [];
+  const named = (key: object | null, value: Span | null): void => {
+    if (key === null || value === null || !('name' in key) || typeof key.name !== 'string') return;
+    if ('type' in value && String(value.type).includes('Function'))
+      functions.push({ name: key.name, start: value.start, end: value.end });
+  };
+  const read = ({ name, start, end }: Named): void => void names.push({ name, start, end });
+  new Visitor({
+    FunctionDeclaration: (node) => named(node.id, node),
+    VariableDeclarator: ({ id, init }) => named(id, init),
+    Property: ({ key, value }) => named(key, value),
+    MethodDefinition: ({ key, value }) => named(key, value),
+    PropertyDefinition: ({ key, value }) => named(key, value),
+    MemberExpression({ object, property, computed }) {
+      if (object.type !== 'ThisExpression' && !computed) foreign.add(property.start);
+    },
+    Identifier: read,
+    PrivateIdentifier: read,
+    CallExpression({ callee, arguments: [callback = null], start, end }) {
+      const name = 'name' in callee && typeof callee.name === 'string' ? callee.name : '';
+      if (/^set(Interval|Timeout)$/.test(name)) timers.push({ name, start, end, callback });
+    },
+  }).visit(program);
+  return { functions, names: names.filter(({ start }) => !foreign.has(start)), timers };
+}
+
+const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.start && inner.end <= outer.end;
+
+/** Files with `setInterval`, or with a `setTimeout` whose callback leads to the function that sets it. */
+function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
+  return files
+    .filter(({ text }) => /\bset(Interval|Timeout)\(/.test(text))
+    .filter(({ path, text }) => {
+      const { functions, names, timers } = factsOf(parseSync(path, text).program);
+      const readIn = (span: Span): readonly string[] =>
+        names.filter((one) => contains(span, one)).map(({ name }) => name);
+      return timers.some(({ name, callback, ...call }) => {
+        if (name === 'setInterval') return true;
+        if (callback === null) return false;
+        const reached = new Set(readIn(callback));
+        for (const next of reached)
+          for (const one of functions) if (one.name === next) for (const each of readIn(one)) reached.add(each);
+        return functions.some((one) => contains(one, call) && !contains(callback, one) && reached.has(one.name));
+      });
+    })
+    .map(({ path }) => path);
+}
+
+describe('timers', () => {
+  it('repeat in the scheduler, and where a reason is given', () => {
+    const found = repeatingTimers(readFiles(...CODE));
+    expect(found).toEqual(Object.keys(REPEATING).toSorted());
+  });
+
+  it.each([
+    'const timer = setInterval(work, 1_000);',
+    'function plan() { setTimeout(() => { work(); plan(); }, 1_000); }',
+    'function plan() { setTimeout(plan, 1_000).unref(); }',
+    'function plan() { timer = setTimeout(look, 1_000); } async function look() { await work(); plan(); }',
+    'const plan = () => { setTimeout(() => void work().then(plan), 1_000); };',
+    'class A { #plan() { setTimeout(() => this.#run(), 1_000); } async #run() { await work(); this.#plan(); } }',
+    'export const polls = { plan() { setTimeout(() => this.plan(), 1_000); } };',
+  ])('a planted repeating timer is reported: %s', (text) => {
+    expect(repeatingTimers([{ path: 'src/canary.ts', text }])).toEqual(['src/canary.ts']);
+  });
+
+  it.each([
+    'function begin() { const timer = setTimeout(() => fail(), 1_000); }',
+    'function begin() { setTimeout(end, 1_000); } function end() { socket.destroy(); }',
+    'async function work() { for (;;) await pause(1_000); }',
+    'const warnings = { warn() { setTimeout(() => log.warn(), 1_000); } };',
+  ])('a single timer is not: %s', (text) => {
+    expect(repeatingTimers([{ path: 'src/canary.ts', text }])).toEqual([]);
+  });
+});
