@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { LimitExceeded } from './errors.ts';
+import { evictOldest } from './evict-oldest.ts';
 
 /** Fixed-window rate limiter, for this process only. */
 export interface RateLimiter {
@@ -29,8 +30,7 @@ export function createRateLimiter(options: {
       if (known === undefined || nowMs - known.sinceMs >= windowMs) {
         counted.delete(who);
         counted.set(who, { sinceMs: nowMs, times: 1 });
-        const [oldest] = counted.keys();
-        if (counted.size > MOST_COUNTED && oldest !== undefined) counted.delete(oldest);
+        evictOldest(counted, MOST_COUNTED);
         return;
       }
       if (known.times >= most) {

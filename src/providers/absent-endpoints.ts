@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
+import { evictOldest } from '../domain/evict-oldest.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 
 /** How long an endpoint counts as absent, in ms. After that the upstream is called again: it may have been updated. */
@@ -36,9 +37,8 @@ export function createAbsentEndpoints(now: () => number = Date.now): AbsentEndpo
     },
     note(failure, request, deployment) {
       if (!isAbsence(failure, request)) return false;
-      const [oldest] = absentUntil.keys();
-      if (absentUntil.size >= MOST_ENTRIES && oldest !== undefined) absentUntil.delete(oldest);
       absentUntil.set(keyOf(request.endpoint, deployment), now() + ABSENT_MS);
+      evictOldest(absentUntil, MOST_ENTRIES);
       return true;
     },
   };

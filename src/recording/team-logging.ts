@@ -1,5 +1,6 @@
 import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Clock } from '../domain/clock.ts';
+import { evictOldest } from '../domain/evict-oldest.ts';
 import type { HttpClient } from '../domain/http.ts';
 import { idOrNull } from '../domain/optional-id.ts';
 import { Secret } from '../domain/secret.ts';
@@ -108,8 +109,7 @@ export function createTeamLogging(options: {
       if (changes !== changesBefore) return team;
       known.delete(teamId);
       known.set(teamId, team);
-      const [oldest] = known.keys();
-      if (known.size > MOST_TEAMS && oldest !== undefined) known.delete(oldest);
+      evictOldest(known, MOST_TEAMS);
       return team;
     } catch (error) {
       warn(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, EventLink, EventLinks, Topics } from '../domain/bus.ts';
+import { evictOldest } from '../domain/evict-oldest.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
@@ -167,8 +168,7 @@ function createQueue() {
     isEmpty: () => waiting.size === 0,
     add(named: Named) {
       waiting.set(JSON.stringify(named), named);
-      const [oldest] = waiting.keys();
-      if (waiting.size > MOST_WAITING && oldest !== undefined) waiting.delete(oldest);
+      evictOldest(waiting, MOST_WAITING);
     },
     /** Takes at most so many, or so many bytes; at least one. */
     take({ count = MOST_WAITING, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {

@@ -1,3 +1,4 @@
+import { evictOldest } from '../evict-oldest.ts';
 import type { TokenIdentity } from './token-identity.ts';
 
 /** A verified token as it was sent: the same token with another team header is another one. */
@@ -31,8 +32,7 @@ export function createVerifiedTokens(most = MOST_TOKENS): VerifiedTokens {
     set(hash, token) {
       tokens.delete(hash);
       tokens.set(hash, token);
-      const [oldest] = tokens.keys();
-      if (tokens.size > most && oldest !== undefined) tokens.delete(oldest);
+      evictOldest(tokens, most);
     },
     delete(hash) {
       tokens.delete(hash);

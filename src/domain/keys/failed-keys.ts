@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { LimitExceeded } from '../errors.ts';
+import { evictOldest } from '../evict-oldest.ts';
 
 /** The connection a request came on. */
 export interface Peer {
@@ -70,8 +71,7 @@ export function createFailedKeys(options: {
       count.failures += 1;
       counts.delete(network);
       counts.set(network, count);
-      const [oldest] = counts.keys();
-      if (counts.size > MOST_NETWORKS && oldest !== undefined) counts.delete(oldest);
+      evictOldest(counts, MOST_NETWORKS);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { Unavailable } from '../errors.ts';
+import { evictOldest } from '../evict-oldest.ts';
 import type { KeyGenerator } from '../keys/virtual-key.ts';
 import type { PendingSignInStore } from './pending-sign-ins.ts';
 
@@ -34,8 +35,7 @@ export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): Failure
       const changed = next(counts.get(of) ?? null);
       counts.delete(of);
       counts.set(of, changed);
-      const [oldest] = counts.keys();
-      if (counts.size > MOST_IN_MEMORY && oldest !== undefined) counts.delete(oldest);
+      evictOldest(counts, MOST_IN_MEMORY);
       return Promise.resolve();
     },
     remove: (of) => Promise.resolve(void counts.delete(of)),

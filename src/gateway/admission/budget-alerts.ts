@@ -1,6 +1,7 @@
 import { spenderOf } from '../../domain/admission/counters.ts';
 import type { BudgetAlert } from '../../domain/budgets/budget-alert.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { BudgetCharge } from './budget-charges.ts';
 import type { SoftCharge } from './soft-charges.ts';
 
@@ -39,8 +40,7 @@ export function createBudgetAlerts(
       if (last !== undefined && now - last < QUIET_MS) return;
       lastMs.delete(name);
       lastMs.set(name, now);
-      const [oldest] = lastMs.keys();
-      if (lastMs.size > MOST_BUDGETS && oldest !== undefined) lastMs.delete(oldest);
+      evictOldest(lastMs, MOST_BUDGETS);
       published('refused', charge, subject);
     },
     isCrossed: (charge) => crossed.has(nameOf(charge)),
@@ -48,8 +48,7 @@ export function createBudgetAlerts(
       const name = nameOf(charge);
       if (crossed.has(name)) return;
       crossed.add(name);
-      const [oldest] = crossed;
-      if (crossed.size > MOST_BUDGETS && oldest !== undefined) crossed.delete(oldest);
+      evictOldest(crossed, MOST_BUDGETS);
       published('soft_budget', charge, subject);
     },
   };

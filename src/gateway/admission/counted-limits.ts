@@ -1,6 +1,7 @@
 import { type Budget, countStart, withCurrentWindow, withIncrease } from '../../domain/budgets/budget.ts';
 import { type CountedLimits, type Limits, limitsOf } from '../../domain/budgets/limits.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { CountedWindow } from '../../domain/owners/key-owners.ts';
 import type { KeyOwnerKind } from '../../domain/spend/spend-row.ts';
@@ -92,8 +93,7 @@ export function createCountedBudgets(
     entry.spent.catch(() => {
       if (known.get(name) === entry) known.delete(name);
     });
-    const [oldest] = known.keys();
-    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    evictOldest(known, MOST_KNOWN);
     return entry.spent;
   }
 

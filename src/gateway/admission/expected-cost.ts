@@ -3,6 +3,7 @@ import type { PriceRow } from '../../domain/catalog/prices.ts';
 import type { ModelRequest, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
@@ -74,8 +75,7 @@ export function createCostExpectations(
       return;
     }
     averages.set(kind, { cost, inputTokens });
-    const [oldest] = averages.keys();
-    if (averages.size > KINDS_LIMIT && oldest !== undefined) averages.delete(oldest);
+    evictOldest(averages, KINDS_LIMIT);
   }
 
   /** Estimated cost of one turn of a session. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
 import { CATALOG_KEY_PREFIX, type CheckoutStore, isEntitled } from '../../domain/checkout/checkout.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import type { CatalogKeyRing } from './catalog-key-ring.ts';
 
@@ -84,6 +85,5 @@ export function createCatalogKeyRing(options: {
 
 function keep(map: Map<string, number>, hash: string, askedMs: number, limit: number): void {
   map.set(hash, askedMs);
-  const [oldest] = map.keys();
-  if (map.size > limit && oldest !== undefined) map.delete(oldest);
+  evictOldest(map, limit);
 }

@@ -1,6 +1,7 @@
 import { type Caller, haveSameRights } from '../../domain/caller.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Unauthenticated, Unavailable } from '../../domain/errors.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { FailedKeys, Peer } from '../../domain/keys/failed-keys.ts';
 import { keyName } from '../../domain/keys/own-key.ts';
 import {
@@ -104,8 +105,7 @@ export function createKeyRing(options: {
     const nowMs = clock.monotonicMs();
     if (key !== null && opens(key, hash, clock.now())) return known.set(hash, key, { readMs, nowMs });
     unknown.set(hash, nowMs);
-    const [oldest] = unknown.keys();
-    if (unknown.size > MOST_UNKNOWN && oldest !== undefined) unknown.delete(oldest);
+    evictOldest(unknown, MOST_UNKNOWN);
   }
 
   function usable({ key, caller, secretHash }: KnownKey, name: () => string): Caller {

@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { weakerRole } from '../../domain/owners/key-owners.ts';
 import type { Role } from '../../domain/role.ts';
@@ -66,8 +67,7 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
       const entry = { secretHash, key, caller: callerOf(key), readMs, movedMs: nowMs, used: false };
       entries.set(secretHash, entry);
       mark(entry);
-      const [oldest] = entries.keys();
-      if (entries.size > most && oldest !== undefined) entries.delete(oldest);
+      evictOldest(entries, most);
     },
     renew(entry, key, readMs) {
       if (entries.get(entry.secretHash) !== entry || entry.readMs > readMs) return false;

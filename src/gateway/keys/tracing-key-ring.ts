@@ -1,6 +1,7 @@
 import type { Caller } from '../../domain/caller.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Unauthenticated, Unavailable } from '../../domain/errors.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { FailedKeys, Peer } from '../../domain/keys/failed-keys.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import { TraceSender } from '../../domain/lens/trace-sender.ts';
@@ -53,8 +54,7 @@ export function withTracingKeys(
     }
     known.delete(hash);
     if (key !== undefined) known.set(hash, { key, readMs });
-    const [oldest] = known.keys();
-    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    evictOldest(known, MOST_KNOWN);
     return senderOf(key, peer);
   }
 

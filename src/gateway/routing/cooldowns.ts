@@ -1,6 +1,7 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { AllCoolingDown, UpstreamFailed } from '../../domain/errors.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import { coolsDown, cooldownSeconds } from '../../domain/routing/cooldown.ts';
 import { classOfFailure } from '../../domain/routing/failure-class.ts';
 import type { CooldownPolicy } from '../../domain/routing/routing-policy.ts';
@@ -38,8 +39,7 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
     if (counts === undefined) {
       counts = { minuteFromMs: nowMs, calls: 0, failures: 0, recentFromMs: nowMs, recent: 0, recentOf: new Map() };
       counted.set(id, counts);
-      const [oldest] = counted.keys();
-      if (counted.size > MOST_DEPLOYMENTS && oldest !== undefined) counted.delete(oldest);
+      evictOldest(counted, MOST_DEPLOYMENTS);
     }
     if (nowMs - counts.minuteFromMs >= MINUTE_MS) Object.assign(counts, { minuteFromMs: nowMs, calls: 0, failures: 0 });
     return counts;

@@ -1,3 +1,4 @@
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import { isJsonObject } from '../../domain/json-object.ts';
 import { type DocumentNode, getVariableValues } from 'graphql';
 import type { IncomingMessage } from 'node:http';
@@ -164,8 +165,7 @@ function isPaused({ pauses }: CheckedPlan, scope: Scope): boolean {
 
 function pause({ pauses }: CheckedPlan, scope: Scope): void {
   pauses.set(callerIn(scope), PAUSE);
-  const [oldest] = pauses.keys();
-  if (pauses.size > MOST_PAUSES && oldest !== undefined) pauses.delete(oldest);
+  evictOldest(pauses, MOST_PAUSES);
 }
 
 /** The plan of a valid document; null for others. */

@@ -16,6 +16,7 @@ import type { GraphContext } from '../../../schema/base/builder.ts';
 import { Work } from '../../../schema/base/work.ts';
 import { type Caller, visibilityOf } from '../../domain/caller.ts';
 import type { Turns } from '../../domain/event-loop-turns.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import { toPollable, type PollableStream } from '../../domain/pollable-stream.ts';
 import { type Answers, settled } from '../answers.ts';
 import { type EventResult, Subscriber, SubscriberGroup } from './subscriber.ts';
@@ -150,8 +151,7 @@ function resultOf(operation: SharedOperation, event: unknown, execute: () => Eve
 
 function cache(results: Map<object, EventResult>, event: object, result: EventResult): void {
   results.set(event, result);
-  const [oldest] = results.keys();
-  if (results.size > MAX_CACHED_RESULTS && oldest !== undefined) results.delete(oldest);
+  evictOldest(results, MAX_CACHED_RESULTS);
 }
 
 function clearLoaders(loaders: Loaders): void {

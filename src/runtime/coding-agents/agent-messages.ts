@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { AgentMessages } from '../../domain/coding-agents/agent-polls.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { sameBytes } from '../same-secret.ts';
 
@@ -22,8 +23,7 @@ export function createAgentMessages(secret: Secret | null): AgentMessages {
       const digest = createHash('sha256').update(bytes).digest('base64');
       if (seen.has(digest)) return false;
       seen.add(digest);
-      const [oldest] = seen;
-      if (seen.size > REMEMBERED && oldest !== undefined) seen.delete(oldest);
+      evictOldest(seen, REMEMBERED);
       return true;
     },
   };

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { collect } from '../../domain/bytes.ts';
 import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import type { CloudIdentity, IssuedTokens } from '../../domain/pass-through/forwarded.ts';
 import { Secret } from '../../domain/secret.ts';
@@ -49,8 +50,7 @@ export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => nu
       if (credential === undefined) {
         credential = createCredentialCache(() => fetchCredential(identity), now);
         credentials.set(name, credential);
-        const [oldest] = credentials.keys();
-        if (credentials.size > KEYS_LIMIT && oldest !== undefined) credentials.delete(oldest);
+        evictOldest(credentials, KEYS_LIMIT);
       }
       return await credential();
     },

@@ -1,3 +1,4 @@
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { Client } from '../../domain/free-tier/client.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
@@ -161,9 +162,8 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
       return;
     }
     misses.delete(network);
-    const [oldest] = misses.keys();
-    if (misses.size >= MOST_MISSING && oldest !== undefined) misses.delete(oldest);
     misses.set(network, { count: 1, untilMs: nowMs + MISSES_MS });
+    evictOldest(misses, MOST_MISSING);
   }
 
   function triesTooMany(network: string): boolean {

@@ -1,3 +1,4 @@
+import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { LensRun } from '../../domain/lens/lens.ts';
 import type { ClaimedRuns, RunClaim } from '../../domain/lens/worker.ts';
 
@@ -12,8 +13,7 @@ export function createClaimedRuns(): ClaimedRuns {
     find: (claim) => runs.get(nameOf(claim)) ?? null,
     keep(claim, run) {
       runs.set(nameOf(claim), run);
-      const [oldest] = runs.keys();
-      if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
+      evictOldest(runs, MOST_RUNS);
     },
     drop: (claim) => void runs.delete(nameOf(claim)),
   };

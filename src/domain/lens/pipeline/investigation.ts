@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { evictOldest } from '../../evict-oldest.ts';
 import type { ContentPart } from '../content.ts';
 import type { Execution, Sample } from '../execution.ts';
 import { versionWithFeedback } from '../feedback.ts';
@@ -137,8 +138,7 @@ function createLoader(working: Working, { executions }: Sample): (id: string) =>
         ? Promise.resolve({ executionId: id, parts: [] })
         : contentOf(working, execution).then(({ parts }) => ({ executionId: id, parts }));
     loaded.set(id, excerpt);
-    const [oldest] = loaded.keys();
-    if (loaded.size > MOST_LOADED && oldest !== undefined) loaded.delete(oldest);
+    evictOldest(loaded, MOST_LOADED);
     return excerpt;
   };
 }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { evictOldest } from '../../../src/domain/evict-oldest.ts';
+
+it.each([
+  [4, ['a', 'b', 'c']],
+  [3, ['a', 'b', 'c']],
+  [2, ['b', 'c']],
+  [1, ['c']],
+  [0, []],
+])('of a map and a set at most %i entries are left, the latest', (most, left) => {
+  const set = new Set(['a', 'b', 'c']);
+  const map = new Map([...set].map((key) => [key, 1]));
+  evictOldest(set, most);
+  evictOldest(map, most);
+  expect([[...set], [...map.keys()]]).toEqual([left, left]);
+});
+
+it('an entry that was added again is the latest', () => {
+  const map = new Map([
+    ['a', 1],
+    ['b', 1],
+  ]);
+  map.delete('a');
+  map.set('a', 2);
+  evictOldest(map, 1);
+  expect([...map]).toEqual([['a', 2]]);
+});
