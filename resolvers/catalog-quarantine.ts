@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
-import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
+import type { QuarantinedPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import { admin, anyAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -10,13 +10,14 @@ import type { Scope } from './operation/scope.ts';
 export const listQuarantined = operation({
   name: 'listQuarantined',
   access: anyAdmin,
-  run: ({ platform }: Scope<CatalogPlatform>, _input: undefined): readonly HeldPrice[] => platform.catalog.held(),
+  run: ({ platform }: Scope<CatalogPlatform>, _input: undefined): readonly QuarantinedPrice[] =>
+    platform.catalog.quarantined(),
 });
 
 /** A price that was released from quarantine. */
 export interface ReleasedPrice {
   /** The quarantined price. */
-  readonly price: HeldPrice;
+  readonly price: QuarantinedPrice;
   /** The entry with the price; null when the catalog no longer has the entry. */
   readonly entry: CatalogEntry | null;
 }

@@ -72,7 +72,7 @@ const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
     entries: catalog.count,
     taken_at: catalog.takenAt.toISOString(),
     age_seconds: catalog.ageSeconds,
-    quarantined: catalog.held,
+    quarantined: catalog.quarantined,
     last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
     last_error: catalog.lastError,
   },

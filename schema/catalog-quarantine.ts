@@ -1,5 +1,5 @@
 import { listQuarantined, releaseQuarantined, type ReleasedPrice } from '../resolvers/catalog-quarantine.ts';
-import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
+import type { QuarantinedPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
@@ -19,7 +19,7 @@ const QuarantineReasonType = builder.enumType('QuarantineReason', {
   } as const,
 });
 
-const QuarantinedPriceType = builder.objectRef<HeldPrice>('QuarantinedPrice');
+const QuarantinedPriceType = builder.objectRef<QuarantinedPrice>('QuarantinedPrice');
 
 builder.node(QuarantinedPriceType, {
   description:
@@ -72,11 +72,11 @@ const QuarantineOrderType = valueOrder('QuarantinedPrice', 'quarantined prices',
 });
 
 const BY = {
-  since: ({ since }: HeldPrice) => since.getTime(),
-  entryId: ({ entryId }: HeldPrice) => entryId,
+  since: ({ since }: QuarantinedPrice) => since.getTime(),
+  entryId: ({ entryId }: QuarantinedPrice) => entryId,
 };
 
-const idOf = ({ id }: HeldPrice) => id;
+const idOf = ({ id }: QuarantinedPrice) => id;
 
 builder.queryField('quarantinedPrices', (t) =>
   t.connection(
@@ -90,10 +90,10 @@ builder.queryField('quarantinedPrices', (t) =>
         orderBy: t.arg({ type: QuarantineOrderType, description: 'The order of the price map when absent.' }),
       },
       resolve(_root, { filter, orderBy, ...args }, { scope }) {
-        const held = listQuarantined(scope, undefined).filter(
+        const quarantined = listQuarantined(scope, undefined).filter(
           ({ entryId, reason }) => containsText(entryId, filter?.entryId) && matchesValue(reason, filter?.reason),
         );
-        return pageOf(inOrder(held, orderBy, BY, idOf), args, idOf);
+        return pageOf(inOrder(quarantined, orderBy, BY, idOf), args, idOf);
       },
     },
     {

@@ -16,7 +16,7 @@ const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').impl
       description: 'Seconds since `takenAt`. See `lastCheckedAt` and `lastError` for the state of the source.',
     }),
     entryCount: t.exposeInt('count', { description: 'Number of entries.' }),
-    quarantinedPriceCount: t.exposeInt('held', { description: 'Number of quarantined prices.' }),
+    quarantinedPriceCount: t.exposeInt('quarantined', { description: 'Number of quarantined prices.' }),
     lastCheckedAt: t.expose('lastCheckedAt', {
       type: 'DateTime',
       nullable: true,

@@ -145,7 +145,7 @@ describe('the last good data stays when upstream', () => {
     upstream.answers(answer);
     await source.refresh();
     const { lastError } = source.status();
-    expect([source.current() === good, source.status().looks.taken]).toEqual([true, 1]);
+    expect([source.current() === good, source.status().checks.taken]).toEqual([true, 1]);
     expect(lastError).toMatch(reason);
     upstream.answers(sends(mapOf(3_000, 2)));
     await refreshGood();
@@ -181,7 +181,7 @@ describe('a map is taken', () => {
     const row = { mode: 'chat', input_cost_per_token: -1, output_cost_per_image: '-0.01' };
     upstream.answers(sends({ ...mapOf(3_000), owed: row }));
     await source.refresh();
-    expect([source.current().find('owed')?.row, source.held().map(({ reason }) => reason)]).toEqual([
+    expect([source.current().find('owed')?.row, source.quarantined().map(({ reason }) => reason)]).toEqual([
       { mode: 'chat' },
       ['negative', 'negative'],
     ]);

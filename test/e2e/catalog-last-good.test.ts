@@ -72,7 +72,7 @@ describe('the last good map', () => {
     const source = await aProcess();
     await source.refresh();
     expect(upstream.requests.map((headers) => headers['if-none-match'])).toEqual([undefined, '"one"']);
-    expect([source.status().lastError, source.status().looks.unchanged]).toEqual([null, 1]);
+    expect([source.status().lastError, source.status().checks.unchanged]).toEqual([null, 1]);
   });
 
   it('is replaced by every better one', async () => {
@@ -88,27 +88,27 @@ describe('the last good map', () => {
     const before = readFileSync(file);
     upstream.answers(sends(mapOf(10), { etag: '"bad"' }));
     await source.refresh();
-    expect([source.status().looks.refused, readFileSync(file).equals(before)]).toEqual([1, true]);
+    expect([source.status().checks.refused, readFileSync(file).equals(before)]).toEqual([1, true]);
   });
 
   it('keeps quarantined values, their time, and the values served instead', async () => {
     const priced = (price: number) => ({ ...mapOf(3_000), m0: { mode: 'chat', input_cost_per_token: price, x: 1 } });
     await tookMap(priced(1e-6));
     const source = await tookMap(priced(0.5), '"two"');
-    const [held, entry] = [source.held(), source.current().find('m0')];
+    const [held, entry] = [source.quarantined(), source.current().find('m0')];
     expect([held.length, entry?.row]).toEqual([1, { mode: 'chat', input_cost_per_token: 1e-6, x: 1 }]);
     cutNetwork();
     const later = await aProcess();
-    expect([later.held(), later.current().find('m0')]).toEqual([held, entry]);
+    expect([later.quarantined(), later.current().find('m0')]).toEqual([held, entry]);
   });
 
   it('is checked by the quarantine rules again after a lost release', async () => {
     const absurd = { ...mapOf(3_000), m0: { input_cost_per_token: 0.5 } };
     const source = await tookMap(absurd);
-    await source.release(source.held()[0]?.id ?? '', 'admin-hash');
+    await source.release(source.quarantined()[0]?.id ?? '', 'admin-hash');
     expect(source.current().find('m0')?.row['input_cost_per_token']).toBe(0.5);
     const later = await aProcess();
-    expect(later.held().map(({ entryId, served }) => [entryId, served])).toEqual([['m0', undefined]]);
+    expect(later.quarantined().map(({ entryId, served }) => [entryId, served])).toEqual([['m0', undefined]]);
   });
 });
 

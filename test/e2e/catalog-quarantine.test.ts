@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HeldPrice } from '../../src/domain/catalog/quarantine.ts';
+import type { QuarantinedPrice } from '../../src/domain/catalog/quarantine.ts';
 import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import type { Release, ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import { usdText } from '../../src/domain/money.ts';
@@ -65,7 +65,7 @@ const priced = (price: unknown, version = 1): Rows => ({
   m0: { litellm_provider: 'p', mode: 'chat', version, input_cost_per_token: price },
 });
 const priceIn = (source: RefreshingCatalog): unknown => source.current().find('m0')?.row['input_cost_per_token'];
-const brief = ({ entryId, field, value, served, reason }: HeldPrice) => [entryId, field, value, served, reason];
+const brief = ({ entryId, field, value, served, reason }: QuarantinedPrice) => [entryId, field, value, served, reason];
 async function following(...maps: readonly Rows[]): Promise<RefreshingCatalog> {
   const source = await aProcess();
   for (const map of maps) await take(source, map);
@@ -75,8 +75,8 @@ async function take(source: RefreshingCatalog, map: Rows): Promise<void> {
   upstream.answers(sends(map));
   await source.refresh();
 }
-const firstHold = (source: RefreshingCatalog): HeldPrice => {
-  const [hold] = source.held();
+const firstQuarantined = (source: RefreshingCatalog): QuarantinedPrice => {
+  const [hold] = source.quarantined();
   if (hold === undefined) throw new Error('Nothing is held.');
   return hold;
 };
@@ -90,22 +90,24 @@ describe('unit mistakes', () => {
       undefined,
       'chat',
     ]);
-    expect(source.held().map(brief)).toContainEqual([
+    expect(source.quarantined().map(brief)).toContainEqual([
       'azure_ai/jais-30b-chat',
       'input_cost_per_token',
       0.0032,
       undefined,
       'absurd',
     ]);
-    expect(source.held().every(({ since }) => since.getTime() === source.current().takenAt.getTime())).toBe(true);
-    expect(source.status().held).toBe(source.held().length);
+    expect(source.quarantined().every(({ since }) => since.getTime() === source.current().takenAt.getTime())).toBe(
+      true,
+    );
+    expect(source.status().quarantined).toBe(source.quarantined().length);
   });
 
   it('leave the last accepted price served, and publish no change without another difference', async () => {
     const source = await following(priced(1e-6));
     const [good, swapCount] = [source.current(), swaps.length];
     await take(source, priced(1e-3));
-    expect([source.current() === good, swaps.length - swapCount, source.held().map(brief)]).toEqual([
+    expect([source.current() === good, swaps.length - swapCount, source.quarantined().map(brief)]).toEqual([
       true,
       0,
       [['m0', 'input_cost_per_token', 1e-3, 1e-6, 'ten_fold']],
@@ -119,14 +121,14 @@ describe('unit mistakes', () => {
 
   it('are dropped when upstream reverts, and listed again when it repeats the change', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
-    const first = firstHold(source);
+    const first = firstQuarantined(source);
     await take(source, priced(1e-3, 2));
-    const same = firstHold(source);
+    const same = firstQuarantined(source);
     await take(source, priced(5e-4));
-    const other = firstHold(source);
+    const other = firstQuarantined(source);
     await take(source, priced(2e-6));
     expect([same.id === first.id, same.since, other.id === first.id]).toEqual([true, first.since, false]);
-    expect([source.held(), priceIn(source)]).toEqual([[], 2e-6]);
+    expect([source.quarantined(), priceIn(source)]).toEqual([[], 2e-6]);
   });
 
   it('never give two states one id, nor one state two', async () => {
@@ -154,7 +156,7 @@ it('a quarantined price bills no call', async () => {
   const costs = [costNow()];
   await take(source, priced(1e-3));
   costs.push(costNow());
-  await source.release(firstHold(source).id, 'admin-hash');
+  await source.release(firstQuarantined(source).id, 'admin-hash');
   costs.push(costNow());
   await take(source, { ...mapOf(3_000), m0: {} });
   await take(source, priced(0.5));
@@ -166,14 +168,19 @@ describe('a release', () => {
   it('serves the price at once, publishes the swap, and survives refreshes and restarts', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const before = source.current();
-    const hold = firstHold(source);
+    const hold = firstQuarantined(source);
     expect(await source.release(hold.id, 'admin-hash')).toEqual(hold);
-    expect([priceIn(source), source.held(), swaps.at(-1)]).toEqual([1e-3, [], [before, source.current()]]);
+    expect([priceIn(source), source.quarantined(), swaps.at(-1)]).toEqual([1e-3, [], [before, source.current()]]);
     expect([source.at(before.id) === before, source.at('never')]).toEqual([true, null]);
     await take(source, priced(1e-3, 2));
     const second = await aProcess();
     await take(second, priced(1e-3, 3));
-    expect([priceIn(source), priceIn(second), source.held(), second.held()]).toEqual([1e-3, 1e-3, [], []]);
+    expect([priceIn(source), priceIn(second), source.quarantined(), second.quarantined()]).toEqual([
+      1e-3,
+      1e-3,
+      [],
+      [],
+    ]);
     expect(kept).toEqual([
       {
         entryId: 'm0',
@@ -187,24 +194,28 @@ describe('a release', () => {
 
   it('holds until upstream changes the price again', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
-    await source.release(firstHold(source).id, 'admin-hash');
+    await source.release(firstQuarantined(source).id, 'admin-hash');
     await take(source, priced(2e-3));
     expect([priceIn(source), kept]).toEqual([1e-3, []]);
     await take(source, priced(1e-6));
-    expect(source.held().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
+    expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
   });
 
   it('reaches another process with its next look, even when upstream has no news', async () => {
     const [one, other] = [await following(priced(1e-6), priced(1e-3)), await following(priced(1e-6), priced(1e-3))];
-    await one.release(firstHold(one).id, 'admin-hash');
+    await one.release(firstQuarantined(one).id, 'admin-hash');
     upstream.answers((response) => void response.writeHead(503).end());
     await other.refresh();
-    expect([priceIn(other), other.held(), other.status().lastError]).toEqual([1e-3, [], 'the source answered 503']);
+    expect([priceIn(other), other.quarantined(), other.status().lastError]).toEqual([
+      1e-3,
+      [],
+      'the source answered 503',
+    ]);
   });
 
   it('of a value outside the quarantine changes nothing', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
-    const { id } = firstHold(source);
+    const { id } = firstQuarantined(source);
     await take(source, priced(2e-3));
     const before = source.current();
     expect([await source.release(id, 'admin-hash'), source.current() === before, kept]).toEqual([null, true, []]);
@@ -214,8 +225,8 @@ describe('a release', () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const { put } = store;
     store.put = () => Promise.reject(new Error('store away'));
-    await expect(source.release(firstHold(source).id, 'admin-hash')).rejects.toThrow('store away');
+    await expect(source.release(firstQuarantined(source).id, 'admin-hash')).rejects.toThrow('store away');
     store.put = put;
-    expect([priceIn(source), source.held().length]).toEqual([1e-6, 1]);
+    expect([priceIn(source), source.quarantined().length]).toEqual([1e-6, 1]);
   });
 });

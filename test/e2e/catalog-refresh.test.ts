@@ -44,8 +44,8 @@ describe('following a live price map', () => {
       count: 3_000,
       lastCheckedAt: expect.any(Date),
       lastError: null,
-      held: 0,
-      looks: { taken: 1, unchanged: 0, refused: 0, failed: 0 },
+      quarantined: 0,
+      checks: { taken: 1, unchanged: 0, refused: 0, failed: 0 },
     });
   });
 

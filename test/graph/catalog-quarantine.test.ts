@@ -114,7 +114,7 @@ describe('releaseQuarantinedPrice', () => {
       price: { field: 'input_cost_per_token', quarantinedValue: 1e-3 },
       entry: { entryId: 'm0', inputCostPerToken: '0.001' },
     });
-    expect(catalog.held().map(({ entryId }) => entryId)).toEqual(['m1', 'm2']);
+    expect(catalog.quarantined().map(({ entryId }) => entryId)).toEqual(['m1', 'm2']);
     const again = await house.call(ReleaseQuarantinedPriceDocument, { id });
     expect(again.data.releaseQuarantinedPrice).toEqual({
       __typename: 'NotFoundError',
@@ -127,7 +127,7 @@ describe('releaseQuarantinedPrice', () => {
   it.each([null, 'sk-team-a', 'sk-viewer'])('is refused for %s, and changes nothing', async (key) => {
     const before = catalog.current();
     const { errors } = await house.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
-    expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.held().length]).toEqual([
+    expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.quarantined().length]).toEqual([
       key === null ? 'UNAUTHENTICATED' : 'FORBIDDEN',
       true,
       3,

@@ -1,5 +1,5 @@
 import type { Rate } from '../money.ts';
-import type { HeldPrice } from './quarantine.ts';
+import type { QuarantinedPrice } from './quarantine.ts';
 
 /** A published model with its price and capabilities, from the price map. */
 export interface CatalogEntry {
@@ -33,9 +33,9 @@ export interface CatalogStatus {
   /** Why the last check did not update the catalog; null when it did, or before the first. May be shown. */
   readonly lastError: string | null;
   /** Number of quarantined prices. */
-  readonly held: number;
+  readonly quarantined: number;
   /** Number of checks of the source since the process started, by outcome. */
-  readonly looks: Readonly<Record<CheckOutcome, number>>;
+  readonly checks: Readonly<Record<CheckOutcome, number>>;
 }
 
 /**
@@ -61,9 +61,9 @@ export interface FollowedCatalog extends CatalogSource {
   /** The snapshot with this id, while it is current or recent; null for every other. */
   at(id: string): CatalogSnapshot | null;
   /** Quarantined prices, in the order of the entries. */
-  held(): readonly HeldPrice[];
+  quarantined(): readonly QuarantinedPrice[];
   /** Serves a quarantined price from now on, also after a restart. Returns it; null when no price has this id. */
-  release(holdId: string, releasedBy: string): Promise<HeldPrice | null>;
+  release(quarantineId: string, releasedBy: string): Promise<QuarantinedPrice | null>;
 }
 
 /** A compiled pattern. Matches anywhere in a text, letter case ignored. */

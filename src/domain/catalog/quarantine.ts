@@ -7,7 +7,7 @@ type Row = Readonly<Record<string, unknown>>;
 type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
 
 /** A quarantined price of the price map: not served until an administrator releases it or upstream changes it. */
-export interface HeldPrice {
+export interface QuarantinedPrice {
   /** Id of this value of this field: another value has another id. */
   readonly id: string;
   readonly entryId: string;
@@ -23,12 +23,12 @@ export interface HeldPrice {
 }
 
 /** A quarantined field of a row, before it has an id and a time. */
-export type Hold = Pick<HeldPrice, 'entryId' | 'field' | 'value' | 'served' | 'reason'>;
+export type QuarantinedValue = Pick<QuarantinedPrice, 'entryId' | 'field' | 'value' | 'served' | 'reason'>;
 
 /** The served part of a row, and its quarantined fields. */
 export interface QuarantinedRow {
   readonly row: Row;
-  readonly holds: readonly Hold[];
+  readonly quarantined: readonly QuarantinedValue[];
 }
 
 /**
@@ -108,20 +108,20 @@ export function quarantineRow(
   accepted: Row | null,
   isReleased: (field: string, value: unknown) => boolean,
 ): QuarantinedRow {
-  const holds: Hold[] = [];
+  const quarantined: QuarantinedValue[] = [];
   for (const field in row) {
     const value = row[field];
     const served = accepted?.[field];
     if (!isPriced(field) || isClearlyValid(field, value, served) || sameValue(value, served)) continue;
     const reason = faultOf(field, value, served);
-    if (reason !== null && !isReleased(field, value)) holds.push({ entryId, field, value, served, reason });
+    if (reason !== null && !isReleased(field, value)) quarantined.push({ entryId, field, value, served, reason });
   }
-  return holds.length === 0 ? { row, holds } : { row: withoutHeld(row, holds), holds };
+  return quarantined.length === 0 ? { row, quarantined } : { row: withServedValues(row, quarantined), quarantined };
 }
 
 /** A row without its quarantined fields. */
-export function withoutHeld(row: Row, holds: readonly Pick<Hold, 'field' | 'served'>[]): Row {
-  const served = new Map(holds.map((hold) => [hold.field, hold.served]));
+export function withServedValues(row: Row, quarantined: readonly Pick<QuarantinedValue, 'field' | 'served'>[]): Row {
+  const served = new Map(quarantined.map(({ field, served: value }) => [field, value]));
   const fields = Object.entries(row).map(([key, value]) => [key, served.has(key) ? served.get(key) : value] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

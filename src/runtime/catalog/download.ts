@@ -88,8 +88,8 @@ async function overHttp(
 /** Delay of a `Retry-After` header, in seconds or as a date. */
 function retryAfterMsOf(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
-  const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
-  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MOST_RETRY_AFTER_MS);
+  const delayMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(delayMs) ? 0 : Math.min(Math.max(delayMs, 0), MOST_RETRY_AFTER_MS);
 }
 
 async function readAll(response: FetchedResponse): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
 import type { CatalogSnapshot, FollowedCatalog } from '../../domain/catalog/catalog.ts';
-import type { HeldPrice } from '../../domain/catalog/quarantine.ts';
+import type { QuarantinedPrice } from '../../domain/catalog/quarantine.ts';
 import type { ReleaseStore } from '../../domain/catalog/releases.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Download } from './download.ts';
@@ -12,7 +12,7 @@ import { type CatalogState, type IsReleased, withReleases, stateBuilder } from '
 import type { Log } from '../telemetry/log.ts';
 
 export interface CatalogHolderOptions {
-  /** Address of the source. A kept map of another source is not used. */
+  /** Address of the source. A stored map of another source is not used. */
   readonly url: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,7 +25,7 @@ export interface CatalogHolderOptions {
 }
 
 /** Holds the current catalog. Changes are serialized. */
-export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 'held' | 'release'> {
+export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 'quarantined' | 'release'> {
   /**
    * Serves a downloaded map, with unit mistakes quarantined. Returns why not, as a text that may be shown; null on
    * success.
@@ -54,8 +54,8 @@ function embeddedState(isReleased: IsReleased): CatalogState {
   return builder.build({ sha256, takenAt, source: 'embedded' });
 }
 
-function heldIn({ held }: CatalogState): readonly HeldPrice[] {
-  return [...held.values()].flatMap(({ holds }) => holds);
+function quarantinedPrices({ quarantined }: CatalogState): readonly QuarantinedPrice[] {
+  return [...quarantined.values()].flatMap(({ prices }) => prices);
 }
 
 /** Serves the built-in catalog until another is taken. */
@@ -78,7 +78,10 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     const to = next.snapshot;
     if (to === from) return;
     const { source, entries, id } = to;
-    log.info({ source, entries: entries.length, snapshot: id, held: heldIn(next).length }, 'catalog refreshed');
+    log.info(
+      { source, entries: entries.length, snapshot: id, quarantined: quarantinedPrices(next).length },
+      'catalog refreshed',
+    );
     if (id === from.id) return;
     recentStates.keep(from, to);
     try {
@@ -90,7 +93,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
 
   /** Value of a field in the price map, also when it is quarantined. */
   const valueNow = (entryId: string, field: string): unknown =>
-    (now().held.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
+    (now().quarantined.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
 
   async function save({ packed, sha256 }: ParsedMap, mark: string | null): Promise<void> {
     const facts = `${sha256} ${mark}`;
@@ -117,26 +120,26 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       throw error;
     }
     await releases.forgetOvertaken(valueNow).catch((error: unknown) => {
-      log.warn({ err: error }, 'obsolete releases of held prices could not be deleted');
+      log.warn({ err: error }, 'obsolete releases of quarantined prices could not be deleted');
     });
     return null;
   }
 
-  async function release(holdId: string, releasedBy: string): Promise<HeldPrice | null> {
-    const hold = heldIn(now()).find(({ id }) => id === holdId);
-    if (hold === undefined) return null;
-    const { entryId, field, value } = hold;
+  async function release(quarantineId: string, releasedBy: string): Promise<QuarantinedPrice | null> {
+    const price = quarantinedPrices(now()).find(({ id }) => id === quarantineId);
+    if (price === undefined) return null;
+    const { entryId, field, value } = price;
     await releases.add({ entryId, field, value, releasedAt: clock.now(), releasedBy });
     adopt(withReleases(now(), isReleased));
-    return hold;
+    return price;
   }
 
   return {
     current,
     at: (id) => (current().id === id ? current() : recentStates.find(id)),
-    held: () => heldIn(now()),
+    quarantined: () => quarantinedPrices(now()),
     take: (read) => alone(() => take(read)),
-    release: (holdId, releasedBy) => alone(() => release(holdId, releasedBy)),
+    release: (quarantineId, releasedBy) => alone(() => release(quarantineId, releasedBy)),
     learnReleases: () =>
       alone(async () => {
         await releases.learn();

@@ -3,11 +3,11 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { mapFault, modelsOf, type PricedModel } from '../../domain/catalog/price-map.ts';
-import { withoutHeld } from '../../domain/catalog/quarantine.ts';
+import { withServedValues } from '../../domain/catalog/quarantine.ts';
 import { createSnapshot, entryOf } from './snapshot.ts';
 import { type CatalogState, type IsReleased, stateBuilder } from './state.ts';
 
-/** Metadata of a kept price map. */
+/** Metadata of a stored price map. */
 interface Head {
   readonly sha256: string;
   readonly takenAt: string;
@@ -17,10 +17,10 @@ interface Head {
   /** Validator for conditional requests. */
   readonly mark: string | null;
   /** Its quarantined prices, with the served values and their times. */
-  readonly held: readonly HeadHold[];
+  readonly held: readonly HeadPrice[];
 }
 
-interface HeadHold {
+interface HeadPrice {
   readonly entryId: string;
   readonly field: string;
   readonly served?: unknown;
@@ -43,15 +43,15 @@ export async function saveLastGood(
   path: string,
   { state, packed, url, mark }: LastGood & { readonly packed: Uint8Array; readonly url: string },
 ): Promise<void> {
-  const { sha256, snapshot, held } = state;
+  const { sha256, snapshot, quarantined } = state;
   const head = {
     sha256,
     takenAt: snapshot.takenAt.toISOString(),
     source: snapshot.source,
     address: addressOf(url),
     mark,
-    held: [...held.values()].flatMap(({ holds }) =>
-      holds.map(({ entryId, field, served, since }) => ({ entryId, field, served, since: since.toISOString() })),
+    held: [...quarantined.values()].flatMap(({ prices }) =>
+      prices.map(({ entryId, field, served, since }) => ({ entryId, field, served, since: since.toISOString() })),
     ),
   };
   const rest = Buffer.concat([Buffer.from(`\n${JSON.stringify(head)}\n`), packed]);
@@ -63,7 +63,7 @@ export async function saveLastGood(
   await rename(beside, path);
 }
 
-/** The kept map is damaged or invalid. The message may be shown. */
+/** The stored map is damaged or invalid. The message may be shown. */
 export class LastGoodUnfit extends Error {
   constructor(reason: string) {
     super(reason);
@@ -100,34 +100,37 @@ export async function loadLastGood(
 function restore(models: readonly PricedModel[], head: Head, isReleased: IsReleased): CatalogState {
   const takenAt = new Date(head.takenAt);
   const byId = new Map(models);
-  const held = Map.groupBy(head.held, ({ entryId }) => entryId);
-  const entries = [...held].flatMap(([id, holds]) => {
+  const byEntry = Map.groupBy(head.held, ({ entryId }) => entryId);
+  const entries = [...byEntry].flatMap(([id, prices]) => {
     const raw = byId.get(id);
     return raw === undefined
       ? []
       : [
           entryOf([
             id,
-            withoutHeld(
+            withServedValues(
               raw,
-              holds.map((one) => ({ served: undefined, ...one })),
+              prices.map((one) => ({ served: undefined, ...one })),
             ),
           ]),
         ];
   });
   const before: CatalogSnapshot = createSnapshot({ id: '', takenAt, source: head.source, entries });
   const since = new Map(head.held.map((one) => [`${one.field} ${one.entryId}`, new Date(one.since)]));
-  const builder = stateBuilder({ snapshot: before, sha256: '', held: new Map() }, isReleased, takenAt);
+  const builder = stateBuilder({ snapshot: before, sha256: '', quarantined: new Map() }, isReleased, takenAt);
   for (const model of models) builder.add(model);
   const state = builder.build({ takenAt, source: head.source, sha256: head.sha256 });
-  return { ...state, held: withTimes(state.held, since) };
+  return { ...state, quarantined: withTimes(state.quarantined, since) };
 }
 
-function withTimes(held: CatalogState['held'], since: ReadonlyMap<string, Date>): CatalogState['held'] {
+function withTimes(
+  quarantined: CatalogState['quarantined'],
+  since: ReadonlyMap<string, Date>,
+): CatalogState['quarantined'] {
   return new Map(
-    [...held].map(([id, { raw, holds }]) => {
-      const timed = holds.map((one) => ({ ...one, since: since.get(`${one.field} ${id}`) ?? one.since }));
-      return [id, { raw, holds: timed }];
+    [...quarantined].map(([id, { raw, prices }]) => {
+      const timed = prices.map((one) => ({ ...one, since: since.get(`${one.field} ${id}`) ?? one.since }));
+      return [id, { raw, prices: timed }];
     }),
   );
 }

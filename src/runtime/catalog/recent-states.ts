@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 
 /** How long a replaced state stays available, in ms, so that clients can page through all of it. */
 const KEPT_MS = 10 * 60_000;
-/** Most kept states, and most entries that only they contain, which bounds memory when every swap replaces much. */
+/** Most states in memory, and most entries that only they contain: a bound where each swap replaces many entries. */
 const MOST_STATES = 16;
 const MOST_ENTRIES = 8_000;
 
@@ -21,7 +21,7 @@ export interface RecentStates {
   find(id: string): CatalogSnapshot | null;
 }
 
-/** The last replaced state is kept with any size; of the others the oldest are evicted first. */
+/** The last replaced state stays with any size; of the others the oldest are evicted first. */
 export function createRecentStates(clock: Clock): RecentStates {
   let recent: readonly ReplacedState[] = [];
 

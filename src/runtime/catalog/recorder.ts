@@ -24,7 +24,7 @@ const MOST_WAITING = 8;
 /** Interval of confirmations that the recorded state is still the published one. */
 const CONFIRM_MS = 60_000;
 /** Time without a check of the source, in ms, beyond which changes have a `notBefore`. */
-const LONG_UNSEEN_MS = 10 * 60_000;
+const LONG_UNCHECKED_MS = 10 * 60_000;
 const RETRY_MS = 1_000;
 const MOST_RETRY_MS = 60_000;
 
@@ -89,7 +89,7 @@ export function createCatalogRecorder({
   }
 
   /** Publishes changes in events of limited size, and yields in between. */
-  async function tell(changes: readonly CatalogChange[], at: Date, snapshotId: string): Promise<void> {
+  async function publish(changes: readonly CatalogChange[], at: Date, snapshotId: string): Promise<void> {
     for (let start = 0; start < changes.length; start += NEWS_SIZE) {
       const batch = changes.slice(start, start + NEWS_SIZE).map((change) => ({ ...change, at }));
       bus.publish('catalogChange', { at, snapshotId, changes: batch });
@@ -101,21 +101,21 @@ export function createCatalogRecorder({
   const earlierThanOurs = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
-  async function record(seen: ServedState): Promise<void> {
-    const { snapshot } = seen;
+  async function record(state: ServedState): Promise<void> {
+    const { snapshot } = state;
     let head = known ?? (await history.head());
     known = null;
     for (;;) {
       // Another process recorded a newer state, or this one has not refreshed yet: an older state is not recorded.
       if (head !== null && head.snapshotId !== snapshot.id && snapshot.takenAt < head.takenAt) {
-        last = seen;
+        last = state;
         return;
       }
       const there = head?.snapshotId === snapshot.id ? head : null;
       const earlier = there === null ? await earlierThan(head) : earlierThanOurs(there);
       const confirmedMs = head?.confirmedAt.getTime() ?? -1;
-      const at = new Date(Math.max(seen.at.getTime(), confirmedMs + 1));
-      const notBefore = at.getTime() - confirmedMs > LONG_UNSEEN_MS ? new Date(confirmedMs) : null;
+      const at = new Date(Math.max(state.at.getTime(), confirmedMs + 1));
+      const notBefore = at.getTime() - confirmedMs > LONG_UNCHECKED_MS ? new Date(confirmedMs) : null;
       const differences = earlier === null ? [] : await compare(earlier, snapshot);
       // The entries of the first state were not just added.
       const changes =
@@ -132,11 +132,11 @@ export function createCatalogRecorder({
           entries: differences.map(({ entryId, after }) => ({ entryId, fields: after })),
         }));
       if (reached.snapshotId === snapshot.id) {
-        last = seen;
+        last = state;
         known = reached;
         if (changes.length > 0)
           log.info({ changes: changes.length, snapshot: snapshot.id }, 'catalog changes recorded');
-        await tell(changes, reached.seenAt, snapshot.id);
+        await publish(changes, reached.seenAt, snapshot.id);
         return;
       }
       head = reached;
@@ -160,9 +160,9 @@ export function createCatalogRecorder({
 
   async function run(): Promise<void> {
     let failures = 0;
-    for (let [seen] = waiting; seen !== undefined && !stopping.signal.aborted; [seen] = waiting) {
+    for (let [state] = waiting; state !== undefined && !stopping.signal.aborted; [state] = waiting) {
       try {
-        await record(seen);
+        await record(state);
         waiting = waiting.slice(1);
         failures = 0;
       } catch (error) {

@@ -70,8 +70,8 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   } = options;
   const url = options.url ?? UPSTREAM_URL;
   const holder = createCatalogHolder({ ...options, url });
-  const { current, at, held, release } = holder;
-  const looks: Record<CheckOutcome, number> = { taken: 0, unchanged: 0, refused: 0, failed: 0 };
+  const { current, at, quarantined, release } = holder;
+  const checks: Record<CheckOutcome, number> = { taken: 0, unchanged: 0, refused: 0, failed: 0 };
   let lastCheckedAt: Date | null = null;
   let lastError: string | null = null;
   let failures = 0;
@@ -84,14 +84,14 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let checking: Promise<void> | null = null;
 
   function recordSuccess(outcome: 'taken' | 'unchanged'): void {
-    looks[outcome] += 1;
+    checks[outcome] += 1;
     if (failures > 0) log.info({ after: failures }, 'the catalog source is available again');
     lastError = null;
     failures = 0;
   }
 
   function recordFailure(outcome: 'refused' | 'failed', reason: string, error: unknown = null): void {
-    looks[outcome] += 1;
+    checks[outcome] += 1;
     const isNews = reason !== lastError;
     lastError = reason;
     failures += 1;
@@ -105,7 +105,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   async function check({ signal }: AbortController): Promise<void> {
     retryAfterMs = 0;
     await holder.learnReleases().catch((error: unknown) => {
-      log.debug({ err: error }, 'releases of held prices could not be read; the known ones stay in use');
+      log.debug({ err: error }, 'releases of quarantined prices could not be read; the known ones stay in use');
     });
     try {
       const read = await download(url, lastDownload.mark, { fetch, signal, timeoutMs });
@@ -136,7 +136,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   return {
     current,
     at,
-    held,
+    quarantined,
     release,
     status: () => ({
       source: current().source,
@@ -144,15 +144,15 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       count: current().entries.length,
       lastCheckedAt,
       lastError,
-      held: held().length,
-      looks: { ...looks },
+      quarantined: quarantined().length,
+      checks: { ...checks },
     }),
     refresh,
     refreshSeconds,
     nextCheckAt: () => nextCheckAt,
     async restore() {
       await holder.learnReleases().catch((error: unknown) => {
-        log.warn({ err: error }, 'releases of held prices could not be read');
+        log.warn({ err: error }, 'releases of quarantined prices could not be read');
       });
       if (refreshSeconds > 0) lastDownload = { mark: await holder.restore(), fault: null };
     },

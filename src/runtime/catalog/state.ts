@@ -1,16 +1,21 @@
 import { hash } from 'node:crypto';
 import type { CatalogEntry, CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { PricedModel } from '../../domain/catalog/price-map.ts';
-import { type HeldPrice, type Hold, quarantineRow, withoutHeld } from '../../domain/catalog/quarantine.ts';
+import {
+  type QuarantinedPrice,
+  type QuarantinedValue,
+  quarantineRow,
+  withServedValues,
+} from '../../domain/catalog/quarantine.ts';
 import { sameValue } from '../../domain/catalog/same-value.ts';
 import { createSnapshot, entryOf, snapshotIdOf } from './snapshot.ts';
 
 type Row = PricedModel[1];
 
 /** An entry with quarantined fields: its row in the price map, and the fields. */
-interface HeldEntry {
+interface QuarantinedEntry {
   readonly raw: Row;
-  readonly holds: readonly HeldPrice[];
+  readonly prices: readonly QuarantinedPrice[];
 }
 
 /** The served snapshot, and its quarantined prices. */
@@ -19,7 +24,7 @@ export interface CatalogState {
   /** SHA-256 in hex of its price map. */
   readonly sha256: string;
   /** By entry id, in the order of the entries. */
-  readonly held: ReadonlyMap<string, HeldEntry>;
+  readonly quarantined: ReadonlyMap<string, QuarantinedEntry>;
 }
 
 /** Whether an administrator released this value of this field. */
@@ -36,14 +41,14 @@ export interface StateBuilder {
 }
 
 /** Id of this value of this field. */
-const holdIdOf = ({ entryId, field, value }: Hold): string =>
+const quarantineIdOf = ({ entryId, field, value }: QuarantinedValue): string =>
   hash('sha256', JSON.stringify([entryId, field, value]), 'base64url').slice(0, 22);
 
 /** The id covers the map and its quarantined fields. */
-function stateIdOf(sha256: string, held: CatalogState['held']): string {
-  if (held.size === 0) return snapshotIdOf(sha256);
-  const differences = [...held.values()].flatMap(({ holds }) =>
-    holds.map(({ entryId, field, served }) => [entryId, field, served ?? null]),
+function stateIdOf(sha256: string, quarantined: CatalogState['quarantined']): string {
+  if (quarantined.size === 0) return snapshotIdOf(sha256);
+  const differences = [...quarantined.values()].flatMap(({ prices }) =>
+    prices.map(({ entryId, field, served }) => [entryId, field, served ?? null]),
   );
   return snapshotIdOf(hash('sha256', sha256 + JSON.stringify(differences), 'hex'));
 }
@@ -54,16 +59,16 @@ function stateIdOf(sha256: string, held: CatalogState['held']): string {
  */
 export function stateBuilder(before: CatalogState | null, isReleased: IsReleased, now: Date): StateBuilder {
   const entries: CatalogEntry[] = [];
-  const held = new Map<string, HeldEntry>();
+  const quarantined = new Map<string, QuarantinedEntry>();
   let shared = 0;
 
-  function hold(id: string, raw: Row, holds: readonly Hold[]): void {
-    const known = new Map(before?.held.get(id)?.holds.map((one) => [one.id, one]));
-    const named = holds.map((one): HeldPrice => {
-      const holdId = holdIdOf(one);
-      return { id: holdId, ...one, since: known.get(holdId)?.since ?? now };
+  function quarantine(id: string, raw: Row, prices: readonly QuarantinedValue[]): void {
+    const known = new Map(before?.quarantined.get(id)?.prices.map((one) => [one.id, one]));
+    const named = prices.map((one): QuarantinedPrice => {
+      const quarantineId = quarantineIdOf(one);
+      return { id: quarantineId, ...one, since: known.get(quarantineId)?.since ?? now };
     });
-    held.set(id, { raw, holds: named });
+    quarantined.set(id, { raw, prices: named });
   }
 
   return {
@@ -73,8 +78,10 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
         shared += 1;
         return void entries.push(known);
       }
-      const { row, holds } = quarantineRow(id, raw, known?.row ?? null, (field, value) => isReleased(id, field, value));
-      if (holds.length > 0) hold(id, raw, holds);
+      const { row, quarantined: prices } = quarantineRow(id, raw, known?.row ?? null, (field, value) =>
+        isReleased(id, field, value),
+      );
+      if (prices.length > 0) quarantine(id, raw, prices);
       if (known === null || !sameValue(row, known.row)) return void entries.push(entryOf([id, row]));
       shared += 1;
       entries.push(known);
@@ -85,9 +92,9 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
       const isSame =
         shared === last.length && entries.length === last.length && entries.every((entry, at) => entry === last[at]);
       if (before !== null && isSame && origin.source === before.snapshot.source)
-        return { snapshot: before.snapshot, sha256, held };
-      const id = before !== null && isSame ? before.snapshot.id : stateIdOf(sha256, held);
-      return { snapshot: createSnapshot({ id, ...facts, entries }), sha256, held };
+        return { snapshot: before.snapshot, sha256, quarantined };
+      const id = before !== null && isSame ? before.snapshot.id : stateIdOf(sha256, quarantined);
+      return { snapshot: createSnapshot({ id, ...facts, entries }), sha256, quarantined };
     },
   };
 }
@@ -95,17 +102,21 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
 /** The same price map with other releases. The state itself when no quarantined price is released. */
 export function withReleases(state: CatalogState, isReleased: IsReleased): CatalogState {
   const { snapshot, sha256 } = state;
-  const held = new Map(state.held);
+  const quarantined = new Map(state.quarantined);
   const replaced = new Map<string, CatalogEntry>();
-  for (const [id, { raw, holds }] of state.held) {
-    const remaining = holds.filter(({ field, value }) => !isReleased(id, field, value));
-    if (remaining.length === holds.length) continue;
-    replaced.set(id, entryOf([id, withoutHeld(raw, remaining)]));
-    if (remaining.length === 0) held.delete(id);
-    else held.set(id, { raw, holds: remaining });
+  for (const [id, { raw, prices }] of state.quarantined) {
+    const remaining = prices.filter(({ field, value }) => !isReleased(id, field, value));
+    if (remaining.length === prices.length) continue;
+    replaced.set(id, entryOf([id, withServedValues(raw, remaining)]));
+    if (remaining.length === 0) quarantined.delete(id);
+    else quarantined.set(id, { raw, prices: remaining });
   }
   if (replaced.size === 0) return state;
   const entries = snapshot.entries.map((entry) => replaced.get(entry.id) ?? entry);
   const { takenAt, source } = snapshot;
-  return { snapshot: createSnapshot({ id: stateIdOf(sha256, held), takenAt, source, entries }), sha256, held };
+  return {
+    snapshot: createSnapshot({ id: stateIdOf(sha256, quarantined), takenAt, source, entries }),
+    sha256,
+    quarantined,
+  };
 }

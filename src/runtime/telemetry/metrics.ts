@@ -75,9 +75,7 @@ async function openRegistry(options: MetricsOptions) {
     ({ takenAt }) => Math.max(0, (clock.now().getTime() - takenAt.getTime()) / 1000),
   );
   gauge('lensgate_calls_waiting', 'Records of calls that wait for their commit.', () => calls.waiting());
-  gauge('lensgate_calls_to_unfold', 'Calls that are committed and not yet unfolded into what is read.', () =>
-    calls.backlog(),
-  );
+  gauge('lensgate_calls_to_unfold', 'Calls that are committed and not yet unfolded into rows.', () => calls.backlog());
   gauge('lensgate_connections_open', 'Open connections of clients.', () => connections().open);
   const refused = new Counter({
     name: 'lensgate_connections_refused_total',
@@ -97,7 +95,7 @@ async function openRegistry(options: MetricsOptions) {
     () => reservations().open,
   );
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
-  gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);
+  gauge('lensgate_catalog_quarantined_prices', 'Quarantined prices of the catalog.', ({ quarantined }) => quarantined);
 
   gauge(
     'lensgate_upstream_calls_waiting',
@@ -118,7 +116,7 @@ async function openRegistry(options: MetricsOptions) {
   });
   const writes = new Counter({
     name: 'lensgate_store_write_failures_total',
-    help: 'Writes of all stores that the database did not take: locked, full, read-only or away. Retries count.',
+    help: 'Writes of all stores that the database did not take: locked, full, read-only or unavailable. Retries count.',
     registers,
     collect() {
       writes.reset();
@@ -147,15 +145,15 @@ async function openRegistry(options: MetricsOptions) {
       for (const [provider, count] of unpricedCalls()) unpriced.inc({ provider }, count);
     },
   });
-  const looks = new Counter({
+  const checks = new Counter({
     name: 'lensgate_catalog_refreshes_total',
-    help: 'Looks at the source of the catalog, by what came of them.',
+    help: 'Checks of the source of the catalog, by outcome.',
     labelNames: ['outcome'],
     registers,
     collect() {
-      looks.reset();
-      for (const [outcome, count] of Object.entries(catalog.status().looks) as [CheckOutcome, number][])
-        looks.inc({ outcome }, count);
+      checks.reset();
+      for (const [outcome, count] of Object.entries(catalog.status().checks) as [CheckOutcome, number][])
+        checks.inc({ outcome }, count);
     },
   });
   const expired = new Counter({
@@ -188,7 +186,7 @@ async function openRegistry(options: MetricsOptions) {
     const { total, waiting, to } = names;
     const exported = new Counter({
       name: total,
-      help: `Spans for ${to}, by what became of them; dropped ones found the queue full.`,
+      help: `Spans for ${to}, by outcome; they are dropped when the queue is full.`,
       labelNames: ['outcome'],
       registers,
       collect() {

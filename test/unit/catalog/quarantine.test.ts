@@ -7,7 +7,7 @@ const judge = (row: Row, accepted: Row | null = null, isReleased = (_field: stri
   quarantineRow('m', row, accepted, isReleased);
 /** Reason for the quarantine of a field that changes from `before` to `now`; null for none. */
 const reasonOf = (field: string, now: unknown, before?: unknown): string | null =>
-  judge({ [field]: now }, before === undefined ? null : { [field]: before }).holds[0]?.reason ?? null;
+  judge({ [field]: now }, before === undefined ? null : { [field]: before }).quarantined[0]?.reason ?? null;
 
 describe('a price that moves', () => {
   it.each([
@@ -61,7 +61,7 @@ describe('nested prices', () => {
     const [before, now] = [{ tiered_pricing: tiers(1e-6, 2e-6) }, { tiered_pricing: tiers(1e-6, 2e-5) }];
     expect(judge(now, before)).toEqual({
       row: before,
-      holds: [
+      quarantined: [
         {
           entryId: 'm',
           field: 'tiered_pricing',
@@ -99,9 +99,9 @@ describe('nested prices', () => {
 describe('a row with a quarantined value', () => {
   it('has the last accepted value instead, or no value where none was accepted', () => {
     const row = { mode: 'chat', input_cost_per_token: 1e-4, note: 1, output_cost_per_token: 0.5, max_tokens: 5 };
-    const { row: served, holds } = judge(row, { input_cost_per_token: 1e-6, max_tokens: 4 });
+    const { row: served, quarantined } = judge(row, { input_cost_per_token: 1e-6, max_tokens: 4 });
     expect(JSON.stringify(served)).toBe('{"mode":"chat","input_cost_per_token":0.000001,"note":1,"max_tokens":5}');
-    expect(holds).toEqual([
+    expect(quarantined).toEqual([
       { entryId: 'm', field: 'input_cost_per_token', value: 1e-4, served: 1e-6, reason: 'ten_fold' },
       { entryId: 'm', field: 'output_cost_per_token', value: 0.5, served: undefined, reason: 'absurd' },
     ]);
@@ -112,7 +112,9 @@ describe('a row with a quarantined value', () => {
   });
   it('has exactly the value that was released', () => {
     const isReleased = (field: string, value: unknown) => field === 'input_cost_per_token' && value === 0.5;
-    const reasons = [0.5, 0.6].map((price) => judge({ input_cost_per_token: price }, null, isReleased).holds.length);
+    const reasons = [0.5, 0.6].map(
+      (price) => judge({ input_cost_per_token: price }, null, isReleased).quarantined.length,
+    );
     expect(reasons).toEqual([0, 1]);
   });
   it('has an absurd price that was accepted before and has not changed', () => {
