@@ -31,10 +31,10 @@ interface GuardrailUseOptions {
   readonly scheduler: Scheduler;
 }
 
-/** Most runs of one batch that are kept one by one. All are counted. */
+/** Most runs of one batch that are stored one by one. All are counted. */
 const MOST_RUNS = 1_000;
-/** How long single runs are kept, in ms. */
-const KEPT_MS = 90 * 86_400_000;
+/** How long single runs stay stored, in ms. */
+const RETENTION_MS = 90 * 86_400_000;
 
 type Counts = { -readonly [Name in keyof GuardrailDay]: GuardrailDay[Name] };
 
@@ -87,7 +87,7 @@ export function createGuardrailUseCounter({
     for (pending ??= next(); pending !== null; pending = next()) {
       const now = clock.now();
       // oxlint-disable-next-line no-await-in-loop -- batches come in the order of their numbers
-      await store.add(pending, now, new Date(now.getTime() - KEPT_MS));
+      await store.add(pending, now, new Date(now.getTime() - RETENTION_MS));
     }
   }
 

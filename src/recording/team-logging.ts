@@ -17,7 +17,7 @@ import { exportFormat } from './span-export.ts';
 
 /** How long the callbacks of a team are kept in memory, in ms: as long as rows of keys. */
 const FRESH_MS = 4_000;
-/** How long it is remembered that a team has none, where no other collector takes its calls. Changes are announced. */
+/** How long the absence of callbacks is cached, where no other collector takes its calls. Changes are announced. */
 const NONE_MS = 60_000;
 /** Most teams in memory. */
 const MOST_TEAMS = 10_000;
@@ -105,7 +105,7 @@ export function createTeamLogging(options: {
         withSecrets(one, (text) => secrets.open(text, teamId) ?? ''),
       );
       const team = { readAt: clock.now().getTime(), isDisabled: isLoggingDisabled(metadata), callbacks };
-      // A row that was read before a change is not kept.
+      // A row that was read before a change is not cached.
       if (changes !== changesBefore) return team;
       known.delete(teamId);
       known.set(teamId, team);

@@ -179,7 +179,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     queueMicrotask(() => {
       const now = woken;
       woken = [];
-      for (const look of now) look();
+      for (const wakeReader of now) wakeReader();
     });
   }
 

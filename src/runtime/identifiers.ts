@@ -5,11 +5,11 @@ import { sameBytes } from './same-secret.ts';
 
 /** Random bytes are drawn from the system in pools: a call needs 28 of them. */
 const POOL_BYTES = 8192;
-/** Bytes that are turned to text at once. Ids that are kept hold their text in memory, so it is short. */
+/** Bytes that are turned to text at once. A stored id keeps this whole text in memory, so it is short. */
 const TEXT_BYTES = 512;
 let pool = Buffer.alloc(0);
 let turned = 0;
-/** Hex digits that were not given out yet. */
+/** Hex digits that are not used yet. */
 let digits = '';
 let used = 0;
 

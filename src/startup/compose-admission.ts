@@ -13,7 +13,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import type { StartContext } from './context.ts';
 
-/** Redis answers in less than a millisecond: little is kept in reserve. */
+/** Redis answers in less than a millisecond: shares need no spare room. */
 const REDIS_TIMING: ShareTiming = { tickMs: 100, leastCalls: 0, answerMs: 250 };
 
 /** A statement takes a millisecond and more: shares have room for some calls. */

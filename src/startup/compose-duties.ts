@@ -47,7 +47,7 @@ interface Planned {
   readonly seconds: number;
   readonly longestSeconds: number;
   /** Delay after the start, in ms; 0 when absent. */
-  readonly firstLookMs?: number;
+  readonly firstClaimMs?: number;
   readonly work: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -65,13 +65,13 @@ export function composeDuties(
   const workerId = `${hostname()}:${process.pid}:${randomIds.uuid()}`;
   return [...upkeepOf(context, platform), ...retentionsOf(context, platform)]
     .filter(({ seconds }) => seconds > 0)
-    .map(({ name, seconds, longestSeconds, firstLookMs = 0, work }) =>
+    .map(({ name, seconds, longestSeconds, firstClaimMs = 0, work }) =>
       createDutyRunner({
         duty: { name, everyMs: seconds * MS_PER_SECOND },
         backend: backendOf(platform, { name, workerId, alone }),
         anchor,
         deadlineMs: longestSeconds * MS_PER_SECOND,
-        firstLookMs,
+        firstClaimMs,
         work: (signal) => authorship.by(authorOf(name), () => work(signal)),
         onRun,
         clock: systemClock,
@@ -151,7 +151,7 @@ const retentionsOf = (context: Pick<StartContext, 'settings' | 'log'>, platform:
     name,
     seconds: task.days === 0 ? 0 : RETENTION_SECONDS,
     longestSeconds: LONGEST_SECONDS.retention,
-    firstLookMs: FIRST_ROUND_MS,
+    firstClaimMs: FIRST_ROUND_MS,
     work: async (signal) => {
       const days = typeof task.days === 'number' ? task.days : task.days();
       if (days > 0) await removeOld({ ...task, days, clock: systemClock, log: context.log, signal });

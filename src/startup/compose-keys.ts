@@ -81,11 +81,11 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const common = { generator: keyGenerator, clock: systemClock, failures };
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
-  const held = storedKeys(parts, acceptance, tokens);
+  const keys = storedKeys(parts, acceptance, tokens);
   const virtualKeys = createKeyRing({
     ...common,
     masterKey: settings.masterKey,
-    store: createSessionKeys(held, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
+    store: createSessionKeys(keys, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
     mapped: acceptance !== null && acceptance.rules.keyField !== null,
     pause: unblockedPause,
   });

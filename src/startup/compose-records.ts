@@ -16,7 +16,7 @@ import { randomIds } from '../runtime/identifiers.ts';
 import { createResponseQueue } from '../runtime/responses/response-queue.ts';
 import type { StartContext } from './context.ts';
 
-/** How long the last spans may take to their collector, in ms. */
+/** Deadline of the export of the last spans at the shutdown, in ms. */
 const EXPORT_DRAIN_MS = 1_500;
 /** Maximum wait of a read for records that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
@@ -74,7 +74,7 @@ function composeCallRecords({ log, shutdown }: StartContext, { stores, bus }: Re
   return records;
 }
 
-/** Queues of rows that are stored behind answers. */
+/** Queues of rows that are stored after the answer. */
 const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
   responseQueue: createResponseQueue({
     store: stores.responses,
@@ -131,15 +131,25 @@ export function flushRecords(
     return guardrailUse.flush();
   });
   shutdown.add('decisions', () =>
-    decisionQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
+    decisionQueue
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the last decisions could not be stored and are lost')),
   );
   shutdown.add('health checks', () =>
-    healthCheckQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last health checks were lost')),
+    healthCheckQueue
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the last health checks could not be stored and are lost')),
   );
   shutdown.add('responses', () =>
-    responseQueue.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
+    responseQueue
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the last responses could not be stored and are lost')),
   );
   shutdown.add('records', () =>
-    records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost')),
+    records
+      .flush()
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'the last gateway records could not be stored and are lost'),
+      ),
   );
 }

@@ -9,13 +9,13 @@ import type { AdmissionParts } from './compose-admission.ts';
 /** Deadline of a test of a service, in ms. */
 const ANSWER_MS = 2_000;
 
-interface Tested extends Pick<AdmissionParts, 'pingRedis'> {
+interface TestedServices extends Pick<AdmissionParts, 'pingRedis'> {
   readonly stores: Pick<Stores, 'ping'>;
   readonly webhook: BudgetWebhook | null;
 }
 
 /** Tests of the services that are configured, by name. */
-export function composeServiceTests({ stores, webhook, pingRedis }: Tested): Platform['serviceTests'] {
+export function composeServiceTests({ stores, webhook, pingRedis }: TestedServices): Platform['serviceTests'] {
   const tests = new Map<string, () => Promise<void>>([['database', () => answered('database', stores.ping())]]);
   if (webhook !== null) tests.set('webhook', () => webhook.test(systemClock.now()));
   if (pingRedis !== null) tests.set('redis', () => answered('redis', pingRedis()));

@@ -20,7 +20,7 @@ const AHEAD_MS = 2_500;
 const EVICTION_TRIES = 8;
 /** A call asks again for its shares at most for this long, in ms. Then it is decided without: something is left of each limit. */
 const LONGEST_WAIT_MS = 2_000;
-/** Least time between two LRU moves of a counter, in ms, because a move costs more than a look-up. */
+/** Least time between two LRU moves of a counter, in ms, because a move costs more than a lookup. */
 const MOVE_MS = 1_000;
 
 /** Reservation counts, for metrics. */
@@ -119,7 +119,7 @@ export function createMemoryAdmission({
     return waits === null ? null : Promise.all(waits);
   }
 
-  function look(charges: readonly Charge[], now: number): readonly Charged[] {
+  function chargedOf(charges: readonly Charge[], now: number): readonly Charged[] {
     expire(leases, now);
     return charges.map((charge) => ({ charge, counter: counterOf(charge.counter), progress: 0n }));
   }
@@ -167,13 +167,13 @@ export function createMemoryAdmission({
   return {
     reserve(charges) {
       const now = nowMs();
-      const charged = look(charges, now);
+      const charged = chargedOf(charges, now);
       const waits = dueReads(charged, now);
       return waits === null ? admit(charged) : waits.then(() => admit(charged));
     },
     check(charges) {
       const now = nowMs();
-      const charged = look(charges, now);
+      const charged = chargedOf(charges, now);
       const waits = dueReads(charged, now);
       return waits === null ? checked(charged) : waits.then(() => checked(charged));
     },

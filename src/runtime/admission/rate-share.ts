@@ -27,12 +27,12 @@ export class RateShare implements Holder {
   #window: number | null = null;
   /** End of the window by the clock of this process. */
   #endMs = Number.POSITIVE_INFINITY;
-  /** Counts the windows that this share has seen. */
+  /** Number of windows of this share so far. */
   #windows = 0;
   /** Use that belongs to the next window. */
   #carried = 0;
   #ceiling = 0;
-  /** What is left of the limit beyond the ceiling, as the ledger last said. */
+  /** What is left of the limit beyond the ceiling, by the last answer of the ledger. */
   #left: number;
   #epoch = 0;
   #joins = true;
@@ -148,15 +148,15 @@ export class RateShare implements Holder {
     };
   }
 
-  answer({ granted, left, window, windowLeftMs }: Share, asked: Ask, sentMs: number): void {
+  answer({ granted, left, window, windowLeftMs }: Share, ask: Ask, sentMs: number): void {
     this.#joins = false;
     // Room that was granted before the limit was lowered is returned with the next request.
-    const lowered = Math.max(0, Number(asked.limit) - this.#limit);
+    const lowered = Math.max(0, Number(ask.limit) - this.#limit);
     const further = lowered > 0 ? 0 : Number(granted);
     this.#left = Number(left) - further - lowered;
     if (this.kind === 'window') {
       const endMs = sentMs + windowLeftMs;
-      if (asked.window !== null && window !== asked.window) {
+      if (ask.window !== null && window !== ask.window) {
         this.#begin(window, endMs);
         this.#ceiling = further;
         return;
@@ -166,7 +166,7 @@ export class RateShare implements Holder {
       this.used += this.#carried;
       this.#carried = 0;
     }
-    this.#ceiling = lowered > 0 ? this.used : Number(asked.held) + further;
+    this.#ceiling = lowered > 0 ? this.used : Number(ask.held) + further;
   }
 
   tick(): 'ask' | 'stay' | 'drop' {
@@ -193,7 +193,7 @@ export class RateShare implements Holder {
     );
   }
 
-  /** Whether the last answer holds though the ledger is away: of a window until its end. */
+  /** Whether the last answer holds while the ledger is unavailable: of a window until its end. */
   #remembers(): boolean {
     if (this.kind === 'slots') return this.#shares.remembers(this.#epoch);
     return this.#window !== null && !this.#isOver() && this.#shares.isAway();

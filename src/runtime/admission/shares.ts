@@ -5,7 +5,7 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Most asks of one round trip. */
 const BATCH = 200;
-/** After the loss of the ledger, what it last said counts for this long, in ms. */
+/** After the loss of the ledger, its last answer counts for this long, in ms. */
 const REMEMBERED_MS = 5_000;
 /** Least time between two heartbeats of a process without calls. Well below the lease. */
 const HEARTBEAT_MS = 3_000;
@@ -18,7 +18,7 @@ export interface Holder {
   queued: boolean;
   /** The ask to send now. From here until the answer, calls are admitted from the amount held in it. */
   ask(): Ask;
-  answer(share: Share, asked: Ask, sentMs: number): void;
+  answer(share: Share, ask: Ask, sentMs: number): void;
   /** Action at a tick: send a request, visit again, or neither. */
   tick(): 'ask' | 'stay' | 'drop';
 }
@@ -42,11 +42,11 @@ export interface Shares {
   isAway(): boolean;
   /** Whether an answer of an epoch still holds: of this one, or of the last one for a short time after the loss of the ledger. */
   remembers(epoch: number): boolean;
-  /** Sends the ask of a holder with the next round trip. Resolves with its answer, or when the ledger is away. */
+  /** Sends the ask of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
   ask(holder: Holder): Promise<void>;
   /** Visits the holder at the next ticks, until it has nothing to report. */
   watch(holder: Holder): void;
-  /** Null when the ledger is away. */
+  /** Null when the ledger is unavailable. */
   snapshot(counters: readonly string[]): Promise<readonly LedgerSnapshot[] | null>;
   counts(): { readonly away: boolean; readonly losses: number };
   /** Reports the last state, and ends the lease. */
@@ -103,7 +103,7 @@ export function createShares({
     if (!state.isStopped) changed(failure);
   }
 
-  /** When the ledger does not know this process any more, its shares are lost. */
+  /** When the ledger has removed this process, its shares are lost. */
   function met(isNew: boolean): void {
     if (isNew && state.hasMet) state.epoch += 1;
     state.hasMet = true;
@@ -130,8 +130,8 @@ export function createShares({
       const { shares, isNew } = await inTime(ledger.ask(process, asks), answerMs);
       met(isNew);
       for (const [position, holder] of holders.entries()) {
-        const [share, asked] = [shares[position], asks[position]];
-        if (share !== undefined && asked !== undefined) holder.answer(share, asked, sentMs);
+        const [share, ask] = [shares[position], asks[position]];
+        if (share !== undefined && ask !== undefined) holder.answer(share, ask, sentMs);
       }
     } catch (error) {
       lose(error);
@@ -166,7 +166,7 @@ export function createShares({
     changed(null);
   }
 
-  /** Looks whether the ledger answers; also the heartbeat. */
+  /** Probes the ledger; also the heartbeat. */
   function probeOnce(): Promise<void> {
     state.sentMs = clock.monotonicMs();
     probing ??= probe().finally(() => {

@@ -95,7 +95,7 @@ export class SpendShare implements Holder {
     return this.#remembers() && this.leftOf(limit) <= 0n;
   }
 
-  /** Tells that an amount was reserved. */
+  /** Counts a reserved amount. */
   took(amount: bigint): void {
     this.#taken += amount;
     this.#amount = amount;
@@ -103,7 +103,7 @@ export class SpendShare implements Holder {
     this.#shares.watch(this);
   }
 
-  /** Tells that the use of the counter has changed. */
+  /** The use of the counter has changed: it is reported with the next tick. */
   changed(): void {
     this.#shares.watch(this);
   }
@@ -152,17 +152,17 @@ export class SpendShare implements Holder {
     return ask;
   }
 
-  answer({ known, granted, left }: Share, asked: Ask): void {
+  answer({ known, granted, left }: Share, ask: Ask): void {
     this.#isKnown = known;
     if (!known) {
-      this.#ceiling = asked.held;
+      this.#ceiling = ask.held;
       this.#reread();
       return;
     }
     this.#joins = false;
-    this.#reported = asked.stored;
-    this.#left = left - granted + this.#limit - asked.limit;
-    this.#ceiling = asked.held + granted;
+    this.#reported = ask.stored;
+    this.#left = left - granted + this.#limit - ask.limit;
+    this.#ceiling = ask.held + granted;
   }
 
   tick(): 'ask' | 'stay' | 'drop' {

@@ -6,12 +6,12 @@ import { sameBytes } from '../same-secret.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
-/** Messages that are remembered. */
-const REMEMBERED = 10_000;
+/** Most messages in memory, to recognize repeated ones. */
+const MOST_MESSAGES = 10_000;
 
 /** Signatures of webhooks: `sha256=` and the HMAC-SHA256 of the body in hexadecimal. */
 export function createAgentMessages(secret: Secret | null): AgentMessages {
-  const seen = new Set<string>();
+  const received = new Set<string>();
   return {
     configured: secret !== null,
     isSigned(bytes, signature) {
@@ -21,9 +21,9 @@ export function createAgentMessages(secret: Secret | null): AgentMessages {
     },
     isNew(bytes) {
       const digest = createHash('sha256').update(bytes).digest('base64');
-      if (seen.has(digest)) return false;
-      seen.add(digest);
-      evictOldest(seen, REMEMBERED);
+      if (received.has(digest)) return false;
+      received.add(digest);
+      evictOldest(received, MOST_MESSAGES);
       return true;
     },
   };

@@ -32,7 +32,7 @@ export class FreeTierCounter {
   readonly ipHash: string;
   /** Set by every call, cleared by the sweep for idle clients. */
   active = true;
-  readonly #house: CounterContext;
+  readonly #context: CounterContext;
   #day: number;
   /** Reserved and not granted. */
   #left = 0;
@@ -48,10 +48,10 @@ export class FreeTierCounter {
   #busy: Promise<void> | null = null;
   #reading: Promise<number> | null = null;
 
-  constructor(ipHash: string, day: number, house: CounterContext) {
+  constructor(ipHash: string, day: number, context: CounterContext) {
     this.ipHash = ipHash;
     this.#day = day;
-    this.#house = house;
+    this.#context = context;
   }
 
   /** Whether a store operation is running or awaited. */
@@ -68,11 +68,11 @@ export class FreeTierCounter {
       if (this.#left <= this.#refillAt && this.#left > 0) this.#refill();
       return 'taken';
     }
-    return this.#fullUntilMs > this.#house.monotonicMs() ? 'none' : 'ask';
+    return this.#fullUntilMs > this.#context.monotonicMs() ? 'none' : 'ask';
   }
 
   /** As `take`, with store queries. Rejects when the store does not answer. */
-  async takeAfterAsking(today: () => number): Promise<'taken' | 'none'> {
+  async takeWithStore(today: () => number): Promise<'taken' | 'none'> {
     this.#waiting += 1;
     try {
       for (;;) {
@@ -87,7 +87,7 @@ export class FreeTierCounter {
 
   /** Use of this day: the store's count without the calls that are not granted here. */
   async usage(today: () => number): Promise<FreeTierUsage> {
-    const { limit } = this.#house;
+    const { limit } = this.#context;
     this.active = true;
     const requestsToday = await (this.#reading ??= this.#read(today).finally(() => {
       this.#reading = null;
@@ -101,7 +101,7 @@ export class FreeTierCounter {
   }
 
   /** Returns the remaining calls and grants no more of them; null when there are none. */
-  surrender(): FreeTierCalls | null {
+  takeUnused(): FreeTierCalls | null {
     const calls = this.#left;
     this.#left = 0;
     return calls === 0 ? null : { day: dayText(this.#day), ipHash: this.ipHash, calls };
@@ -121,11 +121,11 @@ export class FreeTierCounter {
   }
 
   #refill(): void {
-    if (this.#busy !== null || this.#used >= this.#house.limit) return;
-    const nowMs = this.#house.monotonicMs();
+    if (this.#busy !== null || this.#used >= this.#context.limit) return;
+    const nowMs = this.#context.monotonicMs();
     if (nowMs < this.#retryMs) return;
     this.#retryMs = nowMs + RETRY_MS;
-    this.#reserve().catch(this.#house.failed);
+    this.#reserve().catch(this.#context.failed);
   }
 
   #occupy(work: Promise<void>): Promise<void> {
@@ -137,7 +137,7 @@ export class FreeTierCounter {
   }
 
   #reserve(): Promise<void> {
-    const { store, limit, monotonicMs, answerMs } = this.#house;
+    const { store, limit, monotonicMs, answerMs } = this.#context;
     const day = this.#day;
     const calls = blockSize(limit, this.#used, this.#waiting);
     const asking = store.reserve({ day: dayText(day), ipHash: this.ipHash, calls }, limit);
@@ -159,7 +159,7 @@ export class FreeTierCounter {
     while (this.#busy !== null) await this.#busy.catch(() => {});
     const day = today();
     if (day !== this.#day) this.#begin(day);
-    const { store, answerMs } = this.#house;
+    const { store, answerMs } = this.#context;
     let requests = 0;
     const answered = store.usedOn(dayText(day), this.ipHash).then((used) => {
       requests = Math.max(0, used - (day === this.#day ? this.#left : 0));

@@ -15,10 +15,10 @@ import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { FreeTierCounter } from './counter.ts';
 
-/** Most clients in memory. The least recently seen one is evicted; its count stays in the store. */
+/** Most clients in memory. The least recently active one is evicted; its count stays in the store. */
 const MOST_CLIENTS = 20_000;
 /** Clients checked to find one that can be evicted; the bound above may be exceeded by as many for a while. */
-const MOST_LOOKED_AT = 64;
+const MOST_CHECKED = 64;
 /** Interval of the sweep, in ms. A client without a call during an interval is removed. */
 const IDLE_MS = 300_000;
 /** Most rows of one statement, so that other writes run in between. */
@@ -74,12 +74,12 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     quietUntilMs = nowMs + QUIET_MS;
     options.failed(error);
   }
-  const house = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };
+  const counterContext = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };
   const counters = new Map<string, FreeTierCounter>();
-  let hand = counters.entries();
+  let cursor = counters.entries();
   const misses = new Map<string, { count: number; readonly untilMs: number }>();
-  const surrendered: FreeTierCalls[] = [];
-  let returning: Promise<void> | null = null;
+  const unusedCalls: FreeTierCalls[] = [];
+  let releasing: Promise<void> | null = null;
   let sweeping: ScheduledTask | null = null;
   let removedBefore = '';
 
@@ -88,36 +88,36 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   async function releaseAll(): Promise<void> {
     // Collects the clients of the same turn of the event loop.
     await Promise.resolve();
-    while (surrendered.length > 0) {
+    while (unusedCalls.length > 0) {
       // On failure these calls stay counted as used.
-      await store.release(surrendered.splice(0, STEP)).catch(failed);
+      await store.release(unusedCalls.splice(0, STEP)).catch(failed);
     }
   }
 
   function releaseUnused(): Promise<void> {
-    returning ??= releaseAll().finally(() => {
-      returning = null;
+    releasing ??= releaseAll().finally(() => {
+      releasing = null;
     });
-    return returning;
+    return releasing;
   }
 
   function release(network: string, counter: FreeTierCounter): void {
     counters.delete(network);
-    const unused = counter.surrender();
-    if (unused !== null) surrendered.push(unused);
+    const unused = counter.takeUnused();
+    if (unused !== null) unusedCalls.push(unused);
   }
 
   /** Evicts one client by the clock algorithm: active clients get a second chance. */
   function makeRoom(): void {
-    for (let looked = 0; looked < MOST_LOOKED_AT && counters.size >= mostClients; looked += 1) {
-      const { done, value } = hand.next();
-      if (done) hand = counters.entries();
-      else leaveOrRest(...value);
+    for (let checked = 0; checked < MOST_CHECKED && counters.size >= mostClients; checked += 1) {
+      const { done, value } = cursor.next();
+      if (done) cursor = counters.entries();
+      else evictOrDeactivate(...value);
     }
-    if (surrendered.length > 0) void releaseUnused();
+    if (unusedCalls.length > 0) void releaseUnused();
   }
 
-  function leaveOrRest(network: string, counter: FreeTierCounter): void {
+  function evictOrDeactivate(network: string, counter: FreeTierCounter): void {
     if (!counter.active && !counter.busy) release(network, counter);
     counter.active = false;
   }
@@ -126,7 +126,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     const known = counters.get(network);
     if (known !== undefined) return known;
     if (counters.size >= mostClients) makeRoom();
-    const counter = new FreeTierCounter(ipHash(network), day, house);
+    const counter = new FreeTierCounter(ipHash(network), day, counterContext);
     counters.set(network, counter);
     return counter;
   }
@@ -135,12 +135,12 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     return new FreeTierUsedUp(limit, secondsLeft(clock.now().getTime()), { keyRefused, onSale });
   }
 
-  async function askAndCount(counter: FreeTierCounter, keyRefused: boolean): Promise<void> {
-    const taken = await counter.takeAfterAsking(today).catch(unanswered);
+  async function countWithStore(counter: FreeTierCounter, keyRefused: boolean): Promise<void> {
+    const taken = await counter.takeWithStore(today).catch(storeUnavailable);
     if (taken === 'none') throw refusal(keyRefused);
   }
 
-  function unanswered(cause: unknown): never {
+  function storeUnavailable(cause: unknown): never {
     throw new Unavailable('Free calls cannot be counted now: the store does not answer.', undefined, { cause });
   }
 
@@ -151,10 +151,10 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     const taken = counter.take(day);
     if (taken === 'taken') return undefined;
     if (taken === 'none') throw refusal(keyRefused);
-    return askAndCount(counter, keyRefused);
+    return countWithStore(counter, keyRefused);
   }
 
-  function missed(network: string): void {
+  function countMiss(network: string): void {
     const nowMs = clock.monotonicMs();
     const known = misses.get(network);
     if (known !== undefined && known.untilMs > nowMs) {
@@ -166,14 +166,14 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     evictOldest(misses, MOST_MISSING);
   }
 
-  function triesTooMany(network: string): boolean {
+  function hasTooManyMisses(network: string): boolean {
     const known = misses.get(network);
     return known !== undefined && known.count >= MOST_MISSES && known.untilMs > clock.monotonicMs();
   }
 
-  async function chargeUnlessPaid(network: string, held: Promise<boolean>): Promise<void> {
-    if (await held) return;
-    missed(network);
+  async function chargeUnlessPaid(network: string, isPaid: Promise<boolean>): Promise<void> {
+    if (await isPaid) return;
+    countMiss(network);
     await count(network, true);
   }
 
@@ -186,7 +186,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   }
 
   async function sweep(): Promise<void> {
-    for (const [network, counter] of counters) leaveOrRest(network, counter);
+    for (const [network, counter] of counters) evictOrDeactivate(network, counter);
     await releaseUnused();
     await removeOldDays().catch(failed);
   }
@@ -194,12 +194,12 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   return {
     charge({ network, credential }: Client) {
       if (credential === null) return count(network, false);
-      if (triesTooMany(network)) return count(network, true);
-      const held = paidKeys.holds(credential.reveal());
-      if (held === true) return undefined;
-      return held === false ? count(network, true) : chargeUnlessPaid(network, held);
+      if (hasTooManyMisses(network)) return count(network, true);
+      const isPaid = paidKeys.holds(credential.reveal());
+      if (isPaid === true) return undefined;
+      return isPaid === false ? count(network, true) : chargeUnlessPaid(network, isPaid);
     },
-    usageOf: ({ network }) => counterOf(network, today()).usage(today).catch(unanswered),
+    usageOf: ({ network }) => counterOf(network, today()).usage(today).catch(storeUnavailable),
     start() {
       sweeping ??= scheduler.every({ name: 'free-tier-sweep', everyMs: IDLE_MS, run: sweep });
       void removeOldDays().catch(failed);

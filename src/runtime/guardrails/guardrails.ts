@@ -25,7 +25,7 @@ interface GuardrailOptions {
 
 /** A stored guardrail, as configured and as it runs. */
 interface LoadedGuardrail {
-  /** Tells every change: a sealed text is never the same twice. */
+  /** Differs after each change: encrypting the same text again gives another ciphertext. */
   readonly version: string;
   readonly shown: GuardrailDefinition;
   readonly run: GuardrailDefinition;

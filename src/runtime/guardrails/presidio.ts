@@ -55,9 +55,9 @@ export const presidio =
 
     async function analyze(
       text: string,
-      { language, entities: asked, signal }: Pick<Inspection, 'language' | 'entities' | 'signal'>,
+      { language, entities: requested, signal }: Pick<Inspection, 'language' | 'entities' | 'signal'>,
     ): Promise<readonly Finding[]> {
-      const kinds = asked ?? (listed.length === 0 ? undefined : listed);
+      const kinds = requested ?? (listed.length === 0 ? undefined : listed);
       const body = {
         text,
         language: language ?? read.presidio_language ?? 'en',

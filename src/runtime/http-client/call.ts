@@ -53,10 +53,9 @@ export class Call implements ByteStream, Watched {
   #earlyBytes = 0;
   /** How the body ended, until the reader has it. */
   #ended: { readonly error: Error | null } | null = null;
-  /** The reader asked for a pause. */
+  /** The reader requested a pause. */
   #paused = false;
-  /** The carrier is paused. */
-  #held = false;
+  #carrierPaused = false;
 
   /** `headMs` is the time to the head of the answer. */
   constructor(settle: Settle, signal: AbortSignal, headMs: number, terms: CallTerms) {
@@ -88,16 +87,16 @@ export class Call implements ByteStream, Watched {
   /** Receives bytes that must not change later. */
   body(chunk: Uint8Array): void {
     if (this.over) return;
-    if (!this.#held) this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
+    if (!this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
     if (this.#sink !== null && !this.#paused) {
       if (this.#give(this.#sink, chunk)) return;
       this.#paused = true;
-      this.#hold();
+      this.#pauseCarrier();
       return;
     }
     this.#early.push(chunk);
     this.#earlyBytes += chunk.length;
-    if (this.#earlyBytes > EARLY_BYTES) this.#hold();
+    if (this.#earlyBytes > EARLY_BYTES) this.#pauseCarrier();
   }
 
   /** The answer is complete. */
@@ -117,7 +116,7 @@ export class Call implements ByteStream, Watched {
   expired(): void {
     const stage = this.#headCame ? 'BODY_TIMEOUT' : this.#carrier?.queued === true ? 'QUEUE_TIMEOUT' : 'HEAD_TIMEOUT';
     this.#release();
-    if (!this.#held) return this.failed(new ConnectionEnded(stage));
+    if (!this.#carrierPaused) return this.failed(new ConnectionEnded(stage));
     this.#early = [];
     this.#paused = false;
     this.failed(new ReaderStalled());
@@ -131,7 +130,7 @@ export class Call implements ByteStream, Watched {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    if (this.#held) this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
+    if (this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
     this.#deliver();
   }
 
@@ -154,9 +153,9 @@ export class Call implements ByteStream, Watched {
     }
   }
 
-  #hold(): void {
-    if (this.#held || this.over) return;
-    this.#held = true;
+  #pauseCarrier(): void {
+    if (this.#carrierPaused || this.over) return;
+    this.#carrierPaused = true;
     this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
     this.#carrier?.pause();
   }
@@ -188,7 +187,7 @@ export class Call implements ByteStream, Watched {
       const chunk = this.#early.shift();
       if (chunk && !this.#give(sink, chunk)) {
         this.#paused = true;
-        this.#hold();
+        this.#pauseCarrier();
       }
     }
     if (this.#over) return;
@@ -201,8 +200,8 @@ export class Call implements ByteStream, Watched {
     }
     if (this.#paused) return;
     this.#earlyBytes = 0;
-    if (!this.#held) return;
-    this.#held = false;
+    if (!this.#carrierPaused) return;
+    this.#carrierPaused = false;
     this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
     this.#carrier?.resume();
   }

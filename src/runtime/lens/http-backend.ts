@@ -63,8 +63,8 @@ function failureOf(status: number, body: unknown): DomainError {
 }
 
 const delayOf = (nth: number, headers: Headers | null): number => {
-  const asked = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
-  return Math.min(LONGEST_DELAY_MS, Number.isFinite(asked) ? asked : FIRST_DELAY_MS * 2 ** nth);
+  const retryAfterMs = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
+  return Math.min(LONGEST_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
 };
 
 /** A server on another machine, by the documented protocol. Failures that may pass are retried. */
@@ -129,8 +129,8 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     sample: (claim, signal) => about<Sample>(claim, { method: 'GET', path: '/sample' }, signal),
     reviews: (claim, signal) => about<readonly Review[]>(claim, { method: 'GET', path: '/reviews' }, signal),
     content(claim, executionId, cursor, signal) {
-      const asked = new URLSearchParams({ execution_id: executionId, ...(cursor === null ? {} : { cursor }) });
-      return about<ContentPage>(claim, { method: 'GET', path: `/content?${asked}` }, signal);
+      const query = new URLSearchParams({ execution_id: executionId, ...(cursor === null ? {} : { cursor }) });
+      return about<ContentPage>(claim, { method: 'GET', path: `/content?${query}` }, signal);
     },
     async model({ lensId, runId, attempt }, call, signal) {
       const path = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}/model`;

@@ -86,9 +86,9 @@ function createLookup(trustedProxies: readonly string[]): (text: string) => Pars
 
 /** The network of a connection's peer; null for a trusted proxy, which connects for many clients. */
 export function createPeerNetworks(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
-  const look = createLookup(trustedProxies);
+  const lookUp = createLookup(trustedProxies);
   return (peer) => {
-    const known = peer === undefined ? null : look(peer);
+    const known = peer === undefined ? null : lookUp(peer);
     if (known === null) return 'unknown';
     return known.trusted ? null : known.network;
   };
@@ -103,14 +103,14 @@ type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => 
  * that wrote it is the client.
  */
 function createClients(trustedProxies: readonly string[], part: 'network' | 'address'): ClientOf {
-  const look = createLookup(trustedProxies);
+  const lookUp = createLookup(trustedProxies);
 
   function behind(proxy: ParsedAddress, chain: string): ParsedAddress {
     let client = proxy;
     let end = chain.length;
     for (let hop = 0; hop < MOST_HOPS && end >= 0 && client.trusted; hop += 1) {
       const comma = end === 0 ? -1 : chain.lastIndexOf(',', end - 1);
-      const next = look(chain.slice(comma + 1, end));
+      const next = lookUp(chain.slice(comma + 1, end));
       if (next === null) return client;
       client = next;
       end = comma;
@@ -119,7 +119,7 @@ function createClients(trustedProxies: readonly string[], part: 'network' | 'add
   }
 
   return (peerText, forwardedFor) => {
-    const peer = peerText === undefined ? null : look(peerText);
+    const peer = peerText === undefined ? null : lookUp(peerText);
     if (peer === null) return 'unknown';
     return (peer.trusted && forwardedFor !== undefined ? behind(peer, forwardedFor) : peer)[part];
   };

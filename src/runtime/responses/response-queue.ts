@@ -79,10 +79,10 @@ export function createResponseQueue({
     },
     faultOf: (error) => (error instanceof Unavailable ? 'store' : 'either'),
     failed: (error, count) => log.error({ err: error, waiting: count }, 'responses could not be stored; trying again'),
-    dropped: (count) => log.error({ count }, 'responses were lost: the store stayed away too long'),
+    dropped: (count) => log.error({ count }, 'responses were lost: the store was unavailable for too long'),
     refused({ row }, error) {
       arrived(row);
-      log.error({ err: error, responseId: row.id }, 'a response was given up: the store cannot take it');
+      log.error({ err: error, responseId: row.id }, 'a response was dropped: the store refused it');
     },
   });
 

@@ -70,11 +70,11 @@ export function readConfigDocument(
   const content: Record<string, unknown> = {};
   const segments = new Map<string, Segment[]>();
   const queue: NamedFile[] = [{ file, by: null }];
-  const seen = new Set<string>();
+  const readPaths = new Set<string>();
   for (const named of queue) {
     const path = resolve(named.file);
-    if (seen.has(path)) continue;
-    seen.add(path);
+    if (readPaths.has(path)) continue;
+    readPaths.add(path);
     const part = readPart(named);
     for (const [section, value] of Object.entries(part.content)) {
       if (section === 'include') queue.push(...includedFiles(value, part, dirname(file)));
@@ -107,7 +107,7 @@ export function readConfigDocument(
   return {
     content: resolved as Readonly<Record<string, unknown>>,
     declared: content,
-    files: [...seen],
+    files: [...readPaths],
     variables: variables.values,
     warnings: variables.warnings,
     faults,

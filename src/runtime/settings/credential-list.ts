@@ -19,12 +19,12 @@ export const credentialEntry = z.looseObject({
 const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
- * The credentials of `credential_list`; empty when one is wrong, with a fault for each. `tell` gets references to variables
+ * The credentials of `credential_list`; empty when one is wrong, with a fault for each. `faultIfStrict` gets references to variables
  * that are not set: these values are absent, and the start goes on.
  */
 export function readCredentialList(
   document: ConfigDocument,
-  { fault, tell }: Readonly<Record<'fault' | 'tell', (fault: ConfigFault) => void>>,
+  { fault, faultIfStrict }: Readonly<Record<'fault' | 'faultIfStrict', (fault: ConfigFault) => void>>,
 ): readonly DeclaredCredential[] {
   const refuse = (path: Path, message: string): void => {
     const place = [SECTION, ...path];
@@ -54,7 +54,7 @@ export function readCredentialList(
       const variable = typeof written === 'string' ? REFERENCE.exec(written)?.[1] : undefined;
       if (variable !== undefined) {
         const message = `the environment variable ${variable} it refers to is not set`;
-        tell({ ...document.placeOf(place), key: place.join('.'), message });
+        faultIfStrict({ ...document.placeOf(place), key: place.join('.'), message });
       }
       return false;
     };

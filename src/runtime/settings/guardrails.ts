@@ -33,13 +33,13 @@ interface GuardrailReading {
   /** A wrong value, which stops the start. */
   readonly fault: (fault: ConfigFault) => void;
   /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly tell: (fault: ConfigFault) => void;
+  readonly faultIfStrict: (fault: ConfigFault) => void;
 }
 
 /** The guardrails of the file; empty when one is wrong, with a fault for each. */
 export function readGuardrails(
   document: ConfigDocument,
-  { fault, tell }: GuardrailReading,
+  { fault, faultIfStrict }: GuardrailReading,
 ): readonly GuardrailDefinition[] {
   const at = (path: Path, message: string): ConfigFault => {
     const place = [SECTION, ...path];
@@ -68,11 +68,11 @@ export function readGuardrails(
   const definitions = parsed.data.map((entry, index) => {
     const { faults, notes, ...common } = commonParams(entry.litellm_params);
     for (const { path, message } of faults) refuse([index, 'litellm_params', ...path], message);
-    for (const { path, message } of notes) tell(at([index, 'litellm_params', ...path], message));
+    for (const { path, message } of notes) faultIfStrict(at([index, 'litellm_params', ...path], message));
     const wrongName = nameFault(entry.guardrail_name);
     if (wrongName !== null) refuse([index, 'guardrail_name'], wrongName);
     for (const name of Object.keys(entry))
-      if (!MEMBERS.includes(name)) tell(at([index, name], unknownMember(name, entry.litellm_params)));
+      if (!MEMBERS.includes(name)) faultIfStrict(at([index, name], unknownMember(name, entry.litellm_params)));
     const alike = `${entry.litellm_params.guardrail} ${entry.guardrail_name}`;
     const before = equals.get(alike) ?? 0;
     equals.set(alike, before + 1);

@@ -21,7 +21,7 @@ interface ModelReading {
   /** A wrong value, which stops the start. */
   readonly fault: (fault: ConfigFault) => void;
   /** A model that cannot be called, which stops the start only where the configuration is strict. */
-  readonly tell: (fault: ConfigFault) => void;
+  readonly faultIfStrict: (fault: ConfigFault) => void;
   readonly warn: (text: string) => void;
 }
 
@@ -78,7 +78,7 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
   return deployments.map((deployment, index) => {
     const fault = faultOf(deployment, index, { document, unset, about });
     if (fault === null) return deployment;
-    about.tell(fault);
+    about.faultIfStrict(fault);
     return { ...deployment, misconfigured: fault.message };
   });
 }

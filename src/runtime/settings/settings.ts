@@ -212,24 +212,24 @@ export function readSettings(
   const read = readValues({ args, env, document }, fault);
   const { values } = read;
 
-  const tell = (one: ConfigFault): void => (values.strictConfig ? fault(one) : warn(faultText(one)));
+  const faultIfStrict = (one: ConfigFault): void => (values.strictConfig ? fault(one) : warn(faultText(one)));
   const deployments = readModels(document, {
     dropParams: values.dropParams,
     hasClientCredentials: values.clientCredentials,
     env,
     fault,
-    tell,
+    faultIfStrict,
     warn,
   });
-  const credentials = readCredentialList(document, { fault, tell });
+  const credentials = readCredentialList(document, { fault, faultIfStrict });
   const endpoints = readPassThrough(document, { env, fault });
-  const guardrails = readGuardrails(document, { fault, tell });
+  const guardrails = readGuardrails(document, { fault, faultIfStrict });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
   if (guardrails.some(({ defaultOn }) => defaultOn))
     warn('Guardrails that run on every call do not check files, batches, realtime sessions, moderations and MCP.');
-  for (const warning of configWarnings(document)) tell(warning);
+  for (const warning of configWarnings(document)) faultIfStrict(warning);
   const environment = createEnvironment(env);
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);

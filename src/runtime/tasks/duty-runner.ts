@@ -20,8 +20,8 @@ interface DutyRunnerOptions {
   readonly anchor: Date;
   /** Longest time of a run, in ms. A longer one is aborted, and the next period runs again. */
   readonly deadlineMs: number;
-  /** Delay of the first check after the start. */
-  readonly firstLookMs: number;
+  /** Delay of the first claim after the start, in ms. */
+  readonly firstClaimMs: number;
   /** Rejects with the signal's reason when it stops before its end. */
   readonly work: (signal: AbortSignal) => Promise<void>;
   /** Called after each run, before its job ends; it must not throw. */
@@ -31,17 +31,17 @@ interface DutyRunnerOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** A duty that another process holds now. */
+/** Another process has the lease of the duty now. */
 class DutyLost extends Error {
   override readonly name = 'DutyLost';
 }
 
 /**
- * Looks for the job of each period when the period begins, and for jobs of lost processes twice in a lease. While the work
+ * Claims the job of each period when the period begins, and jobs of lost processes twice in a lease. While the work
  * runs, its lease is extended. A failed run, and one that is aborted at its deadline, is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
-  const { duty, backend, anchor, deadlineMs, firstLookMs, work, onRun, clock, scheduler, log } = options;
+  const { duty, backend, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;
   const leaseMs = dutyLeaseMs(duty);
   let task: ScheduledTask | null = null;
   /** The latest period whose job this process has added, in Unix ms. */
@@ -93,7 +93,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
 
   return {
     start() {
-      task = scheduler.every({ name: duty.name, everyMs: nextClaimMs, firstMs: firstLookMs, run: claimAndRun });
+      task = scheduler.every({ name: duty.name, everyMs: nextClaimMs, firstMs: firstClaimMs, run: claimAndRun });
     },
     stop: async () => task?.stop(),
   };

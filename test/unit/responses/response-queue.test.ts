@@ -102,7 +102,7 @@ describe('the queue of responses', () => {
     (await store.commit()).end();
     await flushed;
     expect([await queue.find('resp_1'), (await queue.find('resp_2'))?.id]).toEqual([null, 'resp_2']);
-    expect(logLines).toEqual(['a response was given up: the store cannot take it']);
+    expect(logLines).toEqual(['a response was dropped: the store refused it']);
   });
 
   it('refuses a response that is too large, and more responses than its limit', async () => {

@@ -59,7 +59,7 @@ function aRunner() {
     backend,
     anchor: new Date(0),
     deadlineMs: 150_000,
-    firstLookMs: 100,
+    firstClaimMs: 100,
     work(signal) {
       const end = Promise.withResolvers<void>();
       if (!state.deaf) signal.addEventListener('abort', () => end.reject(signal.reason as Error));

@@ -19,7 +19,7 @@ export const LENS_SETTINGS = {
     env: ['LENSGATE_LENS_POLL_SECONDS'],
     file: 'general_settings.lens.poll_seconds',
     unit: 's',
-    description: 'Time between looks for due lens runs.',
+    description: 'Time between checks for due lens runs.',
   }),
   lensSignalSeconds: setting({
     kind: decimal({ from: 0, to: 3_600 }),
@@ -27,7 +27,7 @@ export const LENS_SETTINGS = {
     env: ['LENSGATE_LENS_SIGNAL_SECONDS'],
     file: 'general_settings.lens.signal_seconds',
     unit: 's',
-    description: 'Time between looks for traces whose signals are not known. 0 never looks.',
+    description: 'Time between checks for traces whose signals are not known. 0 never checks.',
   }),
   lensServiceToken: setting({
     kind: secret(`at least ${SHORTEST_TOKEN} characters`, (token) =>

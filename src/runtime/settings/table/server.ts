@@ -207,7 +207,7 @@ export const SERVER_SETTINGS = {
     file: 'general_settings.config_watch_seconds',
     unit: 's',
     description:
-      'Interval between looks for changed files of the configuration, which are then read again; 0 never looks. SIGHUP reads them at once.',
+      'Interval between checks for changed files of the configuration, which are then read again; 0 never checks. SIGHUP reads them at once.',
   }),
   strictConfig: setting({
     kind: flag(),
