@@ -25,7 +25,7 @@ export interface RestRouter {
   readonly unrouted: Middleware;
   /** Paths of rows marked `hot`, and configured paths. They take POST only. */
   readonly hotPaths: HotPaths;
-  /** Serves a POST to one of `hotPaths` without Koa. Throws TypeError for another path. */
+  /** Serves a POST to one of `hotPaths` without Koa. Rejects with TypeError for another path. */
   serveHot(request: WholeRequest | ArrivingRequest, response: Outgoing): Promise<void>;
   /**
    * Answers a request with a failure in the form of its row, without running the row. Returns false when no row
@@ -94,10 +94,10 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
       );
     },
     hotPaths: hotRows.paths,
-    async serveHot(request, response) {
+    serveHot(request, response) {
       const row = hotRows.rowOf(request.url);
-      if (row === null) throw new TypeError(`No hot row has the path ${request.url}.`);
-      await server.serve({ row, params: NO_PARAMS, request, response });
+      if (row === null) return Promise.reject(new TypeError(`No hot row has the path ${request.url}.`));
+      return server.serve({ row, params: NO_PARAMS, request, response });
     },
     refuse(request, response, error) {
       const row = rowOf(request);

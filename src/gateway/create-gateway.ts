@@ -236,6 +236,7 @@ export function createGateway(
     }
   }
 
+  const textLimit: Pick<ModelRequest, 'textLimit'> = capturePrompts ? { textLimit: MAX_VALUE_BYTES } : {};
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
   /** Usage of a model call whose caller left. */
@@ -288,6 +289,7 @@ export function createGateway(
         ...(key === null ? asked : requestOfKey(key, asked)),
         includeUsage,
         owner: caller.keyHash,
+        ...textLimit,
       };
       const placed = named.labels === undefined ? named : placedRequest(caller, named);
       // No turn of the event loop where the model is known.
@@ -310,10 +312,9 @@ export function createGateway(
         const reserved = reserving instanceof Promise ? await reserving : reserving;
         const limiting = call.limit(request);
         if (limiting) await limiting;
-        const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        if (guard === null) return await retrying.send(call, { key, request: sent, route: reserved, signal });
+        if (guard === null) return await retrying.send(call, { key, request, route: reserved, signal });
         return await sendGuarded(guard, call, {
-          request: sent,
+          request,
           signal,
           send: (guarded, checked) => retrying.send(guarded, { key, route: reserved, ...checked }),
         });

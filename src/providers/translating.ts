@@ -33,6 +33,7 @@ export function withTranslation(
 ): Provider {
   const absent = createAbsentEndpoints();
   const { preview } = native;
+  const mayLack = native.mayLack?.bind(native) ?? ((): boolean => false);
   /** Sends a request in its own dialect. Null when the upstream does not have the endpoint. */
   async function sendNative(
     deployment: Deployment,
@@ -44,23 +45,33 @@ export function withTranslation(
     try {
       return await native.send(deployment, request, signal);
     } catch (failure) {
-      const mayLack = native.mayLack?.(endpoint, deployment) ?? false;
-      if (mayLack && absent.note(failure, request, deployment)) return null;
+      if (mayLack(endpoint, deployment) && absent.note(failure, request, deployment)) return null;
       throw failure;
     }
+  }
+  async function sendOrTranslate(
+    deployment: Deployment,
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
+    const sent = await sendNative(deployment, request, signal);
+    if (sent !== null) return sent;
+    const { translated, inbound, outbound, dropped } = translation(deployment, request, targetOf);
+    const exchange = await native.send(deployment, translated, signal);
+    const answer = await translatedAnswer(exchange, { deployment, request, inbound, outbound });
+    return dropped.length === 0 ? answer : { ...answer, dropped };
   }
   return {
     name: native.name,
     ...(native.pass === undefined ? {} : { pass: native.pass }),
     ...(native.tokenCounter === undefined ? {} : { countTokens: translatedCount(native.tokenCounter, targetOf) }),
     ...(preview === undefined ? {} : { preview: translatedPreview(native, preview, targetOf) }),
-    async send(deployment, request, signal) {
-      const sent = await sendNative(deployment, request, signal);
-      if (sent !== null) return sent;
-      const { translated, inbound, outbound, dropped } = translation(deployment, request, targetOf);
-      const exchange = await native.send(deployment, translated, signal);
-      const answer = await translatedAnswer(exchange, { deployment, request, inbound, outbound });
-      return dropped.length === 0 ? answer : { ...answer, dropped };
+    send(deployment, request, signal) {
+      const { endpoint } = request;
+      const isPresent =
+        native.answers(endpoint, deployment) && !mayLack(endpoint, deployment) && !absent.has(endpoint, deployment);
+      // Most calls: no further promise.
+      return isPresent ? native.send(deployment, request, signal) : sendOrTranslate(deployment, request, signal);
     },
   };
 }

@@ -22,42 +22,36 @@ export interface UpstreamCall {
 /** Most bytes of an error body. */
 export const ERROR_LIMIT = 1024 * 1024;
 
+/** When a call ends, by whose share of the connections it is sent, and how the error body of its dialect is read. */
+interface Terms {
+  readonly signal: AbortSignal;
+  readonly owner: ModelRequest['owner'];
+  readonly errorOf: NativeDialect['errorOf'];
+}
+
 /** Sends a call. Throws UpstreamFailed for a status other than 2xx, and when there is no answer. */
 export async function sendCall(
   http: HttpClient,
   deployment: Deployment,
-  call: UpstreamCall,
-  { signal, errorOf, owner }: Terms & { readonly errorOf: NativeDialect['errorOf'] },
-): Promise<UpstreamAnswer> {
-  const answer = await send(http, deployment, call, { signal, owner });
-  if (answer.status >= 200 && answer.status <= 299) return answer;
-  const { status, headers } = answer;
-  throw refusal(deployment, { status, headers, body: await readBody(deployment, answer, ERROR_LIMIT) }, errorOf);
-}
-
-/** When a call ends, and by whose share of the connections it is sent. */
-interface Terms {
-  readonly signal: AbortSignal;
-  readonly owner: ModelRequest['owner'];
-}
-
-async function send(
-  http: HttpClient,
-  deployment: Deployment,
   { method = 'POST', url, headers, body }: UpstreamCall,
-  { signal, owner = '' }: Terms,
+  { signal, errorOf, owner = '' }: Terms,
 ): Promise<UpstreamAnswer> {
   const { timeoutSeconds, addressByCaller = false } = deployment;
   const options = { signal, headersTimeoutMs: timeoutSeconds * 1000, owner, chosenByCaller: addressByCaller };
+  let sent: UpstreamAnswer;
   try {
-    const answer =
+    sent =
       body instanceof Uint8Array
         ? await http.post(url, headers, body, options)
         : await http.send(method, url, headers, body, options);
-    return { ...answer, headers: redactedHeaders(deployment, answer.headers) };
   } catch (error) {
     throw transportFailure(deployment, error);
   }
+  const { status } = sent;
+  const answer: UpstreamAnswer = { status, headers: redactedHeaders(deployment, sent.headers), body: sent.body };
+  if (status >= 200 && status <= 299) return answer;
+  const refused = await readBody(deployment, answer, ERROR_LIMIT);
+  throw refusal(deployment, { status, headers: answer.headers, body: refused }, errorOf);
 }
 
 /** Answer headers without secrets. Some upstreams repeat the credential of the request. */

@@ -170,6 +170,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     spend: new Channel(),
     budgetAlert: new Channel(),
   };
+  let subscribers = 0;
   let closed = false;
   let woken: (() => void)[] = [];
 
@@ -204,10 +205,12 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
         closed() {
           left();
           channel.subscriptions.delete(subscription);
+          subscribers -= 1;
         },
       }),
     };
     channel.subscriptions.add(subscription);
+    subscribers += 1;
     return subscription;
   }
 
@@ -232,7 +235,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
       else signal?.addEventListener('abort', abort, { once: true });
       return feed;
     },
-    subscriberCount: () => Object.values(channels).reduce((total, { subscriptions }) => total + subscriptions.size, 0),
+    subscriberCount: () => subscribers,
     close() {
       closed = true;
       for (const { subscriptions } of Object.values(channels)) for (const { feed } of subscriptions) feed.close();

@@ -54,7 +54,7 @@ export async function composeSettings(
     addressOf,
     readVariables,
     admit: ({ headers, socket }) =>
-      configuration.allowedAddresses.assertAllowed(
+      configuration.allowedAddresses.assertAllowed(() =>
         addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
       ),
   };

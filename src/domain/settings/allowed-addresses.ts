@@ -15,8 +15,11 @@ interface AddressMatcher {
 
 /** The addresses that may call, as this process last read them. */
 export interface AllowedAddresses extends AddressMatcher {
-  /** Throws Forbidden for a client whose address is not on the list. Without a list every address may call. */
-  assertAllowed(address: string): void;
+  /**
+   * Throws Forbidden for a client whose address is not on the list. Without a list every address may call, and `addressOf` is
+   * not called.
+   */
+  assertAllowed(addressOf: () => string): void;
 }
 
 /** The refusal of an address. It does not mention credentials, because none was checked. */

@@ -94,6 +94,8 @@ export function openCall(
   const { callId, traceId, spanId, elapsedMs } = account;
   let exchange: Exchange | null = null;
   let cost: Usd | null = null;
+  /** The complete answer whose outcome and price are known; they do not change. */
+  let known: { readonly of: Exchange; readonly outcome: Outcome; isPriced: boolean } | null = null;
   let reserved: CostReservation | null = null;
   let rate: RateAdmission | null = null;
   let batch: BatchReservation | null = null;
@@ -116,19 +118,27 @@ export function openCall(
 
   /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
   function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
+    if (known?.of === answer) return known.outcome;
+    const outcome = readOutcome(answer, isComplete);
+    if (!answer.streaming) known = { of: answer, outcome, isPriced: false };
+    return outcome;
+  }
+
+  function readOutcome(answer: Exchange, isComplete: boolean): Outcome {
     const reported = answer.outcome();
     const trusted = plausibleUsage(reported.usage);
-    const known = trusted === reported.usage ? reported : { ...reported, usage: trusted };
-    const isKnown = known.usage !== null || known.measured !== undefined || known.charged !== undefined;
-    if (isKnown || !isComplete || known.failure !== null || costOf !== undefined) return known;
+    const outcome = trusted === reported.usage ? reported : { ...reported, usage: trusted };
+    const isKnown = outcome.usage !== null || outcome.measured !== undefined || outcome.charged !== undefined;
+    if (isKnown || !isComplete || outcome.failure !== null || costOf !== undefined) return outcome;
     const usage = uncountedUsage?.(target.request, answer.pieces?.() ?? 0) ?? null;
-    return usage === null ? known : { ...known, usage };
+    return usage === null ? outcome : { ...outcome, usage };
   }
 
   /** A complete answer is priced before it is sent, so that its headers contain the cost. */
   function priced(isComplete = exchange?.streaming === false): Usd | null {
-    if (cost !== null || exchange === null) return cost;
+    if (cost !== null || exchange === null || (known?.isPriced === true && known.of === exchange)) return cost;
     const outcome = outcomeOf(exchange, isComplete);
+    if (known !== null) known.isPriced = costOf === undefined;
     cost = plausibleCost(costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome));
     return cost;
   }
@@ -136,12 +146,12 @@ export function openCall(
   /** The outcome of a call whose caller left: the upstream bills the prompt and what it has written. */
   function cutOutcome(): Outcome | null {
     if (exchange !== null && (!exchange.streaming || cost !== null)) return null;
-    const known = exchange === null ? NO_OUTCOME : outcomeOf(exchange, false);
-    if (known.charged !== undefined || known.measured !== undefined) return null;
-    if (known.finishReason !== null && known.usage !== null) return null;
-    const cutAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: known.usage };
+    const outcome = exchange === null ? NO_OUTCOME : outcomeOf(exchange, false);
+    if (outcome.charged !== undefined || outcome.measured !== undefined) return null;
+    if (outcome.finishReason !== null && outcome.usage !== null) return null;
+    const cutAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: outcome.usage };
     const usage = cutUsage?.(target.request, cutAnswer) ?? null;
-    return usage === null ? null : { ...known, usage };
+    return usage === null ? null : { ...outcome, usage };
   }
 
   function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {

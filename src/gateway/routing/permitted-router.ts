@@ -16,13 +16,20 @@ export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router
 export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
   const routeOf = routerOfTeam(router, key);
   if (key?.accessGroupsOf === undefined) return routeOf;
-  return filteredRouter(routeOf, (model) => {
+  const known = permittedRouters.get(key);
+  if (known?.of === routeOf) return known.router;
+  const permitted = filteredRouter(routeOf, (model) => {
     const lists = admittingGroups(key, model);
     if (lists.length === 0) return null;
     return ({ deployment: { accessGroups = [] } }) =>
       lists.every((groups) => groups.some((group) => accessGroups.includes(group)));
   });
+  permittedRouters.set(key, { of: routeOf, router: permitted });
+  return permitted;
 }
+
+/** The router of each key, and the one that it filters: making one costs more than a call of it. */
+const permittedRouters = new WeakMap<VirtualKey, { readonly of: Router; readonly router: Router }>();
 
 /** Region of the calls of a customer. */
 export type CustomerPlace = NonNullable<LabelBudget['place']>;

@@ -57,12 +57,10 @@ function decisionFormatOf({ path }: Pick<Endpoint, 'path'>): DecisionFormat | nu
 export function withDecisions(provider: Provider, deciderOf: DeciderOf, temperatures: Temperatures): Provider {
   return {
     ...provider,
-    async send(deployment, request, signal) {
+    send(deployment, request, signal) {
       const format = decisionFormatOf(request.endpoint);
-      if (format === null) return await provider.send(deployment, request, signal);
-      const decider = deciderOf(deployment);
-      if (decider === null) throw unknownProvider(deployment);
-      return await decided({ deployment, request, format, decider, signal, temperatures });
+      if (format === null) return provider.send(deployment, request, signal);
+      return decided({ deployment, request, format, decider: deciderOf(deployment), signal, temperatures });
     },
   };
 }
@@ -71,7 +69,8 @@ interface DecisionCall {
   readonly deployment: Deployment;
   readonly request: ModelRequest;
   readonly format: DecisionFormat;
-  readonly decider: Decider;
+  /** Null where the provider of the deployment does not decide. */
+  readonly decider: Decider | null;
   readonly signal: AbortSignal;
   readonly temperatures: Temperatures;
 }
@@ -84,6 +83,7 @@ async function decided({
   signal,
   temperatures,
 }: DecisionCall): Promise<Exchange> {
+  if (decider === null) throw unknownProvider(deployment);
   const { body } = request;
   const terms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);

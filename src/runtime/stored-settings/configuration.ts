@@ -112,8 +112,10 @@ export function createConfiguration({
     allowedAddresses: {
       isAddress: (text) => proxyFault(text) === null,
       covers: isAmong,
-      assertAllowed(address) {
-        if (allowed !== null && !isAmong(allowed, address)) throw addressRefusal(address);
+      assertAllowed(addressOf) {
+        if (allowed === null) return;
+        const address = addressOf();
+        if (!isAmong(allowed, address)) throw addressRefusal(address);
       },
     },
   };
