@@ -9,15 +9,13 @@ import { operation } from './operation/operation.ts';
 import type { HealthPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** State of the process for load balancers and operators. */
+/** State of a process that can serve, for operators. */
 export interface Readiness {
   readonly catalog: CatalogHealth;
   /** Calls whose spend row and span are not committed yet. */
   readonly recordsWaiting: number;
   /** The last attempt to read the configuration again; null before the first. */
   readonly reload: ConfigReload | null;
-  /** Whether callers without a key see more than that the process is ready. */
-  readonly isPublic: boolean;
 }
 
 /** Longest that the database may take to answer a readiness check, in ms. */
@@ -27,32 +25,42 @@ const PING_MS = 2_000;
  * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A readiness check
  * after a failed write probes the database, so that the process becomes ready again without traffic.
  */
+async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {
+  if (draining()) throw new Unavailable('The process is shutting down.');
+  await answered(stores.ping()).catch((cause: unknown) => {
+    throw new Unavailable('The database does not answer.', 2, { cause });
+  });
+  await stores.writable().catch((cause: unknown) => {
+    throw new Unavailable('The database takes no writes.', 2, { cause });
+  });
+}
+
+const readinessOf = (platform: HealthPlatform): Readiness => ({
+  catalog: catalogHealth(platform),
+  recordsWaiting: platform.records.waiting(),
+  reload: platform.configuration.lastReload(),
+});
+
+/** Resolves when the process can serve. Null where callers without a key see no more than that. */
 export const checkReadiness = operation({
   name: 'checkReadiness',
   access: anyone,
-  async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> {
-    const { stores } = platform;
-    if (platform.draining()) throw new Unavailable('The process is shutting down.');
-    await answered(stores.ping()).catch((cause: unknown) => {
-      throw new Unavailable('The database does not answer.', 2, { cause });
-    });
-    await stores.writable().catch((cause: unknown) => {
-      throw new Unavailable('The database takes no writes.', 2, { cause });
-    });
-    return {
-      catalog: catalogHealth(platform),
-      recordsWaiting: platform.records.waiting(),
-      reload: platform.configuration.lastReload(),
-      isPublic: isSwitchedOn(platform.configuration, 'allow_public_health_readiness_details'),
-    };
+  async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness | null> {
+    await assertReady(platform);
+    const isPublic = isSwitchedOn(platform.configuration, 'allow_public_health_readiness_details');
+    // The details load the catalog, for which the first answer of a process need not wait.
+    return isPublic ? readinessOf(platform) : null;
   },
 });
 
-/** As `checkReadiness`, for callers with a key. */
+/** As `checkReadiness` with the details, for callers with a key. */
 export const checkReadinessDetails = operation({
   name: 'checkReadinessDetails',
   access: anyKey,
-  run: (scope: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> => checkReadiness(scope, undefined),
+  async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> {
+    await assertReady(platform);
+    return readinessOf(platform);
+  },
 });
 
 /** Counts requests and calls in progress. */

@@ -127,7 +127,7 @@ export const healthRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: checkReadiness,
-    render: (readiness) => json(readiness.isPublic ? detailsObject(readiness) : READY),
+    render: (readiness) => json(readiness === null ? READY : detailsObject(readiness)),
   }),
   route({
     name: 'health.liveness',

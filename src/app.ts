@@ -34,10 +34,10 @@ export interface App {
 }
 
 /**
- * Delay before the catalog is recorded and refreshed, in ms: either takes half a second of a core, which the first
- * requests need. The state served is recorded before another can replace it.
+ * Delay of background tasks, and of the record and the refresh of the catalog, in ms: they take half a second of a core,
+ * which the first requests need. The catalog served is recorded before another can replace it.
  */
-const CATALOG_DELAY_MS = 250;
+const BACKGROUND_DELAY_MS = 250;
 
 /** How long requests in flight may take to end after the signal to stop, in ms. */
 const DRAIN_MS = 7_000;
@@ -88,10 +88,11 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
   flushRecords(context, parts);
   await serve(base, parts, platform);
   startTasks(base, parts, platform);
-  tasks.start();
+  const starting = setTimeout(() => tasks.start(), BACKGROUND_DELAY_MS);
   reloads.start();
   context.shutdown.add('start of new work', () => {
     context.state.draining = true;
+    clearTimeout(starting);
     // Running tasks end together with the requests in flight; the step `background tasks` waits for them.
     void tasks.stop();
   });
@@ -163,7 +164,7 @@ function startCatalog(
   const starting = setTimeout(() => {
     recorder.see(catalog.current());
     catalog.start();
-  }, CATALOG_DELAY_MS);
+  }, BACKGROUND_DELAY_MS);
   shutdown.add('catalog', () => {
     clearTimeout(starting);
     catalog.stop();
