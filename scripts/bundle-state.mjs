@@ -61,7 +61,8 @@ export function currentEntry(root) {
     statSync(entry);
     let touched = false;
     for (const [path, was] of Object.entries(inputs)) {
-      const isSame = same(join(root, path), was, () => {
+      // `join` would take half of the time of this loop.
+      const isSame = same(`${root}/${path}`, was, () => {
         touched = true;
       });
       if (!isSame) return null;
