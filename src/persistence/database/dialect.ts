@@ -7,7 +7,7 @@ import {
   type Driver,
 } from 'kysely';
 import { type Checkpoints, createCheckpoints } from '../sqlite/checkpoints.ts';
-import { type OpenSqlite, openReady, type SqliteHandle, type SqliteRole } from '../sqlite/handle.ts';
+import { type OpenSqlite, openReady, type SqliteHandle, type SqliteRole, type SqliteSetup } from '../sqlite/handle.ts';
 import { createLease, type Lease, settleConnection } from '../sqlite/lease.ts';
 import { createTurns } from '../sqlite/turns.ts';
 
@@ -19,8 +19,8 @@ interface SqliteDatabase {
   readonly open: OpenSqlite;
   readonly file: string;
   readonly role: 'writer' | 'reader';
-  /** How long a statement waits for a lock of another connection. */
-  readonly lockTimeoutMs: number;
+  readonly lockTimeoutMs: SqliteSetup['lockTimeoutMs'];
+  readonly newSchema?: SqliteSetup['newSchema'];
   /** Called with failures that lose no data: of a checkpoint, or of closing a connection. */
   readonly failed: (error: unknown) => void;
 }
@@ -39,9 +39,10 @@ class TurnsAdapter extends SqliteAdapter {
  * One connection, used by one statement outside a transaction or by one transaction at a time. A connection whose state
  * is in doubt after a failure is checked before the next use, and replaced when it is not clean (ADR 0053).
  */
-function driverOver({ open, file, role, lockTimeoutMs, failed }: SqliteDatabase): Driver {
+function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: SqliteDatabase): Driver {
   const turns = createTurns(TURN_WAIT_MS);
-  const connect = (as: SqliteRole): Promise<SqliteHandle> => openReady(open, file, { role: as, lockTimeoutMs });
+  const connect = (as: SqliteRole): Promise<SqliteHandle> =>
+    openReady(open, file, { role: as, lockTimeoutMs, newSchema });
   let handle: SqliteHandle | null = null;
   let checkpoints: Checkpoints | null = null;
   let isClosed = false;

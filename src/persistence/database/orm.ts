@@ -9,6 +9,7 @@ import { reaching } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
 import { createProcessMessages } from './process-messages.ts';
 import { migrate, migrationsOf } from '../migrate.ts';
+import { newSqliteSchema } from '../sqlite/new-schema.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { Stores, StoresOptions } from '../stores.ts';
 import { createAuditRecorder } from '../audit-log/recorder.ts';
@@ -60,6 +61,11 @@ const POSTGRES_POOL = { min: 0, max: 11 };
 
 /** Options of a connection. */
 type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver' | 'lockTimeoutMs'>;
+/** How a database is opened. */
+interface Opening {
+  /** Reads the statements that make the tables of a new SQLite file; absent: it stays empty. */
+  readonly newSchema?: (() => string) | undefined;
+}
 type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
 
 async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<SqliteChoice> {
@@ -102,7 +108,7 @@ function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): 
  * One connection writes; a second, read-only one serves reads, so that with WAL reads do not wait for writes. To
  * MikroORM the second is a read replica.
  */
-async function openSqlite(file: string, options: DatabaseOptions): Promise<Database> {
+async function openSqlite(file: string, options: DatabaseOptions, { newSchema }: Opening): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const failed = (error: unknown): void =>
@@ -114,7 +120,7 @@ async function openSqlite(file: string, options: DatabaseOptions): Promise<Datab
   const orm = createOrm(options.log, {
     driver: SqliteDriver,
     dbName: file,
-    driverOptions: () => sqliteDialect({ open, file, role: 'writer', lockTimeoutMs, failed }),
+    driverOptions: () => sqliteDialect({ open, file, role: 'writer', lockTimeoutMs, newSchema, failed }),
     replicas: [{ driverOptions: () => sqliteDialect({ open, file, role: 'reader', lockTimeoutMs, failed }) }],
     migrations: migrationsOf('sqlite'),
   });
@@ -139,11 +145,13 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   return databaseOver(orm, 'postgresql', 'postgresql');
 }
 
-/** Opens the database that the options name, without touching its schema. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+/** Opens the database that the options name. The schema stays as it is, unless `opening` names that of a new file. */
+export async function openDatabase(options: DatabaseOptions, opening: Opening = {}): Promise<Database> {
   const location = locateDatabase(options.databaseUrl, options.dataDir);
   const database =
-    location.kind === 'sqlite' ? await openSqlite(location.file, options) : await openPostgres(location.url, options);
+    location.kind === 'sqlite'
+      ? await openSqlite(location.file, options, opening)
+      : await openPostgres(location.url, options);
   await orClose(database.orm, () => reaching(() => database.orm.connect()));
   return database;
 }
@@ -199,7 +207,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
  * be reached, Unsupported for a URL of another kind.
  */
 export async function openStores(options: StoresOptions): Promise<Stores> {
-  const database = await openDatabase(options);
+  const database = await openDatabase(options, { newSchema: newSqliteSchema });
   const { orm, engine, inFlight, writes } = database;
   const { closeTraces, ...callsAndTraces } = await orClose(orm, async () => {
     await reaching(() => migrate(database));

@@ -69,6 +69,10 @@ function handleOver(database: Database): SqliteHandle {
   return {
     all: (sql, parameters) => perform(startAll, sql, parameters),
     run: (sql, parameters) => perform(startRun, sql, parameters),
+    script: (sql) =>
+      new Promise((resolve, reject) => {
+        database.exec(sql, (error) => (error === null ? resolve() : reject(error)));
+      }),
     close: () =>
       new Promise((resolve, reject) => {
         statements.clear();

@@ -10,6 +10,8 @@ export interface SqliteHandle {
   all(sql: string, parameters: readonly SqliteParameter[]): Promise<readonly SqliteRow[]>;
   /** Runs a statement without rows; resolves to the number of changed rows and the last inserted row id. */
   run(sql: string, parameters: readonly SqliteParameter[]): Promise<SqliteChange>;
+  /** Runs several statements without parameters and rows. */
+  script(sql: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,11 +78,31 @@ async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>
   }
 }
 
-/** Opens a connection and sets its pragmas; closes it again when that fails. */
+/** How a connection is set up. */
+export interface SqliteSetup {
+  readonly role: SqliteRole;
+  /** How long a statement waits for a lock of another connection. */
+  readonly lockTimeoutMs: number;
+  /** Reads the statements that make the tables of a new file; absent: it stays empty. */
+  readonly newSchema?: (() => string) | undefined;
+}
+
+/**
+ * Makes all tables or none. A failure is left to the migrations, which make what is missing and report what persists:
+ * another process may have made the tables meanwhile.
+ */
+async function makeTables(handle: SqliteHandle, statements: string): Promise<void> {
+  await handle
+    .script(`begin immediate;\n${statements}\ncommit;`)
+    .catch(() => handle.run('rollback', []))
+    .catch(() => {});
+}
+
+/** Opens a connection and sets its pragmas; closes it again when that fails. The writer makes the tables of a new file. */
 export async function openReady(
   open: OpenSqlite,
   file: string,
-  { role, lockTimeoutMs }: { readonly role: SqliteRole; readonly lockTimeoutMs: number },
+  { role, lockTimeoutMs, newSchema }: SqliteSetup,
 ): Promise<SqliteHandle> {
   const handle = await open(file, role === 'reader' ? 'readonly' : 'readwrite');
   const run = (pragma: string): Promise<unknown> => retryWhileBusy(lockTimeoutMs, () => handle.all(pragma, []));
@@ -92,6 +114,7 @@ export async function openReady(
       const [size] = await handle.all('pragma page_count', []);
       const isNew = size?.['page_count'] === 0;
       for (const pragma of [...(isNew ? NEW_FILE_PRAGMAS : []), ...WRITER_PRAGMAS]) await run(pragma);
+      if (isNew && newSchema !== undefined) await makeTables(handle, newSchema());
     }
     return handle;
   } catch (error) {

@@ -86,6 +86,9 @@ export async function openWorkerHandle(file: string, access: SqliteAccess): Prom
       const answer = await ask('run', sql, parameters);
       return 'change' in answer ? answer.change : { changes: 0, lastRowId: 0 };
     },
+    async script(sql) {
+      await ask('script', sql, []);
+    },
     async close() {
       if (lost) return;
       await ask('close', '', []);

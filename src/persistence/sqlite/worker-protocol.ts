@@ -9,7 +9,7 @@ export interface WorkerStart {
 /** One statement for the worker; `id` pairs the answer with it. */
 export interface WorkerRequest {
   readonly id: number;
-  readonly kind: 'all' | 'run' | 'close';
+  readonly kind: 'all' | 'run' | 'script' | 'close';
   readonly sql: string;
   readonly parameters: readonly SqliteParameter[];
 }

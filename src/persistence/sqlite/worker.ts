@@ -36,6 +36,10 @@ function perform(database: DatabaseSync, request: WorkerRequest): WorkerAnswer {
     database.close();
     return { id, rows: [] };
   }
+  if (kind === 'script') {
+    database.exec(request.sql);
+    return { id, rows: [] };
+  }
   const statement = statementOf(database, request);
   if (kind === 'all') return { id, rows: statement.all(...parameters) };
   const { changes, lastInsertRowid } = statement.run(...parameters);

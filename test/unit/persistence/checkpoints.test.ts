@@ -27,6 +27,7 @@ function aConnection(log: Log) {
       return sql.includes('noop') ? [{ busy: 0, log: log.pages, checkpointed: log.inFile }] : [];
     },
     run: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
+    script: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
     close: async () => void asked.push('close'),
   };
   return { handle, asked };

@@ -20,6 +20,7 @@ function aDialect(faultOf: (sql: string, connection: number) => Error | null) {
     return Promise.resolve({
       all: (text) => run(text).then(() => []),
       run: (text) => run(text).then(() => ({ changes: 0, lastRowId: 0 })),
+      script: run,
       close: async () => void closed.push(connection),
     });
   }
