@@ -83,6 +83,30 @@ const lazyHttp = {
   },
 };
 
+/**
+ * Koa reads two databases of media types when it is loaded, and uses them only for a type that is named by a file extension.
+ * The functions that it calls load them.
+ */
+const lazyMediaTypes = {
+  name: 'lazy-media-types',
+  resolveId: {
+    filter: { id: /^mime-types$/ },
+    async handler(id, importer) {
+      const found = await this.resolve(id, importer, { skipSelf: true });
+      return `\0media-types:${found.id}`;
+    },
+  },
+  load: {
+    filter: { id: /^\0media-types:/ },
+    handler(id) {
+      const library = `require(${JSON.stringify(id.slice(id.indexOf(':') + 1))})`;
+      return ['contentType', 'lookup']
+        .map((name) => `exports.${name} = (text) => ${library}.${name}(text);`)
+        .join('\n');
+    },
+  },
+};
+
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Escapes non-ASCII characters: one character beyond Latin-1 makes V8 store a file with two bytes per character. */
@@ -109,7 +133,7 @@ async function write(root, dir, read) {
     input: { main: SOURCE },
     platform: 'node',
     external: EXTERNAL,
-    plugins: [filesBeside(root, read), lazyHttp, plainLetters],
+    plugins: [filesBeside(root, read), lazyHttp, lazyMediaTypes, plainLetters],
     // Warnings about libraries (eval, cycles) are ignored; all others are errors.
     logLevel: 'silent',
   });

@@ -78,6 +78,26 @@ describe('a start', () => {
     expect(after.file).not.toBe(before.file);
   });
 
+  it('loads the media types of Koa with the first type that is named by an extension', async () => {
+    write(
+      'src/main.ts',
+      `import Koa from 'koa';
+      import { IncomingMessage, ServerResponse } from 'node:http';
+      import { Socket } from 'node:net';
+      const request = new IncomingMessage(new Socket());
+      Object.assign(request.headers, { accept: 'text/html', 'content-type': 'image/png', 'content-length': '1' });
+      const context = new Koa().createContext(request, new ServerResponse(request));
+      context.type = 'json';
+      const found = [context.type, context.accepts('json', 'html'), context.is('png'), context.is('html')];
+      console.log(found.join().replaceAll(/\\W/g, '_'), new Error().stack);\n`,
+    );
+    expect(await start()).toMatchObject({
+      said: 'application_json_html_png_false',
+      file: expect.stringMatching(IN_BUNDLE),
+      complaint: '',
+    });
+  });
+
   it('makes no bundle when only the time of a file changed', async () => {
     const before = await start();
     write('src/word.ts', "export const word: string = 'one';\n", 1_000);
