@@ -37,6 +37,9 @@ export interface RestRouter {
 /** Order of methods in `Allow`. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const NO_PARAMS = {};
+/** A parameter, a wildcard or an optional part in the notation of @koa/router. */
+const PARAMETER = /[:*{]/;
+
 export function createRestRouter({ rows, passThrough, ...options }: RestRouterOptions): RestRouter {
   const server = createRowServer(options);
   const router = new Router({ strict: true, sensitive: true });
@@ -45,9 +48,12 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
   const registered = registrations(rows);
   const hotRows = createHotRows(registered, passThrough);
   for (const { path, row } of registered) {
-    const layer = router.register(path, [row.method], serveRow(row), { name: row.name });
+    const isFixed = !PARAMETER.test(path);
+    const layer = router.register(path, [row.method], serveRow(row), { name: row.name, pathAsRegExp: isFixed });
     // The router adds HEAD to every GET. The contract answers HEAD with 405.
     Object.assign(layer, { methods: [row.method] });
+    // Most paths are fixed: comparing texts saves the start and the first request 400 patterns.
+    if (isFixed) Object.assign(layer, { match: (sent: string) => sent === path, captures: () => [] });
   }
 
   function serveRow(row: RouteRow): RouterMiddleware {
