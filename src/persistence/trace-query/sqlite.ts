@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Visibility } from '../../domain/caller.ts';
@@ -23,6 +22,7 @@ export async function runOnSqlite(
   request: QueryRequest,
   { signal, timeMs }: { readonly signal: AbortSignal; readonly timeMs: number },
 ): Promise<QueryRows> {
+  const { fork } = await import('node:child_process');
   const child = fork(fileURLToPath(new URL('./sqlite-process.ts', import.meta.url)), [], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`, '--no-warnings'],
     env: {},
