@@ -11,6 +11,7 @@ import {
 } from '../src/domain/annotations/annotation.ts';
 import { mayRead, visibilityOf } from '../src/domain/caller.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound, Unavailable } from '../src/domain/errors.ts';
+import { pageOfRows } from '../src/domain/page.ts';
 import type { Authored } from '../src/domain/row-store.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { annotator, traceReader } from './operation/access.ts';
@@ -48,12 +49,12 @@ async function annotatedTrace(scope: Scope<AnnotationPlatform>, address: TraceAd
 async function annotatedSpan(
   scope: Scope<AnnotationPlatform>,
   trace: TraceSummary,
-  asked: string | null,
+  text: string | null,
 ): Promise<string> {
-  if (asked === null) return '';
-  const spanId = asked.toLowerCase();
+  if (text === null) return '';
+  const spanId = text.toLowerCase();
   const found = SPAN_ID.test(spanId) ? await scope.platform.stores.traces.findSpan([trace], spanId) : null;
-  if (found === null) throw new NotFound('Span', asked);
+  if (found === null) throw new NotFound('Span', text);
   return spanId;
 }
 
@@ -166,16 +167,12 @@ export const listAnnotations = operation({
   access: traceReader,
   async run(
     scope: Scope<AnnotationPlatform>,
-    { filter: asked, descending, limit, after }: AnnotationQuery,
+    { filter: requested, descending, limit, after }: AnnotationQuery,
   ): Promise<AnnotationList> {
     const { annotations } = scope.platform.stores;
-    const filter = { ...ALL_ANNOTATIONS, ...asked, visibility: visibilityOf(callerOf(scope)) };
+    const filter = { ...ALL_ANNOTATIONS, ...requested, visibility: visibilityOf(callerOf(scope)) };
     const from = after ?? 0;
     const rows = await annotations.list({ filter, sort: 'created_at', descending, limit: limit + 1, from });
-    return {
-      items: rows.slice(0, limit),
-      hasMore: rows.length > limit,
-      count: () => annotations.count(filter),
-    };
+    return { ...pageOfRows(rows, limit), count: () => annotations.count(filter) };
   },
 });

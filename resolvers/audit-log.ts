@@ -4,6 +4,7 @@ import type { RowPage } from '../src/domain/row-store.ts';
 import { system, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { AuditPlatform } from './operation/platform.ts';
+import { pageOf, removeOldest } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** One page of changes. */
@@ -18,12 +19,8 @@ export const listAuditLog = operation({
   name: 'listAuditLog',
   access: tenantViewer,
   async run({ platform }: Scope<AuditPlatform>, page: RowPage<AuditFilter, AuditSort>): Promise<AuditPage> {
-    const { auditLog } = platform.stores;
-    const [found, totalCount] = await Promise.all([
-      auditLog.list({ ...page, limit: page.limit + 1 }),
-      auditLog.count(page.filter),
-    ]);
-    return { entries: found.slice(0, page.limit), totalCount, hasMore: found.length > page.limit };
+    const { nodes: entries, ...counts } = await pageOf(platform.stores.auditLog, page.filter, page);
+    return { ...counts, entries };
   },
 });
 
@@ -46,9 +43,6 @@ export const removeExpiredAuditEntries = operation({
     { platform }: Scope<AuditPlatform>,
     { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
   ): Promise<number> {
-    const { auditLog } = platform.stores;
-    const filter = { ...ALL_CHANGES, to: new Date(beforeMs) };
-    const old = await auditLog.list({ filter, sort: 'created_at', descending: false, limit, from: 0 });
-    return (await auditLog.remove(old.map(({ id }) => id))).length;
+    return removeOldest(platform.stores.auditLog, { ...ALL_CHANGES, to: new Date(beforeMs) }, limit);
   },
 });

@@ -3,19 +3,20 @@ import { Forbidden, InvalidInput, LimitExceeded } from '../src/domain/errors.ts'
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
 import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
-import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
+import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import {
-  asShown,
   type CallFacts,
   getObject,
   keep,
   latest,
   listObjects,
+  type NamedObject,
   passForObject,
   placeOf,
   type ShownCall,
+  shownCall,
   type ShownPage,
   showNow,
 } from './upstream-objects.ts';
@@ -50,9 +51,9 @@ export const createBatch = operation({
     const { calls } = file;
     if (calls !== undefined) await assertQueued(scope, calls);
     const body = { kind: 'json', bytes, set } as const;
-    const asked = { action: CREATE_BATCH, place, tail: '', body, ...(calls === undefined ? {} : { calls }) };
-    const { call, read } = await passForObject(scope, asked, facts);
-    const object = await keep(scope, asked, read, {
+    const request = { action: CREATE_BATCH, place, tail: '', body, ...(calls === undefined ? {} : { calls }) };
+    const { call, read } = await passForObject(scope, request, facts);
+    const object = await keep(scope, request, read, {
       ...facts,
       calls,
       undo: (upstreamId) =>
@@ -62,7 +63,7 @@ export const createBatch = operation({
           { callId: null, parent: null },
         ),
     });
-    return await shownCall(scope, object, call, read.shown);
+    return await shownCall(scope, object, { call, shown: read.shown });
   },
 });
 
@@ -76,13 +77,13 @@ async function assertQueued({ platform, caller }: Scope<ObjectPlatform>, calls: 
     { of: 'api_key', id: key?.hash, limit: key?.metadata['batch_enqueued_token_limit'] },
     { of: 'team', id: key?.teamId, limit: key?.owners?.team?.metadata['batch_enqueued_token_limit'] },
   ];
-  const asked = allCalls(calls).tokens;
+  const { tokens } = allCalls(calls);
   for (const { of, id, limit } of limits) {
     if (typeof limit !== 'number' || typeof id !== 'string') continue;
     const open = await openTokens(platform, (owner) => (of === 'team' ? owner.teamId === id : owner.keyHash === id));
-    if (open + asked > limit)
+    if (open + tokens > limit)
       throw new LimitExceeded(
-        `Batch enqueued token limit exceeded for ${of}: ${id}. Current limit: ${limit}, enqueued: ${open}, requested: ${asked}.`,
+        `Batch enqueued token limit exceeded for ${of}: ${id}. Current limit: ${limit}, enqueued: ${open}, requested: ${tokens}.`,
         'tokens',
       );
   }
@@ -132,46 +133,31 @@ function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: Up
   );
 }
 
-async function shownCall(
-  scope: Scope<ObjectPlatform>,
-  object: UpstreamObject,
-  call: ShownCall['call'],
-  shown: ShownObject,
-): Promise<ShownCall> {
-  const [own = shown] = await asShown(scope, [{ object, shown }]);
-  return { call, shown: own };
-}
-
-/** Id of a batch, and the facts of the call about it. */
-interface Named extends CallFacts {
-  readonly id: string;
-}
-
 async function about(
   scope: Scope<ObjectPlatform>,
   action: typeof GET_BATCH,
-  { id, ...facts }: Named,
+  { id, ...facts }: NamedObject,
 ): Promise<ShownCall> {
   const object = await getObject(scope, 'batch', id);
   const end = action === CANCEL_BATCH ? '/cancel' : '';
-  const asked = { action, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}${end}` };
-  const { call, read } = await passForObject(scope, asked, facts);
+  const request = { action, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}${end}` };
+  const { call, read } = await passForObject(scope, request, facts);
   await showNow(scope, object, read.shown);
-  return await shownCall(scope, object, call, read.shown);
+  return await shownCall(scope, object, { call, shown: read.shown });
 }
 
 /** Reads the state of a batch. Throws NotFound and UpstreamFailed. */
 export const getBatch = operation({
   name: 'getBatch',
   access: objectReader,
-  run: (scope: Scope<ObjectPlatform>, named: Named): Promise<ShownCall> => about(scope, GET_BATCH, named),
+  run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> => about(scope, GET_BATCH, named),
 });
 
 /** Cancels a batch at its upstream. Throws NotFound and UpstreamFailed. */
 export const cancelBatch = operation({
   name: 'cancelBatch',
   access: objectWriter,
-  run: (scope: Scope<ObjectPlatform>, named: Named): Promise<ShownCall> => about(scope, CANCEL_BATCH, named),
+  run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> => about(scope, CANCEL_BATCH, named),
 });
 
 /** The caller's batches. */

@@ -1,7 +1,7 @@
+import { jsonObjectOf } from '../src/domain/json-object.ts';
 import { ALERTING_FIELDS, type AlertingField } from '../src/domain/settings/alerting-fields.ts';
 import { GENERAL, rowOf, viewOf } from '../src/domain/settings/ownership.ts';
 import { isOfKind } from '../src/domain/settings/value-kinds.ts';
-import type { Content } from '../src/domain/settings/stored-section.ts';
 import { anyone, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
@@ -29,9 +29,6 @@ export interface AlertingSettings {
   readonly settings: readonly AlertingSetting[];
 }
 
-const contentOf = (value: unknown): Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-
 const textsOf = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
 
@@ -45,8 +42,8 @@ export const getAlertingSettings = operation({
     const effective = (name: string): unknown => viewOf(config, stored, GENERAL, name).effectiveValue;
     const isStored = (value: unknown, inRow: unknown): boolean | null =>
       inRow !== undefined && inRow !== null ? true : value === undefined || value === null ? null : false;
-    const set = contentOf(effective(ARGUMENTS));
-    const inRow = contentOf(row(ARGUMENTS));
+    const set = jsonObjectOf(effective(ARGUMENTS));
+    const inRow = jsonObjectOf(row(ARGUMENTS));
     const alerting = effective('alerting');
     return {
       alerting: textsOf(alerting),

@@ -11,7 +11,7 @@ import type { PollResult } from '../src/domain/coding-agents/agent-polls.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { behind, ENDED } from '../src/domain/pollable-stream.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
-import { checkAnyAgent, ownAgent, storeState } from './coding-agents.ts';
+import { checkAnyAgent, jsonOf, ownAgent, storeState } from './coding-agents.ts';
 import { authored } from './operation/authored.ts';
 import { anyone, codingAgentReader } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
@@ -118,7 +118,7 @@ export const takeAgentMessage = operation({
     if (!agentMessages.configured) throw new NotFound('webhook', 'coding agents', 'Not Found');
     if (!agentMessages.isSigned(bytes, signature)) throw new InvalidInput('The signature of the message is wrong.');
     const own = { ...scope, caller: new SystemCaller('coding-agent-webhook') };
-    const report = agentReportIn(parsed(bytes), authored(own).now);
+    const report = agentReportIn(jsonOf(bytes), authored(own).now);
     const agent = await stores.codingAgents.find(report.id);
     if (agent === null) return;
     if (!mayFollow(agent, report)) throw new InvalidInput('The agent has ended before this message was sent.');
@@ -138,11 +138,3 @@ const merged = (before: AgentState, sent: AgentState): AgentState => ({
   autoCreatePr: sent.autoCreatePr ?? before.autoCreatePr,
   launchedAt: sent.launchedAt ?? before.launchedAt,
 });
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return null;
-  }
-}

@@ -73,7 +73,7 @@ async function bytesOf(call: GatewayCall): Promise<Uint8Array> {
 }
 
 /** The JSON value of an answer; undefined for other bytes. */
-function valueOf(bytes: Uint8Array): unknown {
+export function jsonOf(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
@@ -83,7 +83,7 @@ function valueOf(bytes: Uint8Array): unknown {
 
 /** Stores who launched an agent. Throws Unavailable: the agent runs, but only administrators see it in the graph. */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
-  const launched = agentIn(valueOf(bytes));
+  const launched = agentIn(jsonOf(bytes));
   if (launched === null) return null;
   const agent = newAgent(launched, ownerOf(callerOf(scope)), authored(scope));
   try {
@@ -102,16 +102,16 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
 export const callCodingAgents = operation({
   name: 'callCodingAgents',
   access: anyKey,
-  async run(scope: AgentScope, asked: AgentCall): Promise<AgentAnswer> {
+  async run(scope: AgentScope, request: AgentCall): Promise<AgentAnswer> {
     // A missing account of the provider is reported first, as in the reference.
     await accountOf(scope, CODING_AGENTS);
-    await assertNotOfOthers(scope, asked.subpath);
-    const call = await forward(scope, asked);
-    const name = agentOperation(asked.sent.method, asked.subpath);
+    await assertNotOfOthers(scope, request.subpath);
+    const call = await forward(scope, request);
+    const name = agentOperation(request.sent.method, request.subpath);
     if (call.exchange.status >= 300 || (name !== CREATED && name !== DELETED)) return { call, bytes: null };
     const bytes = await bytesOf(call);
     if (name === CREATED) await register(scope, bytes);
-    else await removeExecution(scope, idIn(asked.subpath.split('/')[2] ?? ''));
+    else await removeExecution(scope, idIn(request.subpath.split('/')[2] ?? ''));
     return { call, bytes };
   },
 });
@@ -160,7 +160,7 @@ async function ask(
   const bytes = await bytesOf(call);
   const { status } = call.exchange;
   if (status < 300) return bytes;
-  const message = messageOf(valueOf(bytes)) ?? `The coding agents answered with status ${status}.`;
+  const message = messageOf(jsonOf(bytes)) ?? `The coding agents answered with status ${status}.`;
   if (status === 404) throw unknownAgent(subpath.split('/')[2] ?? '');
   if (status === 400 || status === 422) throw new InvalidInput(message);
   throw new UpstreamFailed(message, { provider: CODING_AGENTS.name, upstreamStatus: status });
@@ -191,9 +191,9 @@ export const listCodingAgents = operation({
   access: codingAgentReader,
   run: (
     scope: AgentScope,
-    { asked, page }: FilteredPage<Omit<AgentFilter, 'visible'>, 'created_at'>,
+    { filter, page }: FilteredPage<Omit<AgentFilter, 'visible'>, 'created_at'>,
   ): Promise<FoundPage<CodingAgent>> =>
-    pageOf(scope.platform.stores.codingAgents, { ...asked, visible: visibilityOf(callerOf(scope)) }, page),
+    pageOf(scope.platform.stores.codingAgents, { ...filter, visible: visibilityOf(callerOf(scope)) }, page),
 });
 
 /** An agent with its last known state; null when the caller may not see one. */
@@ -220,7 +220,7 @@ export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,
 ): Promise<{ readonly agent: CodingAgent; readonly changed: boolean }> {
-  const found = agentIn(valueOf(await ask(scope, 'GET', pathOf(agent.id))));
+  const found = agentIn(jsonOf(await ask(scope, 'GET', pathOf(agent.id))));
   const changed = found !== null && !haveSameState(found.state, agent.state);
   return { agent: found === null ? agent : await storeState(scope, agent, found.state), changed };
 }
@@ -246,7 +246,7 @@ export const readConversation = operation({
   access: codingAgentReader,
   async run(scope: AgentScope, id: string): Promise<readonly AgentMessage[]> {
     await ownAgent(scope, id);
-    return messagesIn(valueOf(await ask(scope, 'GET', pathOf(id, '/conversation'))));
+    return messagesIn(jsonOf(await ask(scope, 'GET', pathOf(id, '/conversation'))));
   },
 });
 

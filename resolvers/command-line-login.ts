@@ -40,7 +40,7 @@ export const completeLogin = operation({
 
 type NamedTeam = Pick<Team, 'id' | 'alias'>;
 
-/** State of a login. A session is given once. */
+/** State of a login. A session is returned once. */
 export type LoginState =
   | { readonly status: 'pending' }
   | { readonly status: 'choose'; readonly userId: string; readonly teams: readonly NamedTeam[] }

@@ -5,10 +5,10 @@ import type { Usd } from '../src/domain/money.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
+import { budgetOf, type WantedBudget } from './operation/owned-budgets.ts';
 import type { CustomerPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { countedSpends } from './operation/window-spend.ts';
+import { budgetedRows } from './operation/window-spend.ts';
 
 /** A customer with its budget. */
 export interface CustomerView {
@@ -25,16 +25,8 @@ async function viewsOf(
   scope: Scope<CustomerPlatform>,
   customers: readonly Customer[],
 ): Promise<readonly CustomerView[]> {
-  if (customers.length === 0) return [];
-  const { stores, clock } = scope.platform;
-  const budgets = await budgetsOf(scope, customers);
-  const all = customers.map(({ id, budgetId }) => ({ id, budget: budgets.get(budgetId ?? '') ?? null }));
-  const spentBy = await countedSpends(stores, 'end_user', { all, now: clock.now() });
-  return customers.map((customer, at) => ({
-    customer,
-    budget: all[at]?.budget ?? null,
-    spend: spentBy(customer.id).spend,
-  }));
+  const rows = await budgetedRows(scope, 'end_user', customers);
+  return rows.map(({ row: customer, ...view }) => ({ customer, ...view }));
 }
 
 async function viewOf(scope: Scope<CustomerPlatform>, customer: Customer): Promise<CustomerView> {

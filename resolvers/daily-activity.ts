@@ -53,15 +53,15 @@ export const readDailyActivity = operation({
   name: 'readDailyActivity',
   access: activityReader,
   async run(scope: Scope<ActivityPlatform>, query: ActivityQuery): Promise<Activity> {
-    const { entity, filter: asked, offsetMs, from, limit } = query;
+    const { entity, filter: requested, offsetMs, from, limit } = query;
     const { stores, records } = scope.platform;
     const filter = await activityFilter(scope, query);
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs };
-    const isOnePage = from === 0 && asked.to.getTime() - asked.from.getTime() <= limit * DAY_MS;
+    const isOnePage = from === 0 && requested.to.getTime() - requested.from.getTime() <= limit * DAY_MS;
     const all = isOnePage ? [] : await stores.spendReports.groups({ filter, by: [], bucket, limit: MOST_GROUPS });
     const shown = all.toSorted((left, right) => (right.startMs ?? 0) - (left.startMs ?? 0)).slice(from, from + limit);
-    const period = isOnePage ? asked : narrowed(asked, within(shown));
+    const period = isOnePage ? requested : narrowed(requested, within(shown));
     const grouping = { filter: { ...filter, from: period.from, to: period.to }, bucket, limit: MOST_GROUPS };
     const isEmpty = !isOnePage && shown.length === 0;
     const groupsBy = (by: readonly SpendField[]): Promise<readonly SpendGroup[]> =>
@@ -96,12 +96,12 @@ async function shownActivity(
 }
 
 /** The part of a period that another one covers. */
-const narrowed = (asked: Period, days: Period): Period => ({
-  from: days.from > asked.from ? days.from : asked.from,
-  to: days.to < asked.to ? days.to : asked.to,
+const narrowed = (period: Period, days: Period): Period => ({
+  from: days.from > period.from ? days.from : period.from,
+  to: days.to < period.to ? days.to : period.to,
 });
 
-/** What a caller asks of the keys of an activity. */
+/** Which keys of an activity are read. */
 export interface ActivityKeysQuery extends EntityQuery {
   /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
   readonly search: string | null;
@@ -153,7 +153,7 @@ export interface ActivityExportQuery extends EntityQuery {
 }
 
 export interface ActivityExport {
-  /** Grouped by day, entity and the asked field. */
+  /** Grouped by day, entity and the field of the query. */
   readonly groups: readonly SpendGroup[];
   readonly names: ActivityNames;
 }

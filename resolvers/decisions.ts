@@ -112,7 +112,7 @@ async function typed(
   const body = { ...parameters, model, input, questions };
   assertValidRequest(body, DECISIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const asked = {
+  const request = {
     ...guardrailsOf({ endpoint: DECISIONS, body }),
     endpoint: DECISIONS,
     model,
@@ -125,7 +125,7 @@ async function typed(
     ...(labels === undefined ? {} : { labels }),
     ...(unkept === undefined ? {} : { unkept }),
   };
-  const call = await send(scope, answered === undefined ? asked : { ...asked, answered }, signal);
+  const call = await send(scope, answered === undefined ? request : { ...request, answered }, signal);
   // The end of the answer settles the call.
   const read = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
   const { decision } = call.exchange;
@@ -141,21 +141,21 @@ async function send(
 ): Promise<GatewayCall> {
   assertQuestionCount(request.body['questions'], scope.platform.decisions.mostQuestions);
   const caller = callerOf(scope);
-  const asked = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
-  const answered = await scope.platform.gateway.call(caller, asked, signal);
-  const call = await askWeakAgain(scope, asked, { call: answered, signal });
-  keep(scope, request, call);
+  const scoped = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
+  const answered = await scope.platform.gateway.call(caller, scoped, signal);
+  const call = await askWeakAgain(scope, scoped, { call: answered, signal });
+  store(scope, request, call);
   return call;
 }
 
 /** Stores the decision of a call behind it, where a setting or the key asks for it. */
-function keep(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
+function store(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
   const { decision } = call.exchange;
   const caller = callerOf(scope);
   const { storage, queue } = scope.platform.decisions;
-  const asked = storageLevelOf(storage, caller.key);
-  if (decision === undefined || asked === 'none') return;
-  const level = request.unkept === true ? 'redacted' : asked;
+  const configured = storageLevelOf(storage, caller.key);
+  if (decision === undefined || configured === 'none') return;
+  const level = request.unkept === true ? 'redacted' : configured;
   const { callId, traceId, spanId, modelGroup, edited: body = request.body } = call;
   queue.keep({
     id: `${traceId}${spanId}`,

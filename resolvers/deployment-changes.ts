@@ -23,7 +23,7 @@ type ModelScope = Scope<StoredDeploymentPlatform>;
 /** A scope that can tell who administers a team. */
 type TeamModelScope = Scope<StoredDeploymentPlatform & TeamPlatform>;
 
-/** A deployment to create; an id is generated where none is given. */
+/** A deployment to create; an id is generated when it has none. */
 export interface NewDeployment extends Omit<DeploymentPatch, 'modelGroup' | 'params'> {
   readonly id: string | null;
   readonly modelGroup: string;

@@ -12,6 +12,7 @@ import { system, tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
 import type { FallbackPlatform } from './operation/model-platform.ts';
+import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertStoresModels } from './deployment-changes.ts';
 
@@ -28,7 +29,7 @@ export interface StoredFallback extends FallbackView {
   readonly isNew: boolean;
 }
 
-/** Which fallbacks of a model. */
+/** A model, and the kind of failure that its fallbacks handle. */
 export interface ChosenFallback {
   readonly model: string;
   readonly type: FallbackType;
@@ -64,15 +65,14 @@ export const setFallback = operation({
     assertNotConfigured(scope, draft);
     const about = authored(scope);
     const row = newFallback(draft, about);
-    const done = await platform.stores.fallbacks.change(row.id, (before) => ({
+    const { isNew } = await changeOrAdd(platform.stores.fallbacks, row, (before) => ({
       ...before,
       targets: row.targets,
       updatedAt: about.now,
       updatedBy: about.by,
     }));
-    if (done === null) await platform.stores.fallbacks.add(row);
     await platform.fallbacks.refresh();
-    return { ...draft, isConfigured: false, isNew: done === null };
+    return { ...draft, isConfigured: false, isNew };
   },
 });
 

@@ -9,15 +9,16 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import {
-  asShown,
   type CallFacts,
   getObject,
   keep,
   listObjects,
+  type NamedObject,
   pass,
   passForObject,
   placeOf,
   type ShownCall,
+  shownCall,
   type ShownPage,
 } from './upstream-objects.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
@@ -59,13 +60,13 @@ export const createFile = operation({
       Object.defineProperty(calls, name, { value: counted, enumerable: true, configurable: true, writable: true });
     };
     const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
-    const asked = { action: CREATE_FILE, place, tail: '', body };
-    const { call, read } = await passForObject(scope, asked, { callId, parent });
+    const request = { action: CREATE_FILE, place, tail: '', body };
+    const { call, read } = await passForObject(scope, request, { callId, parent });
     // The purpose of the request applies, because the lines were checked by it.
     const made = { ...read, shown: { ...read.shown, purpose } };
-    const object = await keep(scope, asked, made, {
+    const object = await keep(scope, request, made, {
       calls: isBatch ? calls : undefined,
-      undo: (id) => deleteAtUpstream(scope, asked.place, id),
+      undo: (id) => deleteAtUpstream(scope, request.place, id),
     });
     return await shownCall(scope, object, { call, shown: read.shown });
   },
@@ -84,34 +85,20 @@ async function deleteAtUpstream(
   place: ReturnType<typeof placeOf>,
   upstreamId: string,
 ): Promise<void> {
-  const asked = { action: DELETE_FILE, place, tail: tailOf({ upstreamId }) };
-  await passForObject(scope, asked, { callId: null, parent: null });
+  const request = { action: DELETE_FILE, place, tail: tailOf({ upstreamId }) };
+  await passForObject(scope, request, { callId: null, parent: null });
 }
 
 const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>): string => `/${encodeURIComponent(upstreamId)}`;
-
-async function shownCall(
-  scope: Scope<ObjectPlatform>,
-  object: UpstreamObject,
-  { call, shown }: ShownCall,
-): Promise<ShownCall> {
-  const [own = shown] = await asShown(scope, [{ object, shown }]);
-  return { call, shown: own };
-}
-
-/** Id of a file, and the facts of the call about it. */
-interface Named extends CallFacts {
-  readonly id: string;
-}
 
 /** Reads the state of a file at its upstream. Throws NotFound and UpstreamFailed. */
 export const getFile = operation({
   name: 'getFile',
   access: objectReader,
-  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: Named): Promise<ShownCall> {
+  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: NamedObject): Promise<ShownCall> {
     const object = await getObject(scope, 'file', id);
-    const asked = { action: GET_FILE, place: placeOf(scope, object), tail: tailOf(object) };
-    const { call, read } = await passForObject(scope, asked, facts);
+    const request = { action: GET_FILE, place: placeOf(scope, object), tail: tailOf(object) };
+    const { call, read } = await passForObject(scope, request, facts);
     await scope.platform.stores.upstreamObjects.show(id, read.shown);
     return await shownCall(scope, object, { call, shown: read.shown });
   },
@@ -121,10 +108,10 @@ export const getFile = operation({
 export const readFile = operation({
   name: 'readFile',
   access: objectReader,
-  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: Named): Promise<GatewayCall> {
+  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: NamedObject): Promise<GatewayCall> {
     const object = await getObject(scope, 'file', id);
-    const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `${tailOf(object)}/content` };
-    return await pass(scope, asked, facts);
+    const request = { action: READ_FILE, place: placeOf(scope, object), tail: `${tailOf(object)}/content` };
+    return await pass(scope, request, facts);
   },
 });
 
@@ -132,12 +119,12 @@ export const readFile = operation({
 export const deleteFile = operation({
   name: 'deleteFile',
   access: objectWriter,
-  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: Named): Promise<ShownCall> {
+  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: NamedObject): Promise<ShownCall> {
     const object = await getObject(scope, 'file', id);
     const removeRow = (): Promise<void> => scope.platform.stores.upstreamObjects.remove(id, scope.platform.clock.now());
-    const asked = { action: DELETE_FILE, place: placeOf(scope, object), tail: tailOf(object) };
+    const request = { action: DELETE_FILE, place: placeOf(scope, object), tail: tailOf(object) };
     try {
-      const { call, read } = await passForObject(scope, asked, facts);
+      const { call, read } = await passForObject(scope, request, facts);
       await removeRow();
       return await shownCall(scope, object, { call, shown: read.shown });
     } catch (failure) {

@@ -31,9 +31,9 @@ export const readGatewayActivity = operation({
   access: gatewayActivityReader,
   async run(
     { platform }: Scope<GatewayActivityPlatform>,
-    asked: ActivityRequest & { readonly groupings: readonly (readonly ActivityField[])[] },
+    request: ActivityRequest & { readonly groupings: readonly (readonly ActivityField[])[] },
   ): Promise<readonly (readonly ActivityGroup[])[]> {
-    const { start, end, groupings, ...filter } = asked;
+    const { start, end, groupings, ...filter } = request;
     const period = periodOf(start, end, platform.clock.now());
     return Promise.all(groupings.map((by) => platform.stores.gatewayActivity.groups({ ...period, ...filter, by })));
   },

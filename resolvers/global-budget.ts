@@ -1,33 +1,21 @@
-import { windowOf } from '../src/domain/budgets/budget-window.ts';
-import type { RouteBudget } from '../src/domain/budgets/route-budget.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import type { Usd } from '../src/domain/money.ts';
 import { sumOf } from '../src/domain/spend/daily-activity.ts';
 import { operation } from './operation/operation.ts';
 import type { ProviderBudgetPlatform, SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { spendAdmin } from './operation/spend-access.ts';
+import { type WindowBudget, windowBudgets } from './operation/window-budgets.ts';
 import { type GroupingRequest, readGlobalSpend } from './spend.ts';
 
-/** The budget of all calls in its current window. */
-export interface GlobalBudget extends RouteBudget {
-  /** What the calls of the window cost. */
-  readonly spent: Usd;
-  /** End of the window; null for a budget that is never reset. */
-  readonly resetAt: Date | null;
-}
-
-/** The budget of all calls; null for none. */
+/** The budget of all calls in its current window; null for none. */
 export const getGlobalBudget = operation({
   name: 'getGlobalBudget',
   access: spendAdmin,
-  async run({ platform }: Scope<ProviderBudgetPlatform>, _input: undefined): Promise<GlobalBudget | null> {
-    const { stores, records, clock } = platform;
+  async run({ platform }: Scope<ProviderBudgetPlatform>, _input: undefined): Promise<WindowBudget | null> {
     const budget = platform.globalBudget();
-    if (budget === null) return null;
-    const { name, endMs } = windowOf({ scope: 'global', ids: [], duration: budget.duration }, clock.now());
-    await records.readable();
-    const totals = await stores.spend.totalsOfOwners('window', [name]);
-    return { ...budget, spent: totals.get(name) ?? ZERO_USD, resetAt: endMs === 0 ? null : new Date(endMs) };
+    const [current = null] =
+      budget === null ? [] : await windowBudgets(platform, [{ scope: 'global', ids: [], budget }]);
+    return current;
   },
 });
 
@@ -38,7 +26,7 @@ export const getTotalSpend = operation({
   async run(
     scope: Scope<ProviderBudgetPlatform & SpendPlatform>,
     { grouping, isDated }: { readonly grouping: GroupingRequest; readonly isDated: boolean },
-  ): Promise<{ readonly spend: Usd; readonly budget: GlobalBudget | null }> {
+  ): Promise<{ readonly spend: Usd; readonly budget: WindowBudget | null }> {
     const budget = await getGlobalBudget(scope, undefined);
     if (budget !== null && !isDated) return { spend: budget.spent, budget };
     const { groups } = await readGlobalSpend(scope, grouping);

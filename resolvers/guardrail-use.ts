@@ -72,7 +72,7 @@ export interface GuardrailRunList {
   readonly totalCount: number;
 }
 
-/** Lists runs that did not pass, the latest first. They are kept for 90 days. */
+/** Lists runs that did not pass, the latest first. They are stored for 90 days. */
 export const listGuardrailRuns = operation({
   name: 'listGuardrailRuns',
   access: guardrailViewer,

@@ -99,14 +99,14 @@ export const deleteGuardrail = operation({
 export const listGuardrailKinds = operation({
   name: 'listGuardrailKinds',
   access: guardrailViewer,
-  run: (_scope: Scope<GuardrailPlatform>, _input: undefined): readonly DescribedKind[] => KIND_DESCRIPTIONS,
+  run: (_scope: Scope<object>, _input: undefined): readonly DescribedKind[] => KIND_DESCRIPTIONS,
 });
 
 /** The category of contents with a name. None exists here. Throws NotFound. */
 export const getGuardrailCategory = operation({
   name: 'getGuardrailCategory',
   access: guardrailViewer,
-  run(_scope: Scope<GuardrailPlatform>, { name }: { readonly name: string }): never {
+  run(_scope: Scope<object>, { name }: { readonly name: string }): never {
     throw new NotFound('category', name, `Category file not found: ${name} (tried .yaml and .json)`);
   },
 });

@@ -7,6 +7,7 @@ import { anyKey, system } from './operation/access.ts';
 import { type SeenDeployment, seenBy } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
+import { pageOf, removeOldest } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Filter of deployments; null matches all. */
@@ -126,18 +127,15 @@ export const listHealthChecks = operation({
   access: anyKey,
   async run(
     scope: Scope<DeploymentPlatform>,
-    { model, isHealthy, limit, ...page }: HealthCheckPageDraft,
+    { model, isHealthy, ...page }: HealthCheckPageDraft,
   ): Promise<HealthCheckPage> {
     const { stores, healthChecks } = scope.platform;
     await healthChecks.queue.caughtUp();
     const seesAll = visibilityOf(callerOf(scope)).kind === 'all';
     const deploymentIds = seesAll ? null : seenBy(scope).map(({ id }) => id);
     const filter = { deploymentIds, modelGroup: model, isHealthy, before: null };
-    const [found, totalCount] = await Promise.all([
-      stores.healthChecks.list({ ...page, filter, sort: 'created_at', limit: limit + 1 }),
-      stores.healthChecks.count(filter),
-    ]);
-    return { checks: found.slice(0, limit), totalCount, hasMore: found.length > limit };
+    const { nodes: checks, ...counts } = await pageOf(stores.healthChecks, filter, { ...page, sort: 'created_at' });
+    return { ...counts, checks };
   },
 });
 
@@ -160,15 +158,8 @@ export const removeExpiredHealthChecks = operation({
     { platform }: Scope<DeploymentPlatform>,
     { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
   ): Promise<number> {
-    const { healthChecks } = platform.stores;
-    const old = await healthChecks.list({
-      filter: { deploymentIds: null, modelGroup: null, isHealthy: null, before: new Date(beforeMs) },
-      sort: 'created_at',
-      descending: false,
-      limit,
-      from: 0,
-    });
-    return (await healthChecks.remove(old.map(({ id }) => id))).length;
+    const filter = { deploymentIds: null, modelGroup: null, isHealthy: null, before: new Date(beforeMs) };
+    return removeOldest(platform.stores.healthChecks, filter, limit);
   },
 });
 

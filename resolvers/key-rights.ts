@@ -119,17 +119,17 @@ const isUnchanged = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch
 /** The user of a new key of a team: the caller's own, unless a manager names another member. Throws InvalidInput and Forbidden. */
 async function userOfDraft(scope: KeyScope, draft: KeyDraft, isManager: boolean): Promise<string> {
   const own = callerOf(scope).userId ?? '';
-  const asked = idOrNull(draft.userId) ?? own;
-  if (asked === own) return own;
+  const userId = idOrNull(draft.userId) ?? own;
+  if (userId === own) return own;
   const teamId = idOrNull(draft.teamId);
-  if (!isManager || teamId === null) throw foreignUser(scope, asked);
-  const members = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [asked] });
-  if (members.length === 0) throw new InvalidInput(`User=${asked} not assigned to team=${teamId}`);
-  return asked;
+  if (!isManager || teamId === null) throw foreignUser(scope, userId);
+  const members = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
+  if (members.length === 0) throw new InvalidInput(`User=${userId} not assigned to team=${teamId}`);
+  return userId;
 }
 
-const foreignUser = (scope: KeyScope, asked: string): Forbidden => {
-  const message = `User can only create keys for themselves. Got user_id=${asked}, Your ID=${callerOf(scope).userId}`;
+const foreignUser = (scope: KeyScope, userId: string): Forbidden => {
+  const message = `User can only create keys for themselves. Got user_id=${userId}, Your ID=${callerOf(scope).userId}`;
   return new Forbidden(message, 'key_owner');
 };
 

@@ -1,4 +1,3 @@
-import { DomainError } from '../src/domain/errors.ts';
 import { withResets } from '../src/domain/keys/budget-windows.ts';
 import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
@@ -6,8 +5,9 @@ import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './key-lookup.ts';
 import { updateKey } from './keys.ts';
-import { anyAdmin, anyKey, keyAdmin, keyReader, system } from './operation/access.ts';
+import { anyAdmin, anyKey, isAnyAdmin, keyAdmin, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { outcomeOf } from './operation/outcome.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, laterSpend } from './operation/window-spend.ts';
@@ -43,12 +43,8 @@ export const updateKeys = operation({
     const outcomes: BulkOutcome[] = [];
     for (const { key, patch } of changes) {
       const named = nameOf(scope, key);
-      try {
-        outcomes.push({ key: named, info: await updateKey(scope, { key, patch }), failure: null });
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        outcomes.push({ key: named, info: null, failure: error.message });
-      }
+      const { value: info, failure } = await outcomeOf(() => updateKey(scope, { key, patch }));
+      outcomes.push({ key: named, info, failure });
     }
     return outcomes;
   },
@@ -95,7 +91,6 @@ export const listKeyAliases = operation({
   ): Promise<AliasPage> {
     const { stores, clock } = scope.platform;
     const caller = callerOf(scope);
-    const everyone = caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer';
     const filter = {
       hash: null,
       alias: null,
@@ -106,7 +101,7 @@ export const listKeyAliases = operation({
       userId: null,
       blocked: null,
       status: null,
-      visibleTo: everyone ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId) },
+      visibleTo: isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId) },
     };
     const now = clock.now();
     const [rows, totalCount] = await Promise.all([

@@ -155,7 +155,7 @@ export interface KeyList {
 }
 
 /**
- * Lists keys: administrators see all, others their own, those of their user, and of teams where these are asked for.
+ * Lists keys: administrators see all, others their own, those of their user, and of teams where the filter names them.
  * Throws Forbidden for the keys of another user.
  */
 export const listKeys = operation({
@@ -165,8 +165,8 @@ export const listKeys = operation({
     const { stores, clock } = scope.platform;
     const caller = callerOf(scope);
     const now = clock.now();
-    const askedUser = idOrNull(filter.userId);
-    if (!isAnyAdmin(caller) && askedUser !== null && askedUser !== caller.userId)
+    const userId = idOrNull(filter.userId);
+    if (!isAnyAdmin(caller) && userId !== null && userId !== caller.userId)
       throw new Forbidden("You are not authorized to check another user's keys", 'key_list');
     if (!isAnyAdmin(caller) && page.sort === 'budget_use')
       throw new Forbidden('Only proxy admins order keys by the use of their budgets.', 'proxy_admin');
@@ -312,7 +312,7 @@ export interface Rotation extends NamedKey {
 }
 
 /**
- * Gives a key a new secret. The key keeps its identity: its hash, spend and everything it owns. Throws NotFound,
+ * Replaces the secret of a key. Its identity stays: its hash, its spend and everything it owns. Throws NotFound,
  * InvalidInput, and Conflict when the new secret was ever in use.
  */
 export const regenerateKey = operation({

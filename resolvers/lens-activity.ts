@@ -160,7 +160,7 @@ export interface PreviewRequest {
 }
 
 /** A page of the executions that a lens with these settings would choose from. Throws InvalidInput. */
-export const previewSample = operation({
+export const readSamplePreview = operation({
   name: 'readSamplePreview',
   access: lensReader,
   async run(scope: Scope<LensPlatform>, { selection, lookbackHours, offset, asOf }: PreviewRequest): Promise<Sample> {
@@ -198,10 +198,10 @@ export const listLensAgents = operation({
 });
 
 /** Which kinds of activity are recorded. */
-export const checkActivity = operation({
+export const checkLensActivity = operation({
   name: 'checkLensActivity',
   access: lensReader,
-  run: (_scope: Scope<LensPlatform>, _input: undefined) => ({ traces: true, requests: false }),
+  run: (_scope: Scope<object>, _input: undefined) => ({ traces: true, requests: false }),
 });
 
 const CURSOR = /^[0-9a-f]{16}$/;

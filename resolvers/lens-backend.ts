@@ -5,7 +5,7 @@ import {
   completeLensRun,
   extendLensRun,
   listReusableReviews,
-  readLensSample,
+  chooseLensSample,
   readSampledContent,
   releaseLensRun,
   reportLensProgress,
@@ -17,7 +17,7 @@ import type { Scope } from './operation/scope.ts';
 export function lensBackend(scopeOf: (signal: AbortSignal) => Scope<LensPlatform>): LensBackend {
   return {
     claim: (signal) => claimLensRun(scopeOf(signal), undefined),
-    sample: (claim, signal) => readLensSample(scopeOf(signal), claim),
+    sample: (claim, signal) => chooseLensSample(scopeOf(signal), claim),
     reviews: (claim, signal) => listReusableReviews(scopeOf(signal), claim),
     content: (claim, executionId, cursor, signal) =>
       readSampledContent(scopeOf(signal), { ...claim, executionId, cursor, offset: 0 }),

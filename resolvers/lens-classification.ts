@@ -1,7 +1,7 @@
 import type { Caller } from '../src/domain/caller.ts';
 import { withTags } from '../src/domain/calls/call-labels.ts';
 import type { MadeDecision } from '../src/domain/decisions/decision.ts';
-import { Conflict, Unavailable } from '../src/domain/errors.ts';
+import { Unavailable } from '../src/domain/errors.ts';
 import { backoffMs, claimOf, type Job } from '../src/domain/jobs/job.ts';
 import { type ContentPart, contentPart, PAGE_PARTS } from '../src/domain/lens/content.ts';
 import { executionIdOf } from '../src/domain/lens/execution.ts';
@@ -27,11 +27,12 @@ import { system } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
 import type { DecisionPlatform, KeyPlatform, LensPlatform } from './operation/platform.ts';
+import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 type SignalPlatform = LensPlatform & KeyPlatform & DecisionPlatform;
 
-/** Kind of the jobs that ask about new traces. */
+/** Kind of the jobs that classify new traces. */
 const SIGNAL_JOB = 'lens-signals';
 const WORKER = 'lens-signals';
 /** Lease of a job, in ms: longer than the slowest pass. */
@@ -90,20 +91,11 @@ async function wantedTraces(scope: Scope<SignalPlatform>, configKey: string): Pr
 
 /** Saves the state of a trace; replaces an earlier one. */
 async function save(scope: Scope<SignalPlatform>, row: TraceSignals): Promise<void> {
-  const { traceSignals } = scope.platform.stores;
-  const change = (before: TraceSignals): TraceSignals => ({
+  await changeOrAdd(scope.platform.stores.traceSignals, row, ({ createdAt, createdBy }) => ({
     ...row,
-    createdAt: before.createdAt,
-    createdBy: before.createdBy,
-  });
-  if ((await traceSignals.change(row.id, change)) !== null) return;
-  try {
-    await traceSignals.add(row);
-  } catch (error) {
-    // Another process saved it first.
-    if (!(error instanceof Conflict)) throw error;
-    await traceSignals.change(row.id, change);
-  }
+    createdAt,
+    createdBy,
+  }));
 }
 
 /** The first parts of a trace, and the text that it began with. */
@@ -129,8 +121,8 @@ function scoresOf({ questions, decision }: MadeDecision): TraceSignals['scores']
   });
 }
 
-/** Asks the questions about one trace. */
-async function asked(
+/** Sends the questions about one trace to the model. */
+async function scoresFor(
   scope: Scope<SignalPlatform>,
   trace: TraceSummary,
   { model, signals }: SignalConfig,
@@ -154,7 +146,7 @@ async function asked(
   return scoresOf(made);
 }
 
-/** Classifies one trace. A failed question is stored, and asked again later. */
+/** Classifies one trace. A failure is stored; a later pass retries it. */
 async function classify(
   scope: Scope<SignalPlatform>,
   trace: TraceSummary,
@@ -176,9 +168,9 @@ async function classify(
   await save(scope, row);
   let done: Pick<TraceSignals, 'status' | 'scores'>;
   try {
-    done = { status: 'classified', scores: await asked(scope, trace, config, payer) };
+    done = { status: 'classified', scores: await scoresFor(scope, trace, config, payer) };
   } catch (error) {
-    // The row stays pending at a shutdown and is asked again later.
+    // The row stays pending at a shutdown; a later pass retries it.
     if (scope.signal.aborted) throw error;
     done = { status: 'failed', scores: [] };
   }
@@ -201,7 +193,7 @@ async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | nu
   return jobs.claim(wanted);
 }
 
-/** Asks the questions about the traces, a few at once. */
+/** Classifies traces, a few at once. */
 async function classifyAll(
   scope: Scope<SignalPlatform>,
   traces: readonly TraceSummary[],
@@ -219,8 +211,8 @@ async function classifyAll(
 }
 
 /**
- * Asks the signals of traces that have no current answer: one bounded pass, as a job that one process holds. Resolves to
- * the number of traces. The key of the built-in worker pays.
+ * Classifies traces without a current answer: one bounded pass, as a job that one process holds. Resolves to the number of
+ * traces. The key of the built-in worker pays.
  */
 export const classifyNewTraces = operation({
   name: 'classifyNewTraces',

@@ -64,10 +64,9 @@ async function latestConversation({ platform }: Scope<LensPlatform>, trace: Trac
 
 async function fromTrace(
   scope: Scope<LensPlatform>,
-  asked: { readonly traceId: string; readonly traceRef: string; readonly spanId: string },
+  { traceId, traceRef, spanId }: { readonly traceId: string; readonly traceRef: string; readonly spanId: string },
   about: Partial<CaseSource>,
 ): Promise<Built> {
-  const { traceId, traceRef, spanId } = asked;
   const source = { ...about, traceId, traceRef, spanId };
   const trace = await traceOf(scope, traceId, traceRef);
   if (trace === null) return skip(source, 'no_content');

@@ -39,11 +39,11 @@ function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]
 }
 
 /** A dataset and the cases of a revision; the latest for null. Throws NotFound. */
-export async function datasetAt(scope: Scope<LensPlatform>, id: string, asked: number | null): Promise<ReadDataset> {
+export async function datasetAt(scope: Scope<LensPlatform>, id: string, number: number | null): Promise<ReadDataset> {
   const { datasets, datasetRevisions } = scope.platform.stores;
   const dataset = await datasets.find(id);
   if (dataset === null) throw unknown(id);
-  const revision = asked ?? dataset.latest;
+  const revision = number ?? dataset.latest;
   if (revision === 0) return { dataset, revision, cases: [] };
   const found = revision > dataset.latest ? null : await datasetRevisions.find(revisionId(id, revision));
   if (found === null) throw unknown(id);

@@ -177,15 +177,15 @@ export const deleteFeedback = operation({
 });
 
 /** Counts the feedback about traces. A trace id without a ref has one row per owner. */
-export const summarizeFeedback = operation({
+export const readFeedbackSummary = operation({
   name: 'readFeedbackSummary',
   access: lensReader,
   async run(
     scope: Scope<LensPlatform>,
-    asked: readonly { readonly traceId: string; readonly traceRef: string }[],
+    traces: readonly { readonly traceId: string; readonly traceRef: string }[],
   ): Promise<readonly FeedbackSummary[]> {
     const rows: TraceKey[] = [];
-    for (const { traceId, traceRef } of asked) {
+    for (const { traceId, traceRef } of traces) {
       const wanted = { traceId: storable(traceId.toLowerCase()), traceRef: storable(traceRef) };
       const found = await tracesOf(scope, wanted.traceId, traceRef);
       rows.push(...(found.length === 0 ? [wanted] : found));

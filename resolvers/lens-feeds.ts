@@ -2,6 +2,7 @@ import type { Delivery } from '../src/domain/bus.ts';
 import type { Job, JobStatus } from '../src/domain/jobs/job.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
 import type { FindingFilter, FindingPage, LensFinding } from '../src/domain/lens/store.ts';
+import { pageOfRows } from '../src/domain/page.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { lensReader } from './operation/lens-access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
@@ -23,7 +24,7 @@ export const listFindings = operation({
   ): Promise<{ readonly items: readonly LensFinding[]; readonly hasMore: boolean }> {
     checkedPageSize(page.limit, { most: MOST_ROWS });
     const found = await scope.platform.stores.lenses.findings({ ...page, limit: page.limit + 1 });
-    return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
+    return pageOfRows(found, page.limit);
   },
 });
 

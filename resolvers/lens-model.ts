@@ -176,9 +176,9 @@ async function paidAnswer(scope: Scope<LensPlatform>, paying: Paying) {
   } finally {
     clearInterval(renewing);
   }
-  const { cost, ...said } = answer;
-  await settle(cost ?? estimate, { id: answerId, runId: claim.runId, ...said });
-  return { ...said, cost: cost ?? estimate };
+  const { cost, ...result } = answer;
+  await settle(cost ?? estimate, { id: answerId, runId: claim.runId, ...result });
+  return { ...result, cost: cost ?? estimate };
 }
 
 const answerIdOf = (
@@ -219,7 +219,7 @@ export const askAnalysisModel = operation({
     const body = bodyOf(scope, model, call, messages);
     const estimate = worstCost(scope, model, { input, output: outputTokensOf(scope, model) });
     const request = requestOf(scope, claim, body);
-    const { cost, ...said } = await paidAnswer(scope, { claim, request, payer, estimate, answerId });
-    return { ...said, cost: usdNumber(cost), contextExceeded: false };
+    const { cost, ...result } = await paidAnswer(scope, { claim, request, payer, estimate, answerId });
+    return { ...result, cost: usdNumber(cost), contextExceeded: false };
   },
 });

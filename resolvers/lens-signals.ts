@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, type Issue } from '../src/domain/errors.ts';
+import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import {
   askedOf,
   DEFAULT_SIGNALS,
@@ -19,6 +19,7 @@ import { authored } from './operation/authored.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
+import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 const SIGNAL_ID = /^[a-z][a-z0-9_]{0,63}$/;
@@ -35,7 +36,7 @@ export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<S
 export const configKeyOf = ({ platform }: Scope<LensPlatform>, config: SignalConfig): string =>
   platform.keyGenerator.hash(askedOf(config));
 
-/** Reads which signals are asked. */
+/** Reads the signals that traces are classified by. */
 export const readSignalConfig = operation({
   name: 'readSignalConfig',
   access: lensReader,
@@ -65,7 +66,7 @@ export function assertSignalConfig(config: SignalConfig): SignalConfig {
   return config;
 }
 
-/** Replaces the configuration. Without a model or a signal, no question is asked. Throws InvalidInput, and for a model that is not configured. */
+/** Replaces the configuration. Without a model or a signal, no trace is classified. Throws InvalidInput, also for a model that is not configured. */
 export const setSignalConfig = operation({
   name: 'setSignalConfig',
   access: lensAdmin,
@@ -86,14 +87,7 @@ export const setSignalConfig = operation({
       updatedAt: about.now,
       updatedBy: about.by,
     });
-    if ((await signalConfigs.change(SIGNAL_CONFIG_ID, change)) !== null) return values;
-    try {
-      await signalConfigs.add({ id: SIGNAL_CONFIG_ID, ...values, ...newStamps(about) });
-    } catch (error) {
-      // Another request saved it first.
-      if (!(error instanceof Conflict)) throw error;
-      await signalConfigs.change(SIGNAL_CONFIG_ID, change);
-    }
+    await changeOrAdd(signalConfigs, { id: SIGNAL_CONFIG_ID, ...values, ...newStamps(about) }, change);
     return values;
   },
 });
@@ -102,11 +96,11 @@ export const setSignalConfig = operation({
 export interface SignalsOfTrace {
   readonly traceId: string;
   readonly traceRef: string;
-  /** `unclassified`: not asked with the current questions. */
+  /** `unclassified`: not classified with the current questions. */
   readonly status: 'unclassified' | TraceSignals['status'];
   readonly flags: readonly SignalFlag[];
   readonly model: string;
-  /** Null before. */
+  /** Null before the answer. */
   readonly classifiedAt: Date | null;
 }
 
@@ -128,7 +122,7 @@ function shown(
   };
 }
 
-/** The signals of traces by the current configuration, in the order that they are asked for. */
+/** The signals of traces by the current configuration, in the order of the traces. */
 export const readTraceSignals = operation({
   name: 'readTraceSignals',
   access: lensReader,

@@ -28,7 +28,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Reviews that a run keeps. */
+/** Most reviews that a run stores. */
 const MOST_REVIEWS = 60;
 /** Runs that one claim ends because their workers were lost. */
 const MOST_BURIED = 20;
@@ -155,8 +155,8 @@ export const claimLensRun = operation({
   },
 });
 
-/** The executions of a run, chosen once; they stay when another worker continues it. */
-export const readLensSample = operation({
+/** The executions of a run, sampled once; they stay when another worker continues it. */
+export const chooseLensSample = operation({
   name: 'chooseLensSample',
   access: lensWorker,
   async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<Sample> {
@@ -197,11 +197,11 @@ export const readSampledContent = operation({
   access: lensWorker,
   async run(
     scope: Scope<LensPlatform>,
-    asked: RunClaim & { readonly executionId: string; readonly cursor: string | null; readonly offset: number },
+    request: RunClaim & { readonly executionId: string; readonly cursor: string | null; readonly offset: number },
   ): Promise<ContentPage> {
-    const run = await claimedRun(scope, asked);
-    const page = isSampled(run, asked.executionId) ? await contentPage(scope, asked) : null;
-    if (page === null) throw new NotFound('execution', asked.executionId, "Execution is outside this job's sample");
+    const run = await claimedRun(scope, request);
+    const page = isSampled(run, request.executionId) ? await contentPage(scope, request) : null;
+    if (page === null) throw new NotFound('execution', request.executionId, "Execution is outside this job's sample");
     return page;
   },
 });
@@ -234,7 +234,7 @@ function withProgress(
   return stage === undefined ? changed : inStage(changed, stage, now);
 }
 
-/** Stores what a worker has done so far. Reviews are kept for later runs. Throws InvalidInput and OwnershipLost. */
+/** Stores what a worker has done so far. Reviews are stored for later runs. Throws InvalidInput and OwnershipLost. */
 export const reportLensProgress = operation({
   name: 'reportLensProgress',
   access: lensWorker,
@@ -249,9 +249,9 @@ export const reportLensProgress = operation({
     if (reviews.some(({ executionId }) => !sampled.has(executionId)))
       throw resultFault('Review references a trace outside this job');
     const criteriaKey = criteriaKeyOf(scope, run);
-    const isKept = ({ reused, extraction, contentVersion }: Review): boolean =>
+    const isCacheable = ({ reused, extraction, contentVersion }: Review): boolean =>
       !reused && extraction !== null && contentVersion !== '';
-    const cached = reviews.filter(isKept).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
+    const cached = reviews.filter(isCacheable).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
     await stores.lenses.keepReviews(cached);
     const head = await stores.lenses.changeRun(claim.lensId, claim.runId, (before) => {
       assertOwned(scope, before, claim);

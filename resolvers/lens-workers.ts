@@ -105,7 +105,7 @@ export const revokeLensWorker = operation({
 });
 
 /** The worker of a token. Throws UnknownWorker. */
-export const identifyLensWorker = operation({
+export const findLensWorker = operation({
   name: 'findLensWorker',
   access: anyone,
   async run({ platform }: Scope<LensPlatform>, token: string): Promise<LensWorkerCaller> {

@@ -130,7 +130,7 @@ export const getLens = operation({
     shownLens(scope, await lensNamed(scope, id)),
 });
 
-/** Replaces the settings of a lens. A run that is active keeps its own. Throws NotFound and InvalidInput. */
+/** Replaces the settings of a lens. An active run continues with the earlier settings. Throws NotFound and InvalidInput. */
 export const updateLens = operation({
   name: 'updateLens',
   access: lensAdmin,
@@ -233,7 +233,7 @@ export interface Watched {
 }
 
 /** Enables every paused lens whose model can still be used. */
-export const watchAllLenses = operation({
+export const resumeAllLenses = operation({
   name: 'resumeAllLenses',
   access: lensAdmin,
   async run(scope: Scope<LensPlatform>, _input: undefined): Promise<Watched> {
@@ -298,7 +298,7 @@ export const getLensRun = operation({
   },
 });
 
-/** Reviews of a run after a number of them, and the number of all so far. Only the latest are kept. Throws NotFound. */
+/** Reviews of a run after a number of them, and the number of all so far. Only the latest are stored. Throws NotFound. */
 export const listRunReviews = operation({
   name: 'listRunReviews',
   access: lensReader,

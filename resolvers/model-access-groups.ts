@@ -36,19 +36,19 @@ const found = (scope: GroupScope, name: string): ModelAccessGroup | null =>
 
 const groupsOf = ({ deployment }: KnownDeployment): readonly string[] => deployment.accessGroups ?? [];
 
-/** Stored deployments that a draft chooses. Throws InvalidInput for unknown ones and for those of the configuration. */
-function chosenBy(scope: GroupScope, { name, models, deploymentIds }: ModelAccessGroupDraft) {
+/** Stored deployments that a draft names. Throws InvalidInput for unknown ones and for those of the configuration. */
+function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: ModelAccessGroupDraft) {
   if (name.trim() === '') throw new InvalidInput('access_group must not be blank.');
   const byId = deploymentIds !== null && deploymentIds.length > 0;
-  const asked = [...new Set(byId ? deploymentIds : (models ?? []))];
-  if (asked.length === 0) throw new InvalidInput('model_names or model_ids must name a model.');
+  const names = [...new Set(byId ? deploymentIds : (models ?? []))];
+  if (names.length === 0) throw new InvalidInput('model_names or model_ids must name a model.');
   const all = commonOf(scope);
   const nameOf = ({ deployment }: KnownDeployment): string => (byId ? deployment.id : deployment.modelGroup);
-  const missing = asked.filter((one) => !all.some((known) => nameOf(known) === one));
+  const missing = names.filter((one) => !all.some((known) => nameOf(known) === one));
   if (missing.length > 0)
     throw new InvalidInput(`${byId ? 'Model id(s)' : 'Model(s)'} not found: ${missing.join(', ')}`);
-  const stored = all.filter((known) => known.stored !== null && asked.includes(nameOf(known)));
-  const filed = asked.filter((one) => !stored.some((known) => nameOf(known) === one));
+  const stored = all.filter((known) => known.stored !== null && names.includes(nameOf(known)));
+  const filed = names.filter((one) => !stored.some((known) => nameOf(known) === one));
   if (filed.length > 0)
     throw new InvalidInput(`Models of the configuration file cannot be changed: ${filed.join(', ')}`);
   return stored;
@@ -83,7 +83,7 @@ export const createModelAccessGroup = operation({
   access: modelAdmin,
   async run(scope: GroupScope, draft: ModelAccessGroupDraft): Promise<ChangedGroup> {
     assertStoresModels(scope);
-    const members = chosenBy(scope, draft);
+    const members = deploymentsOf(scope, draft);
     if (found(scope, draft.name) !== null) throw new Conflict(`Access group '${draft.name}' already exists`);
     const changed = await write(
       scope,
@@ -101,7 +101,7 @@ export const updateModelAccessGroup = operation({
     assertStoresModels(scope);
     const { name } = draft;
     if (found(scope, name) === null) throw unknownGroup(name);
-    const members = chosenBy(scope, draft);
+    const members = deploymentsOf(scope, draft);
     const removed = commonOf(scope).filter(
       (known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known),
     );

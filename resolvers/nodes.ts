@@ -71,7 +71,7 @@ export const findSpendRow = operation({
 export const findTeam = operation({
   name: 'findTeam',
   access: anyKey,
-  async run(scope: Scope<TracePlatform>, id: string): Promise<{ readonly id: string } | null> {
+  async run(scope: Scope<object>, id: string): Promise<{ readonly id: string } | null> {
     const caller = callerOf(scope);
     if (idOrNull(id) === null || id.length > MAX_TEAM_ID) return null;
     if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return { id };
@@ -83,5 +83,5 @@ export const findTeam = operation({
 export const getViewer = operation({
   name: 'getViewer',
   access: anyone,
-  run: (scope: Scope<TracePlatform>, _input: undefined): Caller | null => scope.caller,
+  run: (scope: Scope<object>, _input: undefined): Caller | null => scope.caller,
 });

@@ -58,8 +58,8 @@ export const getOrganizations = operation({
   access: teamReader,
   async run(scope: Scope<TeamPlatform>, ids: readonly string[]): Promise<readonly OrganizationView[]> {
     const readable = await readableOrganizations(scope);
-    const seen = readable === null ? ids : ids.filter((id) => readable.includes(id));
-    return organizationViews(scope, await scope.platform.stores.organizations.findMany(seen));
+    const visible = readable === null ? ids : ids.filter((id) => readable.includes(id));
+    return organizationViews(scope, await scope.platform.stores.organizations.findMany(visible));
   },
 });
 

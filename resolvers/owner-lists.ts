@@ -11,7 +11,7 @@ import { ALL_TEAMS, type Team, type TeamFilter, type TeamSort } from '../src/dom
 import { ALL_USERS, type User, type UserFilter, type UserSort } from '../src/domain/users/user.ts';
 import { teamReader, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
+import type { BudgetPlatform, CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
 import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
@@ -24,10 +24,10 @@ export const listTeamRows = operation({
   access: teamReader,
   async run(
     scope: Scope<TeamPlatform>,
-    { asked, page }: FilteredPage<Pick<TeamFilter, 'organizationId' | 'aliasPart' | 'blocked'>, TeamSort>,
+    { filter, page }: FilteredPage<Pick<TeamFilter, 'organizationId' | 'aliasPart' | 'blocked'>, TeamSort>,
   ): Promise<FoundPage<Team>> {
-    const filter = { ...ALL_TEAMS, ...asked, ids: await visibleTeamIds(scope) };
-    const found = await pageOf(scope.platform.stores.teams, filter, page);
+    const visible = { ...ALL_TEAMS, ...filter, ids: await visibleTeamIds(scope) };
+    const found = await pageOf(scope.platform.stores.teams, visible, page);
     for (const team of found.nodes) scope.loaders.owners.teamById.prime(team.id, team);
     return found;
   },
@@ -47,13 +47,13 @@ export const listUserRows = operation({
   access: tenantViewer,
   async run(
     { platform }: Scope<TeamPlatform>,
-    { asked, page }: FilteredPage<Pick<UserFilter, 'emailPart' | 'aliasPart' | 'role'>, UserSort>,
+    { filter, page }: FilteredPage<Pick<UserFilter, 'emailPart' | 'aliasPart' | 'role'>, UserSort>,
   ): Promise<FoundPage<ListedUser>> {
     const { users, spend } = platform.stores;
     const bySpend = page.sort === 'spend';
     if (bySpend && page.from !== 0 && 'text' in page.from && !isSpend(page.from.text))
       throw new InvalidInput('Invalid cursor.');
-    const found = await pageOf(users, { ...ALL_USERS, ...asked }, page);
+    const found = await pageOf(users, { ...ALL_USERS, ...filter }, page);
     const ids = bySpend ? found.nodes.map(({ id }) => id) : [];
     const totals = ids.length === 0 ? null : await spend.totalsOfOwners('user', ids);
     const nodes = found.nodes.map((user) => ({
@@ -70,9 +70,9 @@ export const listOrganizationRows = operation({
   access: teamReader,
   run: async (
     scope: Scope<TeamPlatform>,
-    { asked, page }: FilteredPage<{ readonly aliasPart: string | null }, OrganizationSort>,
+    { filter, page }: FilteredPage<{ readonly aliasPart: string | null }, OrganizationSort>,
   ): Promise<FoundPage<Organization>> =>
-    pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), ...asked }, page),
+    pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), ...filter }, page),
 });
 
 /** Lists projects: administrators all, others those of their teams. */
@@ -81,9 +81,9 @@ export const listProjectRows = operation({
   access: teamReader,
   run: async (
     scope: Scope<TeamPlatform>,
-    { asked, page }: FilteredPage<Omit<ProjectFilter, 'teamIds'>, ProjectSort>,
+    { filter, page }: FilteredPage<Omit<ProjectFilter, 'teamIds'>, ProjectSort>,
   ): Promise<FoundPage<Project>> =>
-    pageOf(scope.platform.stores.projects, { ...asked, teamIds: await visibleTeamIds(scope) }, page),
+    pageOf(scope.platform.stores.projects, { ...filter, teamIds: await visibleTeamIds(scope) }, page),
 });
 
 /** Lists customers. */
@@ -92,8 +92,8 @@ export const listCustomerRows = operation({
   access: tenantViewer,
   run: (
     { platform }: Scope<CustomerPlatform>,
-    { asked, page }: FilteredPage<Omit<CustomerFilter, 'ids'>, CustomerSort>,
-  ): Promise<FoundPage<Customer>> => pageOf(platform.stores.customers, { ...asked, ids: null }, page),
+    { filter, page }: FilteredPage<Omit<CustomerFilter, 'ids'>, CustomerSort>,
+  ): Promise<FoundPage<Customer>> => pageOf(platform.stores.customers, { ...filter, ids: null }, page),
 });
 
 /** Lists budgets. */
@@ -101,9 +101,9 @@ export const listBudgetRows = operation({
   name: 'listBudgetRows',
   access: tenantViewer,
   run: (
-    { platform }: Scope<CustomerPlatform>,
-    { asked, page }: FilteredPage<Omit<BudgetFilter, 'ids'>, BudgetSort>,
-  ): Promise<FoundPage<Budget>> => pageOf(platform.stores.budgets, { ...asked, ids: null }, page),
+    { platform }: Scope<BudgetPlatform>,
+    { filter, page }: FilteredPage<Omit<BudgetFilter, 'ids'>, BudgetSort>,
+  ): Promise<FoundPage<Budget>> => pageOf(platform.stores.budgets, { ...filter, ids: null }, page),
 });
 
 /** A page of calls in an order. */
@@ -117,12 +117,12 @@ export const listSpendRows = operation({
   access: spendReader,
   async run(
     scope: Scope<SpendPlatform>,
-    { filter: asked, limit, ...page }: SpendRequest,
+    { filter, limit, ...page }: SpendRequest,
   ): Promise<{ readonly nodes: readonly SpendRow[]; readonly hasMore: boolean }> {
     const { stores, records } = scope.platform;
     await records.readable();
-    const filter = await visibleFilter(scope, asked, seesAllSpend);
-    const rows = await stores.spendReports.rows({ ...page, filter, limit: limit + 1 });
+    const visible = await visibleFilter(scope, filter, seesAllSpend);
+    const rows = await stores.spendReports.rows({ ...page, filter: visible, limit: limit + 1 });
     return { nodes: rows.slice(0, limit), hasMore: rows.length > limit };
   },
 });

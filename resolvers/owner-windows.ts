@@ -5,7 +5,7 @@ import { ALL_TEAMS } from '../src/domain/teams/team.ts';
 import { ALL_USERS } from '../src/domain/users/user.ts';
 import { system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { UserPlatform } from './operation/platform.ts';
+import type { OwnerWindowPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Most owners of each kind with ended windows that one run reads. */
@@ -18,7 +18,7 @@ const RESETS = 500;
 export const resetOwnerWindows = operation({
   name: 'resetOwnerWindows',
   access: system,
-  async run({ platform, signal }: Scope<UserPlatform>, _input: undefined): Promise<void> {
+  async run({ platform, signal }: Scope<OwnerWindowPlatform>, _input: undefined): Promise<void> {
     const { stores, ownedKeys, clock } = platform;
     const now = clock.now();
     const page = { sort: 'created_at', descending: false, limit: RESETS, from: 0 } as const;

@@ -7,7 +7,7 @@ import { operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A new entry; an id is made where none is given. */
+/** A new entry; an id is generated when it has none. */
 export interface EndpointDraft extends EndpointPatch {
   readonly id: string | null;
   readonly path: string;
@@ -69,7 +69,7 @@ export const listTeamEndpoints = operation({
   },
 });
 
-/** Changes the given members of a stored entry. Throws NotFound, Conflict and InvalidInput. */
+/** Changes the named members of a stored entry. Throws NotFound, Conflict and InvalidInput. */
 export const updateEndpoint = operation({
   name: 'updateEndpoint',
   access: endpointAdmin,

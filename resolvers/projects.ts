@@ -7,10 +7,10 @@ import { ALL_TEAMS } from '../src/domain/teams/team.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { budgetOf, budgetsOf, ownBudgetOf, type WantedBudget } from './operation/owned-budgets.ts';
+import { budgetOf, ownBudgetOf, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { countedSpends } from './operation/window-spend.ts';
+import { budgetedRows } from './operation/window-spend.ts';
 import { allowedGuardrails } from './guardrail-rights.ts';
 import { managedTeam, mayReadTeam } from './team-views.ts';
 import { listTeams } from './teams.ts';
@@ -26,15 +26,8 @@ export interface ProjectView {
 const unknownProject = (id: string): NotFound => new NotFound('project', id, `Project not found, project_id=${id}`);
 
 async function viewsOf(scope: Scope<TeamPlatform>, projects: readonly Project[]): Promise<readonly ProjectView[]> {
-  const { stores, clock } = scope.platform;
-  const budgets = await budgetsOf(scope, projects);
-  const all = projects.map(({ id, budgetId }) => ({ id, budget: budgets.get(budgetId ?? '') ?? null }));
-  const spentBy = await countedSpends(stores, 'project', { all, now: clock.now() });
-  return projects.map((project, at) => ({
-    project,
-    budget: all[at]?.budget ?? null,
-    spend: spentBy(project.id).spend,
-  }));
+  const rows = await budgetedRows(scope, 'project', projects);
+  return rows.map(({ row: project, ...view }) => ({ project, ...view }));
 }
 
 async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<ProjectView> {

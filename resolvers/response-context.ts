@@ -27,12 +27,12 @@ export async function resolveReferences(
   request: ModelRequest,
 ): Promise<ResolvedRequest> {
   const { body } = request;
-  const asked = itemsOf(body);
+  const input = itemsOf(body);
   const named = body['previous_response_id'];
   const previous = typeof named === 'string' && isOwnResponseId(named) ? await previousOf(scope, named) : null;
-  const items = await withoutReferences(scope, asked);
+  const items = await withoutReferences(scope, input);
   const previousId = previous?.id ?? null;
-  if (previous === null && items === asked) return { request, items, previousId };
+  if (previous === null && items === input) return { request, items, previousId };
   const before = previous === null ? [] : await itemsOfConversation(scope, previous);
   const changed = { input: [...before, ...items], ...(previous === null ? {} : { previous_response_id: undefined }) };
   const replaced = { ...request.replaced, ...changed };
@@ -40,7 +40,7 @@ export async function resolveReferences(
 }
 
 /** A response that is stored here; null when the caller may see none with this id. */
-export async function findKept(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
+export async function findStored(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
   const stored = await scope.platform.responses.queue.find(id);
   return stored !== null && maySee(scope, stored) ? stored : null;
 }
@@ -50,7 +50,7 @@ const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): bool
 
 /** Null for an id that may belong to an upstream, when id security is off. */
 async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
-  const stored = await findKept(scope, id);
+  const stored = await findStored(scope, id);
   if (stored === null && scope.platform.responses.idSecurity) throw noPrevious(id);
   return stored;
 }
@@ -69,14 +69,14 @@ async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: Sto
 const MOST_REFERRED = 1_000;
 
 /** The items with references to stored items replaced; the same list when there are none. */
-async function withoutReferences(scope: Scope<ResponsePlatform>, asked: readonly Item[]): Promise<readonly Item[]> {
+async function withoutReferences(scope: Scope<ResponsePlatform>, input: readonly Item[]): Promise<readonly Item[]> {
   const { queue, idSecurity } = scope.platform.responses;
-  const wanted = new Set(asked.flatMap((item) => responseOfItem(referencedId(item) ?? '') ?? []));
-  if (wanted.size === 0) return asked;
+  const wanted = new Set(input.flatMap((item) => responseOfItem(referencedId(item) ?? '') ?? []));
+  if (wanted.size === 0) return input;
   const found = wanted.size > MOST_REFERRED ? null : await queue.findAll([...wanted]);
   if (found === null) throw refused('input', 'The items that the input refers to are too many, or too large together.');
   const known = new Map(found.filter((one) => maySee(scope, one)).map((one) => [one.id, one]));
-  return asked.map((item) => {
+  return input.map((item) => {
     const id = referencedId(item) ?? '';
     const responseId = responseOfItem(id);
     if (responseId === null) return item;

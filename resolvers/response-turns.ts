@@ -49,8 +49,8 @@ export const takeResponseTurn = operation({
       call,
       remember(response) {
         const { id, store } = response;
-        const isKept = request.body['store'] !== false && store !== false;
-        if (isKept || typeof id !== 'string') memory.evict(lane);
+        const isStored = request.body['store'] !== false && store !== false;
+        if (isStored || typeof id !== 'string') memory.evict(lane);
         else memory.remember(lane, { id, previousStoredId, items: [...items, ...outputAsInput(response)] });
       },
     };

@@ -4,7 +4,7 @@ import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import { type ItemPage, itemPage, listedItems } from '../src/domain/responses/items.ts';
 import type { Item, StoredResponse } from '../src/domain/responses/stored-response.ts';
-import { isOwnResponseId, type KeptUpstream, ownResponseId } from '../src/domain/responses/response-ids.ts';
+import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../src/domain/responses/response-ids.ts';
 import {
   CANCEL_RESPONSE,
   DELETE_RESPONSE,
@@ -15,7 +15,7 @@ import {
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { findKept, resolveReferences, noPrevious } from './response-context.ts';
+import { findStored, resolveReferences, noPrevious } from './response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './upstream-objects.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -53,13 +53,13 @@ export async function askWithItems(
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly Item[] }> {
   const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
   const named = followUpOf(scope, from ?? previousId);
-  const isKept =
+  const isStored =
     keep &&
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
     scope.platform.responses.queue.mayKeep(request.bytes.length);
-  const kept = { id: named.ownId, previousId, items };
-  const followUp = isKept ? { ...named, keep: keepingOf(scope, kept) } : named;
+  const answered = { id: named.ownId, previousId, items };
+  const followUp = isStored ? { ...named, keep: storeAnswer(scope, answered) } : named;
   const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
   return { call, items };
 }
@@ -82,7 +82,7 @@ function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): 
 }
 
 /** Stores the answer to these items. `previousId` is a stored response, too. */
-function keepingOf(
+function storeAnswer(
   scope: Scope<ResponsePlatform>,
   { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
 ): FollowUp['keep'] & {} {
@@ -102,11 +102,11 @@ function keepingOf(
 export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: ModelRequest): ModelRequest {
   const previous = request.body['previous_response_id'];
   if (typeof previous !== 'string' || isOwnResponseId(previous)) return request;
-  const kept = keptUpstream(scope, previous);
-  if (kept !== null) {
-    const named = { previous_response_id: kept.upstreamId };
+  const upstream = upstreamOf(scope, previous);
+  if (upstream !== null) {
+    const named = { previous_response_id: upstream.upstreamId };
     const replaced = { ...request.replaced, ...named };
-    return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: kept.deploymentId };
+    return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: upstream.deploymentId };
   }
   // An id of the upstream; allowed when id security is off.
   if (!scope.platform.responses.idSecurity) return request;
@@ -114,10 +114,10 @@ export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: Mo
 }
 
 /** The upstream response of a sealed id; null for another id, and when the caller may not see it. */
-function keptUpstream(scope: Scope<ResponsePlatform>, id: string): KeptUpstream | null {
+function upstreamOf(scope: Scope<ResponsePlatform>, id: string): UpstreamResponse | null {
   const { ids, idSecurity } = scope.platform.responses;
-  const kept = ids.open(id);
-  return kept !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), kept.owner) ? null : kept;
+  const upstream = ids.open(id);
+  return upstream !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? null : upstream;
 }
 
 /** Id of a response, and the facts of the call about it. */
@@ -128,7 +128,7 @@ export interface NamedResponse extends CallFacts {
 }
 
 /** A response that is stored here, or the call of its upstream about it. */
-export type ResponseAnswer = { readonly kind: 'kept'; readonly value: Item } | ResponseCall;
+export type ResponseAnswer = { readonly kind: 'stored'; readonly value: Item } | ResponseCall;
 
 interface ResponseCall {
   readonly kind: 'upstream';
@@ -149,11 +149,11 @@ async function about(
   },
 ): Promise<ResponseAnswer> {
   const { id, query, callId, parent } = named;
-  const here = isOwnResponseId(id) ? await findKept(scope, id) : null;
-  if (here !== null) return { kind: 'kept', value: await ask.here(here) };
-  const kept = keptUpstream(scope, id);
-  if (kept === null) throw isIssued(scope, id) ? noObject('response', id) : notIssued();
-  const { deploymentId, upstreamId, owner } = kept;
+  const here = isOwnResponseId(id) ? await findStored(scope, id) : null;
+  if (here !== null) return { kind: 'stored', value: await ask.here(here) };
+  const upstream = upstreamOf(scope, id);
+  if (upstream === null) throw isIssued(scope, id) ? noObject('response', id) : notIssued();
+  const { deploymentId, upstreamId, owner } = upstream;
   const place = placeOf(scope, { kind: 'response', id, deploymentId });
   const path = `/${encodeURIComponent(upstreamId)}${ask.tail}${query}`;
   const call = await pass(scope, { action: ask.action, place, tail: path }, { callId, parent });

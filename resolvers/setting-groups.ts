@@ -9,6 +9,7 @@ import {
   ROUTER_FIELDS,
   type RouterField,
 } from '../src/domain/settings/router-fields.ts';
+import { jsonObjectOf } from '../src/domain/json-object.ts';
 import type { Content } from '../src/domain/settings/stored-section.ts';
 import { anyKey, anyone, tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
@@ -65,19 +66,19 @@ export const updateSettingGroup = operation({
   access: tenantAdmin,
   async run(
     scope: Scope<SettingsPlatform>,
-    { name, sent: given }: Named & { readonly sent: Content },
+    { name, sent: content }: Named & { readonly sent: Content },
   ): Promise<GroupView> {
     assertStored(scope);
     const group = SETTING_GROUPS[name];
     const { section, member } = group;
-    const sent = name === 'userBanner' ? { ...given, revision: scope.platform.ids.uuid() } : given;
+    const sent = name === 'userBanner' ? { ...content, revision: scope.platform.ids.uuid() } : content;
     const state = await settingsState(scope);
     const written = writtenValues(name, group, sent, valuesOfGroup(name, state.config, state.stored));
     assertGroupWritable({ name, group }, state, sentValues(name, group, sent));
     if (member !== null)
       assertWritable(state.config, state.stored, { section, writes: [{ name: member, value: written }] });
     await storeSettings(scope, section, (content) => {
-      const values = writtenValues(name, group, sent, member === null ? content : contentOf(content[member]));
+      const values = writtenValues(name, group, sent, member === null ? content : jsonObjectOf(content[member]));
       return member === null ? values : { ...content, [member]: values };
     });
     return viewOfGroup(scope, { name }, await settingsState(scope));
@@ -101,9 +102,6 @@ export const removeSettingGroup = operation({
     });
   },
 });
-
-const contentOf = (value: unknown): Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 /** Reads the message for all users. */
 export const getUserBanner = operation({

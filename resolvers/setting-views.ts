@@ -7,6 +7,7 @@ import { assertRemovable, GENERAL, rowOf, type SettingView, viewOf } from '../sr
 import { shown } from '../src/domain/settings/redaction.ts';
 import { ROUTER_FIELDS } from '../src/domain/settings/router-fields.ts';
 import { SHARED, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
+import { jsonObjectOf } from '../src/domain/json-object.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
@@ -42,8 +43,7 @@ const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, KnownSetting>>>
   [VARIABLES]: new Map(),
 };
 
-const namesIn = (value: unknown): readonly string[] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+const namesIn = (value: unknown): readonly string[] => Object.keys(jsonObjectOf(value));
 
 /** Known settings first, then what the file and the database have besides. */
 const namesOf = (section: SettingSection, { config, stored }: SettingsState): readonly string[] => [

@@ -40,16 +40,16 @@ export interface SpendSeries {
 export const readSpendSeries = operation({
   name: 'readSpendSeries',
   access: spendReader,
-  async run(scope: Scope<SpendPlatform>, { filter: asked, by, bucket }: SeriesQuery): Promise<SpendSeries> {
+  async run(scope: Scope<SpendPlatform>, { filter: requested, by, bucket }: SeriesQuery): Promise<SpendSeries> {
     const { stores, records, clock } = scope.platform;
     if (by.length > MOST_GROUP_FIELDS)
       throw new InvalidInput(`\`groupBy\` has at most ${MOST_GROUP_FIELDS} fields.`, [
         { path: ['groupBy'], rule: 'range', message: `must have at most ${MOST_GROUP_FIELDS} fields` },
       ]);
     const usual = usualPeriod(clock.now());
-    const [from, to] = [asked.from ?? usual.from, asked.to ?? usual.to];
+    const [from, to] = [requested.from ?? usual.from, requested.to ?? usual.to];
     await records.readable();
-    const filter = await visibleFilter(scope, { ...asked, from, to }, seesAllSpend);
+    const filter = await visibleFilter(scope, { ...requested, from, to }, seesAllSpend);
     const found = await stores.spendReports.groups({
       filter,
       by: [...new Set(by)],

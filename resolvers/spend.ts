@@ -21,7 +21,7 @@ import { seesAllSpend, spendAdmin, spendReader } from './operation/spend-access.
 /** Most rows that a count of matches reads. */
 const MOST_COUNTED = 10_000;
 
-/** Filter of a request. The caller decides which calls it can match. A key is given as secret or hash. */
+/** Filter of a request. The caller decides which calls it can match. A key is named by its secret or its hash. */
 export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
   /** Alias of the key; absent for all keys. */
   readonly keyAlias?: string;
@@ -32,12 +32,12 @@ export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
 /** The filter with keys by their hashes, limited to what the caller may see. `seesAll` decides which callers see the calls of everyone. */
 export async function visibleFilter(
   scope: Scope<SpendPlatform>,
-  asked: FilterRequest,
+  request: FilterRequest,
   seesAll: (caller: Caller) => boolean = isAnyAdmin,
 ): Promise<SpendFilter> {
   const caller = callerOf(scope);
   const visibleTo = seesAll(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
-  const { keyAlias, within = {}, ...filter } = asked;
+  const { keyAlias, within = {}, ...filter } = request;
   const named = filter.any.key;
   if (named === undefined && keyAlias === undefined) return { ...filter, any: bothOf(filter.any, within), visibleTo };
   const hashes = named === undefined ? null : await Promise.all(named.map((one) => hashOf(scope, one)));
@@ -47,12 +47,12 @@ export async function visibleFilter(
 }
 
 /** Intersection of two filters: for each field, the values that both have. */
-function bothOf(asked: FieldValues, within: FieldValues): FieldValues {
+function bothOf(requested: FieldValues, within: FieldValues): FieldValues {
   const both = Object.entries(within).map(([field, values]) => {
-    const named = asked[field as keyof FieldValues];
+    const named = requested[field as keyof FieldValues];
     return [field, named === undefined ? values : values.filter((value) => named.includes(value))] as const;
   });
-  return { ...asked, ...Object.fromEntries(both) };
+  return { ...requested, ...Object.fromEntries(both) };
 }
 
 async function hashesOf({ platform }: Scope<SpendPlatform>, alias: string): Promise<readonly string[]> {
@@ -94,10 +94,10 @@ export interface SpendList {
 export const listSpend = operation({
   name: 'listSpend',
   access: spendReader,
-  async run(scope: Scope<SpendPlatform>, { filter: asked, ...page }: SpendQuery): Promise<SpendList> {
+  async run(scope: Scope<SpendPlatform>, { filter: requested, ...page }: SpendQuery): Promise<SpendList> {
     const { stores, records, gateway } = scope.platform;
     await records.readable();
-    const filter = await visibleFilter(scope, asked, seesAllSpend);
+    const filter = await visibleFilter(scope, requested, seesAllSpend);
     const [rows, counted] = await Promise.all([
       stores.spendReports.rows({ ...page, filter }),
       stores.spendReports.count(filter, MOST_COUNTED + 1),

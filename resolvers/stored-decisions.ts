@@ -3,13 +3,13 @@ import { outcomeScopeOf, PLATFORM_SCOPE, sourceOf } from '../src/domain/decision
 import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
 import { type CalibrationReport, type DecisionOutcome, judged } from '../src/domain/decisions/outcome.ts';
 import { type DecisionFilter, type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
-import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { annotator, anyAdmin, system, traceReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DecisionPlatform } from './operation/platform.ts';
-import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
+import { changeOrAdd, type FilteredPage, type FoundPage, pageOf, removeOldest } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 type DecisionScope = Scope<DecisionPlatform>;
@@ -20,11 +20,11 @@ export const listDecisions = operation({
   access: traceReader,
   async run(
     scope: DecisionScope,
-    { asked, page }: FilteredPage<Omit<DecisionFilter, 'visible'>, 'created_at'>,
+    { filter, page }: FilteredPage<Omit<DecisionFilter, 'visible'>, 'created_at'>,
   ): Promise<FoundPage<StoredDecision>> {
     const { stores, decisions } = scope.platform;
     await decisions.queue.caughtUp();
-    return await pageOf(stores.decisions, { ...asked, visible: visibilityOf(callerOf(scope)) }, page);
+    return await pageOf(stores.decisions, { ...filter, visible: visibilityOf(callerOf(scope)) }, page);
   },
 });
 
@@ -87,30 +87,36 @@ export const recordDecisionOutcome = operation({
       from: 0,
     });
     if (decision === undefined) throw notStored(draft.callId);
-    const asked = questionOf(decision, draft);
-    const answer = judged(asked.question, asked.answer, draft.outcome);
-    const source = sourceOf(asked.answer);
-    if (asked.question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
+    const answered = questionOf(decision, draft);
+    const { question, answer, position } = answered;
+    const source = sourceOf(answer);
+    const result = judged(question, answer, draft.outcome);
+    if (question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
     const by = authored(scope);
     const counted = outcomeScopeOf(visibilityOf(caller));
-    const id = `${decision.id}.${asked.position}`;
+    const id = `${decision.id}.${position}`;
     const outcome: DecisionOutcome = {
       // The outcome of an administrator and that of the owner are separate rows: neither replaces the other.
       id: counted === PLATFORM_SCOPE ? `${id}.${PLATFORM_SCOPE}` : id,
       scope: counted,
       decisionId: decision.id,
-      model: modelOf(asked.answer) ?? decision.content.upstream,
-      kind: asked.question.kind,
+      model: modelOf(answer) ?? decision.content.upstream,
+      kind: question.kind,
       source,
-      ...answer,
+      ...result,
       ...ownerOf(caller),
       ...newStamps(by),
     };
-    return { ...asked, decision, outcome: await addOrReplace(scope, outcome) };
+    const { row } = await changeOrAdd(stores.decisionOutcomes, outcome, ({ createdAt, createdBy }) => ({
+      ...outcome,
+      createdAt,
+      createdBy,
+    }));
+    return { ...answered, decision, outcome: row };
   },
 });
 
-/** The model that gave an answer, where several were asked. */
+/** The model of an answer; null where one model answered all questions. */
 const modelOf = (answer: AnsweredQuestion['answer']): string | null =>
   answer.kind === 'refusal' ? null : (answer.model ?? null);
 
@@ -120,22 +126,6 @@ const notStored = (callId: string): NotFound =>
     callId,
     `No stored decision has the call id ${callId}. Decisions are stored where \`store_decisions\` of the settings or of the key is \`redacted\` or \`full\`.`,
   );
-
-async function addOrReplace({ platform }: DecisionScope, outcome: DecisionOutcome): Promise<DecisionOutcome> {
-  const { decisionOutcomes } = platform.stores;
-  try {
-    await decisionOutcomes.add(outcome);
-    return outcome;
-  } catch (error) {
-    if (!(error instanceof Conflict)) throw error;
-    const replaced = await decisionOutcomes.change(outcome.id, ({ createdAt, createdBy }) => ({
-      ...outcome,
-      createdAt,
-      createdBy,
-    }));
-    return replaced?.after ?? outcome;
-  }
-}
 
 /** Calibration of all groups of answers with an outcome. */
 export const listCalibrations = operation({
@@ -162,14 +152,7 @@ export const removeExpiredDecisions = operation({
     { platform }: DecisionScope,
     { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
   ): Promise<number> {
-    const { decisions } = platform.stores;
-    const old = await decisions.list({
-      filter: { visible: { kind: 'all' }, callId: null, before: new Date(beforeMs) },
-      sort: 'created_at',
-      descending: false,
-      limit,
-      from: 0,
-    });
-    return (await decisions.remove(old.map(({ id }) => id))).length;
+    const filter = { visible: { kind: 'all' }, callId: null, before: new Date(beforeMs) } as const;
+    return removeOldest(platform.stores.decisions, filter, limit);
   },
 });

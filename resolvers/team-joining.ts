@@ -1,48 +1,36 @@
 import { type BudgetPatch, newBudget } from '../src/domain/budgets/budget.ts';
 import { setsLimits } from '../src/domain/budgets/limits.ts';
-import { Conflict, InvalidInput } from '../src/domain/errors.ts';
+import { Conflict } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
-import { ALL_USERS, emailKeyOf, newUser, type User } from '../src/domain/users/user.ts';
+import { newUser, type User } from '../src/domain/users/user.ts';
 import { authored } from './operation/authored.ts';
+import { findNamedUser, type UserName } from './operation/named-users.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A user who is to join a team, by id or by email. */
-export interface WantedMember {
-  readonly userId: string | null;
-  readonly email: string | null;
+export interface WantedMember extends UserName {
   readonly role: MemberRole;
   /** Own limits in the team; empty for the defaults of the team. */
   readonly limits: BudgetPatch;
 }
 
 /** The user of a wanted member. A user that does not exist is created, as the reference does. */
-export async function userNamed(
-  scope: Scope<TeamPlatform>,
-  { userId, email }: Pick<WantedMember, 'userId' | 'email'>,
-): Promise<User> {
+export async function userNamed(scope: Scope<TeamPlatform>, name: UserName): Promise<User> {
   const { stores, ids } = scope.platform;
-  const [id, emailKey] = [idOrNull(userId), emailKeyOf(email)];
-  if (id === null && emailKey === null) {
-    const message = 'Value error, Either user id or user email must be provided';
-    throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
-  }
-  const stored = async (): Promise<User | null> =>
-    id === null
-      ? ((await stores.users.all({ ...ALL_USERS, emails: emailKey === null ? [] : [emailKey] }))[0] ?? null)
-      : stores.users.find(id);
-  const found = await stored();
-  if (found !== null) return found;
-  const user = newUser({ email, role: 'internal_user' }, { ...authored(scope), id: id ?? ids.uuid() });
+  const stored = await findNamedUser(stores, name);
+  if (stored !== null) return stored;
+  const { userId, email } = name;
+  const user = newUser({ email, role: 'internal_user' }, { ...authored(scope), id: idOrNull(userId) ?? ids.uuid() });
   try {
     await stores.users.add(user);
     return user;
   } catch (error) {
-    // Another request was faster.
-    const other = error instanceof Conflict ? await stored() : null;
+    // Another request created it first.
+    const other = error instanceof Conflict ? await findNamedUser(stores, name) : null;
     if (other === null) throw error;
     return other;
   }

@@ -1,15 +1,17 @@
 import { type BudgetPatch, newBudget, ownCopy, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { setsLimits } from '../src/domain/budgets/limits.ts';
-import { DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
-import { ALL_USERS, emailKeyOf, type User } from '../src/domain/users/user.ts';
+import type { User } from '../src/domain/users/user.ts';
 import { teamReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
+import { userIdOf, type UserName } from './operation/named-users.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { outcomeOf } from './operation/outcome.ts';
 import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -54,8 +56,8 @@ async function joinableTeam({ platform }: Scope<TeamPlatform>, id: string): Prom
 }
 
 /**
- * Adds users to a team; users that do not exist are created. A user may join an available team alone. Throws NotFound for the team, Conflict when one is a member
- * already, InvalidInput and Forbidden.
+ * Adds users to a team; users that do not exist are created. A user may join an available team alone. Throws NotFound for
+ * the team, Conflict when one is a member already, InvalidInput and Forbidden.
  */
 export const addTeamMembers = operation({
   name: 'addTeamMembers',
@@ -97,40 +99,24 @@ export const addManyTeamMembers = operation({
     const team = await teamOfMembers(scope, teamId);
     const outcomes: JoinOutcome[] = [];
     for (const wanted of members) {
-      try {
-        const { users, added } = await addTeamMembers(scope, { teamId, members: [wanted] });
-        outcomes.push({ wanted, user: users[0]?.user ?? null, member: added[0] ?? null, failure: null });
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        outcomes.push({ wanted, user: null, member: null, failure: error.message });
-      }
+      const { value, failure } = await outcomeOf(() => addTeamMembers(scope, { teamId, members: [wanted] }));
+      outcomes.push({ wanted, user: value?.users[0]?.user ?? null, member: value?.added[0] ?? null, failure });
     }
     return { view: await teamView(scope, team), outcomes };
   },
 });
 
 /** A member of a team by the id or the email of its user. */
-export interface NamedMember {
+export interface NamedMember extends UserName {
   readonly teamId: string;
-  readonly userId: string | null;
-  readonly email: string | null;
 }
 
-/** The member, or null. Throws InvalidInput when neither id nor email is given. */
-async function memberOf(
-  { platform }: Scope<TeamPlatform>,
-  team: Team,
-  { userId, email }: NamedMember,
-): Promise<TeamMember | null> {
-  const { users, teamMembers } = platform.stores;
-  const [id, emailKey] = [idOrNull(userId), emailKeyOf(email)];
-  if (id === null && emailKey === null) {
-    const message = 'Value error, Either user id or user email must be provided';
-    throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
-  }
-  const named = id ?? (await users.all({ ...ALL_USERS, emails: emailKey === null ? [] : [emailKey] }))[0]?.id;
-  if (named === undefined) return null;
-  return (await teamMembers.all({ teamIds: [team.id], userIds: [named] }))[0] ?? null;
+/** The member, or null. Throws InvalidInput without id and email. */
+async function memberOf({ platform }: Scope<TeamPlatform>, team: Team, named: NamedMember): Promise<TeamMember | null> {
+  const { stores } = platform;
+  const userId = await userIdOf(stores, named);
+  if (userId === null) return null;
+  return (await stores.teamMembers.all({ teamIds: [team.id], userIds: [userId] }))[0] ?? null;
 }
 
 const unknownMember = (teamId: string, userId: string): NotFound =>

@@ -136,11 +136,11 @@ export interface TeamList<View = TeamView> {
 }
 
 /** The user whose teams the caller lists; null for all teams. Throws Forbidden. */
-function listedUser(scope: Scope<TeamPlatform>, asked: string | null): string | null {
+function listedUser(scope: Scope<TeamPlatform>, userId: string | null): string | null {
   const caller = callerOf(scope);
-  if (isAnyAdmin(caller)) return asked;
+  if (isAnyAdmin(caller)) return userId;
   const own = idOrNull(caller.userId);
-  if (own !== null && asked === own) return own;
+  if (own !== null && userId === own) return own;
   throw new Forbidden(
     'Only admin users can query all teams/other teams. Pass the user_id of your own user.',
     'team_list',
@@ -150,11 +150,11 @@ function listedUser(scope: Scope<TeamPlatform>, asked: string | null): string | 
 /** The rows of a list of teams: administrators see all, others those of their user. Throws Forbidden. */
 async function foundTeams(
   scope: Scope<TeamPlatform>,
-  { filter: asked, userId, limit, ...page }: TeamQuery,
+  { filter: requested, userId, limit, ...page }: TeamQuery,
 ): Promise<TeamList<Team>> {
   const { stores } = scope.platform;
   const user = listedUser(scope, idOrNull(userId));
-  const filter = user === null ? asked : { ...asked, ids: await teamsOf(scope, user, asked.ids) };
+  const filter = user === null ? requested : { ...requested, ids: await teamsOf(scope, user, requested.ids) };
   const most = limit ?? Number.MAX_SAFE_INTEGER - 1;
   const [found, totalCount] = await Promise.all([
     stores.teams.list({ ...page, filter, limit: most + 1 }),
@@ -274,8 +274,8 @@ export const updateTeam = operation({
     await assertInOrganization(scope, patchedTeam(team, allowed, about));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
     const view = await changedTeam(scope, id, (row) => {
-      const kept = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
-      return withCallbacks(scope, patchedTeam(row, { ...kept, memberBudgetId }, about), {
+      const permitted = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
+      return withCallbacks(scope, patchedTeam(row, { ...permitted, memberBudgetId }, about), {
         patch,
         before: row.metadata,
       });

@@ -124,6 +124,6 @@ export const findTokenMappings = operation({
   access: tenantViewer,
   run: (
     { platform }: Scope<TokenMappingPlatform>,
-    { asked, page }: FilteredPage<Omit<TokenMappingFilter, 'claimValues'>, TokenMappingSort>,
-  ): Promise<FoundPage<TokenMapping>> => pageOf(platform.stores.tokenMappings, { ...ALL_MAPPINGS, ...asked }, page),
+    { filter, page }: FilteredPage<Omit<TokenMappingFilter, 'claimValues'>, TokenMappingSort>,
+  ): Promise<FoundPage<TokenMapping>> => pageOf(platform.stores.tokenMappings, { ...ALL_MAPPINGS, ...filter }, page),
 });

@@ -19,7 +19,7 @@ import type { Scope } from './operation/scope.ts';
  * Runs one SELECT over the views of traces and spend, on rows that the caller may see. Throws InvalidInput, and Unavailable
  * above the limits, that of rows included.
  */
-export const queryTraces = operation({
+export const readTraceQuery = operation({
   name: 'readTraceQuery',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, { sql }: { readonly sql: string }): Promise<readonly QueryRow[]> {
@@ -38,7 +38,7 @@ function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> 
 }
 
 /** The same; returns the first rows of a query with more than the limit. */
-export const queryFirstTraces = operation({
+export const readFirstTraceQuery = operation({
   name: 'readFirstTraceQuery',
   access: traceReader,
   async run(

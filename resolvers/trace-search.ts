@@ -88,7 +88,7 @@ export interface TraceCountQuery {
 export const countTraces = operation({
   name: 'countTraces',
   access: traceReader,
-  async run(scope: Scope, { startMs, endMs, filters }: TraceCountQuery): Promise<number> {
+  async run(scope: Scope<TracePlatform>, { startMs, endMs, filters }: TraceCountQuery): Promise<number> {
     const whole = { startMs, endMs, bucketMs: endMs - startMs, filters };
     const buckets = await scope.platform.stores.traces.series(visibilityOf(callerOf(scope)), whole);
     return buckets.reduce((sum, { traces }) => sum + traces, 0);

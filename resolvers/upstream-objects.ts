@@ -42,6 +42,11 @@ export interface ShownCall {
   readonly shown: ShownObject;
 }
 
+/** Id of an object, and the facts of the call about it. */
+export interface NamedObject extends CallFacts {
+  readonly id: string;
+}
+
 /** Largest object of an upstream, in bytes. */
 const OBJECT_LIMIT = 1024 * 1024;
 
@@ -98,15 +103,15 @@ export function pass(
 /** As `pass`, for answers that are one object. Throws UpstreamFailed for another answer. */
 export async function passForObject(
   scope: CallScope,
-  asked: ObjectCall,
+  request: ObjectCall,
   facts: CallFacts,
 ): Promise<{ readonly call: GatewayCall; readonly read: ReadObject }> {
-  const call = await pass(scope, asked, facts);
+  const call = await pass(scope, request, facts);
   const read = await call.consume(async (stream) => {
-    const object = readObject(asked.action.kind, await collect(stream, OBJECT_LIMIT));
+    const object = readObject(request.action.kind, await collect(stream, OBJECT_LIMIT));
     if (object !== null) return object;
-    const { provider } = asked.place.deployment;
-    const message = `The upstream's answer cannot be used: it is no ${asked.action.kind}.`;
+    const { provider } = request.place.deployment;
+    const message = `The upstream's answer cannot be used: it is no ${request.action.kind}.`;
     throw new UpstreamFailed(message, { provider, upstreamStatus: null });
   });
   return { call, read };
@@ -118,7 +123,7 @@ export async function keep(
   { action, place }: ObjectCall,
   { id: upstreamId, shown }: ReadObject,
   {
-    labels: asked,
+    labels: requested,
     calls,
     undo,
   }: Pick<CallFacts, 'labels'> & {
@@ -128,7 +133,8 @@ export async function keep(
 ): Promise<UpstreamObject> {
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
-  const { labels } = kind === 'batch' ? tagged(callerOf(scope).key, asked === undefined ? {} : { labels: asked }) : {};
+  const { labels } =
+    kind === 'batch' ? tagged(callerOf(scope).key, requested === undefined ? {} : { labels: requested }) : {};
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,
@@ -157,7 +163,7 @@ const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose =
  * Objects as their callers see them: with ids of the gateway, also for the files they name. An output file of a batch
  * belongs to the owner of the batch and gets its row when it is first named.
  */
-export async function asShown(
+async function asShown(
   scope: Scope<ObjectPlatform>,
   objects: readonly { readonly object: UpstreamObject; readonly shown: ShownObject }[],
 ): Promise<readonly ShownObject[]> {
@@ -223,6 +229,16 @@ export async function listObjects(
   return { data: await asShown(scope, shown), hasMore: found.length > page.limit };
 }
 
+/** The answer about one object, as its caller sees it. */
+export async function shownCall(
+  scope: Scope<ObjectPlatform>,
+  object: UpstreamObject,
+  { call, shown }: ShownCall,
+): Promise<ShownCall> {
+  const [own = shown] = await asShown(scope, [{ object, shown }]);
+  return { call, shown: own };
+}
+
 /**
  * Stores the current state of an object. A batch that has ended since the last read is accounted for, with the usage from
  * its upstream or from its output file. While that file cannot be read, the state is not stored.
@@ -251,9 +267,9 @@ async function usesOf(
   if (summed !== null) return [summed];
   const { output_file_id: fileId } = filesOf(shown);
   if (fileId === undefined) return [];
-  const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
+  const request = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
   try {
-    const call = await pass(scope, asked, { callId: null, parent: null });
+    const call = await pass(scope, request, { callId: null, parent: null });
     const inputTokens = counted === null ? 0 : Math.ceil(counted.tokens / Math.max(1, counted.requests));
     return (await call.consume((output) => outputUseOf(output, inputTokens))) ?? [];
   } catch (failure) {
@@ -268,8 +284,8 @@ export async function latest(scope: Within, object: UpstreamObject, get: ObjectA
   const last = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
   if (!mayChange(object.kind, object.shown)) return last;
   try {
-    const asked = { action: get, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}` };
-    const { read } = await passForObject(scope, asked, { callId: null, parent: null });
+    const request = { action: get, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}` };
+    const { read } = await passForObject(scope, request, { callId: null, parent: null });
     await showNow(scope, object, read.shown);
     return read.shown;
   } catch {

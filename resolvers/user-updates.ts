@@ -1,7 +1,7 @@
-import { DomainError } from '../src/domain/errors.ts';
 import type { UserPatch } from '../src/domain/users/user.ts';
 import { tenantAdmin } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
+import { outcomeOf } from './operation/outcome.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import type { UserView } from './user-views.ts';
@@ -25,12 +25,8 @@ export const updateUsers = operation({
     const outcomes: UserOutcome[] = [];
     for (const change of changes) {
       const { named } = change;
-      try {
-        outcomes.push({ named, view: await updateUser(scope, change), failure: null });
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        outcomes.push({ named, view: null, failure: error.message });
-      }
+      const { value: view, failure } = await outcomeOf(() => updateUser(scope, change));
+      outcomes.push({ named, view, failure });
     }
     return outcomes;
   },

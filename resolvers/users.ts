@@ -1,12 +1,12 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, Forbidden, NotFound } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { newStamps } from '../src/domain/row-store.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { defaultsOfUsers } from '../src/domain/settings/new-rows.ts';
 import {
   ALL_USERS,
   DEFAULT_USER_ID,
-  emailKeyOf,
   newUser,
   patchedUser,
   type User,
@@ -17,9 +17,11 @@ import {
 import { deleteKeys, type GeneratedKey, issueKey } from './keys.ts';
 import { isAnyAdmin, refuseManagement, teamReader, tenantAdmin, userEditor } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
+import { userIdOf } from './operation/named-users.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { userLister } from './operation/owner-access.ts';
 import type { UserPlatform } from './operation/platform.ts';
+import { pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { type CountedUser, countedUsers, type UserView, userViews } from './user-views.ts';
 
@@ -71,7 +73,7 @@ export const createUser = operation({
     // Keys may have named the user before it existed.
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const teams = teamIds.length === 0 ? [] : await stores.teams.findMany(teamIds);
-    const stamps = { createdAt: about.now, createdBy: about.by, updatedAt: about.now, updatedBy: about.by };
+    const stamps = newStamps(about);
     await stores.teamMembers.add(
       ...teams.map((team) => ({
         id: ids.uuid(),
@@ -139,15 +141,10 @@ export interface UserList {
 export const listUsers = operation({
   name: 'listUsers',
   access: userLister,
-  async run(scope: Scope<UserPlatform>, { filter: asked, teamId, ...page }: UserQuery): Promise<UserList> {
-    const { stores } = scope.platform;
-    const filter = teamId === null ? asked : { ...asked, ids: await membersAmong(scope, teamId, asked.ids) };
-    const [found, totalCount] = await Promise.all([
-      stores.users.list({ ...page, filter, limit: page.limit + 1 }),
-      stores.users.count(filter),
-    ]);
-    const users = await countedUsers(scope, found.slice(0, page.limit));
-    return { users, totalCount, hasMore: found.length > page.limit };
+  async run(scope: Scope<UserPlatform>, { filter, teamId, ...page }: UserQuery): Promise<UserList> {
+    const within = teamId === null ? filter : { ...filter, ids: await membersAmong(scope, teamId, filter.ids) };
+    const { nodes, ...counts } = await pageOf(scope.platform.stores.users, within, page);
+    return { ...counts, users: await countedUsers(scope, nodes) };
   },
 });
 
@@ -164,19 +161,6 @@ async function membersAmong(
 export interface NamedUser {
   readonly id: string | null;
   readonly email: string | null;
-}
-
-/** The id of a named user; null when the email is unknown. Throws InvalidInput when neither is given. */
-async function idOf({ platform }: Scope<UserPlatform>, { id, email }: NamedUser): Promise<string | null> {
-  const named = idOrNull(id);
-  if (named !== null) return named;
-  const emailKey = emailKeyOf(email);
-  if (emailKey === null) {
-    const message = 'Value error, Either user id or user email must be provided';
-    throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
-  }
-  const [user] = await platform.stores.users.all({ ...ALL_USERS, emails: [emailKey] });
-  return user?.id ?? null;
 }
 
 /** Members of a user that the user may change. */
@@ -210,7 +194,7 @@ export const updateUser = operation({
   access: userEditor,
   async run(scope: Scope<UserPlatform>, { named, patch }: { readonly named: NamedUser; readonly patch: UserPatch }) {
     const { stores, ids, ownedKeys } = scope.platform;
-    const id = await idOf(scope, named);
+    const id = await userIdOf(stores, { userId: named.id, email: named.email });
     assertMayEdit(scope, id, patch);
     const about = authored(scope);
     const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, about));

@@ -4,7 +4,7 @@ import {
   type FeedbackDraft,
   listFeedback,
   setFeedback,
-  summarizeFeedback,
+  readFeedbackSummary,
 } from '../resolvers/lens-feedback.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { type Feedback, FEEDBACK_LIMITS } from '../src/domain/lens/feedback.ts';
@@ -107,7 +107,7 @@ export const lensFeedbackRows: readonly RouteRow[] = [
     paths: ['/lens/feedback/summary'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => tracesFrom(body),
-    run: summarizeFeedback,
+    run: readFeedbackSummary,
     render: (rows) => json(snakeCased(rows)),
   }),
 ];

@@ -4,11 +4,11 @@ import {
   completeLensRun,
   extendLensRun,
   listReusableReviews,
-  readLensSample,
+  chooseLensSample,
   readSampledContent,
   reportLensProgress,
 } from '../resolvers/lens-work.ts';
-import { identifyLensWorker } from '../resolvers/lens-workers.ts';
+import { findLensWorker } from '../resolvers/lens-workers.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { Conflict, DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
@@ -44,7 +44,7 @@ const readContent = query({ execution_id: text, cursor: text, offset: integer({ 
 async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scope> {
   const token = headers.authorization === undefined ? null : readCredential({ authorization: headers.authorization });
   if (token === null) throw new UnknownWorker('Not authenticated');
-  const caller = await identifyLensWorker(scope, token);
+  const caller = await findLensWorker(scope, token);
   const { platform, client, signal, loaders } = scope;
   return { platform, client, signal, loaders, caller };
 }
@@ -106,7 +106,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     handle: claim,
   },
   held({ ...READING, name: 'lensWorker.sample', paths: ['/lens/worker/:lens/:run/sample'] }, async (scope, asked) =>
-    json(snakeCased(await readLensSample(scope, asked))),
+    json(snakeCased(await chooseLensSample(scope, asked))),
   ),
   held({ ...READING, name: 'lensWorker.reviews', paths: ['/lens/worker/:lens/:run/reviews'] }, async (scope, asked) =>
     json(snakeCased(await listReusableReviews(scope, asked))),

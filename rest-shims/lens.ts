@@ -10,14 +10,14 @@ import {
   queueLensRun,
   setFindingStatus,
   updateLens,
-  watchAllLenses,
+  resumeAllLenses,
 } from '../resolvers/lens.ts';
 import {
-  checkActivity,
+  checkLensActivity,
   countTraceFindings,
   getExecutionContent,
   listLensAgents,
-  previewSample,
+  readSamplePreview,
 } from '../resolvers/lens-activity.ts';
 import { assignAnalysisKey, registerLensWorker, revokeLensWorker } from '../resolvers/lens-workers.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
@@ -112,7 +112,7 @@ const lensRows: readonly RouteRow[] = [
     paths: ['/lens/watch-all'],
     answers: [200, 401, 403],
     parse: nothing,
-    run: watchAllLenses,
+    run: resumeAllLenses,
     render: (watched) => json(watched),
   }),
   route({
@@ -209,7 +209,7 @@ const activityRows: readonly RouteRow[] = [
     paths: ['/lens/preview/sample'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => previewFrom(body),
-    run: previewSample,
+    run: readSamplePreview,
     render: (sample) => json(snakeCased(sample)),
   }),
   route({
@@ -227,7 +227,7 @@ const activityRows: readonly RouteRow[] = [
     paths: ['/lens/activity/available'],
     answers: [200, 401, 403],
     parse: nothing,
-    run: checkActivity,
+    run: checkLensActivity,
     render: (available) => json(available),
   }),
   route({

@@ -114,7 +114,7 @@ export async function shownResponse(
   formOf?: (response: unknown) => unknown,
 ): Promise<HttpAnswer> {
   const answered = await run();
-  if (answered.kind === 'kept') return json(formOf === undefined ? answered.value : formOf(answered.value));
+  if (answered.kind === 'stored') return json(formOf === undefined ? answered.value : formOf(answered.value));
   const { call, idOf } = answered;
   return call.consume(async (stream) => {
     const bytes = (await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array();

@@ -1,4 +1,4 @@
-import { queryTraces, readQueryHelp } from '../resolvers/trace-query.ts';
+import { readTraceQuery, readQueryHelp } from '../resolvers/trace-query.ts';
 import { bodyOf, modelOf, required, textOf } from './http/models.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 
@@ -17,7 +17,7 @@ export const traceQueryRoutes: readonly RouteRow[] = [
     bodyLimit: 256 * 1024,
     answers: [200, 400, 401, 422, 503],
     parse: ({ body }) => readQuery(body),
-    run: queryTraces,
+    run: readTraceQuery,
     render: (data) => json({ data }),
   }),
   route({

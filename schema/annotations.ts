@@ -22,7 +22,7 @@ import type { TraceIdentity } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { COUNT_COST } from './base/limits.ts';
-import type { Connection } from './base/paging.ts';
+import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { nodesOf } from './node.ts';
 import { creationOrder } from './base/order.ts';
 import { readCreationCursor } from './base/row-pages.ts';
@@ -253,17 +253,9 @@ builder.queryField('annotations', (t) =>
         limit: checkedPageSize(first ?? ANNOTATION_PAGE_SIZE, { most: ANNOTATION_PAGE_SIZE }),
         after: after === null || after === undefined ? null : readCursor(after),
       });
-      const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
-      return {
-        edges,
-        count,
-        pageInfo: {
-          hasNextPage: hasMore,
-          hasPreviousPage: typeof after === 'string',
-          startCursor: edges[0]?.cursor ?? null,
-          endCursor: edges.at(-1)?.cursor ?? null,
-        },
-      };
+      const isLater = typeof after === 'string';
+      const page = forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore, hasPreviousPage: isLater });
+      return { ...page, count };
     },
   }),
 );

@@ -2,6 +2,7 @@ import { getAuditEntry, listAuditLog } from '../resolvers/audit-log.ts';
 import { ALL_CHANGES, type AuditEntry } from '../src/domain/audit-log/audit-entry.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId, readGlobalId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { creationOrder } from './base/order.ts';
@@ -133,16 +134,7 @@ builder.queryField('auditLog', (t) =>
         return rowConnection({ ...counts, nodes: entries }, page, (entry) => entry);
       },
     },
-    {
-      name: 'AuditLogConnection',
-      description: 'One page of changes.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of changes that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'AuditLogEdge', description: 'One change of a page.' },
+    { ...pageType('AuditLog', 'changes'), fields: (page) => totalCount(page, 'changes') },
+    edgeType('AuditLog', 'change'),
   ),
 );

@@ -11,9 +11,10 @@ import { type CatalogChange, fieldKindOf, NEWS_SIZE } from '../src/domain/catalo
 import type { ChangeFilters, HistorySpan } from '../src/domain/catalog/history.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
+import { droppedUpdates } from './base/shared-fields.ts';
 import { usdTextOf } from './catalog-price-history.ts';
 import { localId } from './base/global-id.ts';
-import { type Connection, pageCost } from './base/paging.ts';
+import { type Connection, forwardPage, pageCost } from './base/paging.ts';
 
 const OperationType = builder.enumType('CatalogChangeOperation', {
   description: 'Kind of change of a catalog entry.',
@@ -133,19 +134,7 @@ async function connectionOf(page: ChangePage | Promise<ChangePage>): Promise<Con
       return changeCursorAt(position);
     },
   }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: hasMore,
-      hasPreviousPage: false,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
-      },
-    },
-  };
+  return forwardPage(edges, { hasNextPage: hasMore });
 }
 
 const UpdateType = builder.objectRef<CatalogChangeUpdate>('CatalogChangeUpdate').implement({
@@ -159,9 +148,7 @@ const UpdateType = builder.objectRef<CatalogChangeUpdate>('CatalogChangeUpdate')
       description: `Changes that match the filter, at most ${NEWS_SIZE}.`,
       resolve: ({ changes }) => changes,
     }),
-    droppedUpdates: t.exposeInt('missed', {
-      description: 'Number of updates that were dropped before this one because the client read too slowly.',
-    }),
+    ...droppedUpdates(t),
   }),
 });
 

@@ -2,6 +2,7 @@ import { listQuarantined, releaseQuarantined, type ReleasedPrice } from '../reso
 import type { QuarantinedPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { nodesOf } from './node.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
@@ -96,17 +97,8 @@ builder.queryField('quarantinedPrices', (t) =>
         return pageOf(inOrder(quarantined, orderBy, BY, idOf), args, idOf);
       },
     },
-    {
-      name: 'QuarantinedPriceConnection',
-      description: 'One page of quarantined prices.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of quarantined prices that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'QuarantinedPriceEdge', description: 'One quarantined price of a page.' },
+    { ...pageType('QuarantinedPrice', 'quarantined prices'), fields: (page) => totalCount(page, 'quarantined prices') },
+    edgeType('QuarantinedPrice', 'quarantined price'),
   ),
 );
 

@@ -156,7 +156,7 @@ builder.queryFields((t) => ({
   catalogEntries: t.connection(
     {
       type: CatalogEntryType,
-      description: 'Catalog entries. At most 500 a page; 50 when neither `first` nor `last` is given.',
+      description: 'Catalog entries. At most 500 a page; 50 without `first` and `last`.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       extensions: answerOf((page: { readonly found: FoundEntries }) => page.found),
       args: {

@@ -6,7 +6,7 @@ import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './base/builder.ts';
-import { readFurtherParameters } from './base/further-parameters.ts';
+import { readObject } from './base/json-inputs.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { CALL_COST } from './base/limits.ts';
 import { UsageType } from './base/refs.ts';
@@ -72,21 +72,20 @@ type ChatInputShape = typeof ChatInput.$inferInput;
 type ChatMessageShape = typeof ChatMessageInput.$inferInput;
 
 /** Parameters that are present. */
-const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function readMessage({ role, content, name, toolCallId, toolCalls }: ChatMessageShape): Record<string, unknown> {
-  return { role, content: content ?? null, ...given({ name, tool_call_id: toolCallId, tool_calls: toolCalls }) };
+  return { role, content: content ?? null, ...present({ name, tool_call_id: toolCallId, tool_calls: toolCalls }) };
 }
 
 function readChat(input: ChatInputShape): ChatDraft {
-  const further = readFurtherParameters(input.parameters);
   return {
     model: input.model,
     messages: input.messages.map(readMessage),
     parameters: {
-      ...further,
-      ...given({
+      ...readObject(input.parameters, 'parameters'),
+      ...present({
         temperature: input.temperature,
         top_p: input.topP,
         max_tokens: input.maxTokens,

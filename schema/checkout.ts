@@ -17,7 +17,7 @@ import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { nodesOf } from './node.ts';
 import { creationOrder } from './base/order.ts';
-import type { Connection } from './base/paging.ts';
+import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { CatalogKeyType, CheckoutType } from './base/refs.ts';
 
 const stateValues = {
@@ -116,16 +116,10 @@ const CheckoutConnectionType = builder.connectionObject(
 
 async function connectionOf(page: Promise<Page<Checkout>>, after: string | null): Promise<Connection<Checkout>> {
   const { items, nextCursor } = await page;
-  const edges = items.map((node) => ({ node, cursor: checkoutCursor(node) }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: nextCursor !== null,
-      hasPreviousPage: after !== null,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
+  return forwardPage(edgesOf(items, checkoutCursor), {
+    hasNextPage: nextCursor !== null,
+    hasPreviousPage: after !== null,
+  });
 }
 
 const CheckoutFilterType = builder.inputType('CheckoutFilter', {

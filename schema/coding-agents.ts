@@ -14,6 +14,7 @@ import { InvalidInput, LimitExceeded, NotFound, UpstreamFailed } from '../src/do
 import { usdText, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
@@ -26,7 +27,7 @@ const TYPE = 'CodingAgent';
 const AgentMessageRoleType = builder.enumType('CodingAgentMessageRole', {
   description: 'Who wrote a message.',
   values: {
-    USER: { value: 'user_message', description: 'The person or program that gives the prompts.' },
+    USER: { value: 'user_message', description: 'The person or program that sends the prompts.' },
     ASSISTANT: { value: 'assistant_message', description: 'The agent.' },
   } as const,
 });
@@ -88,7 +89,7 @@ builder.node(CodingAgentType, {
     agentId: t.exposeID('id', { description: 'Id of the provider.' }),
     name: t.string({
       nullable: true,
-      description: 'Name that the provider gave. Null when it gave none.',
+      description: 'Name at the provider. Null without one.',
       resolve: ({ state }) => state.name,
     }),
     status: t.string({
@@ -99,7 +100,7 @@ builder.node(CodingAgentType, {
     target: t.field({ type: TargetType, description: 'Where its changes go.', resolve: ({ state }) => state }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last read.' }),
-    keyHash: t.exposeID('keyHash', { description: 'Key that launched it: global id or hash.' }),
+    keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched it.' }),
     teamId: t.exposeID('teamId', { nullable: true, description: 'Team of that key. Null when it has none.' }),
     costUsd: t.field({
       type: 'Decimal',
@@ -139,24 +140,15 @@ builder.queryField('codingAgents', (t) =>
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const page = readOrderedPage<'created_at'>(args, orderBy);
-        const asked = {
+        const filters = {
           keyHash: idOrNull(localId('VirtualKey', filter?.keyHash)),
           teamId: idOrNull(localId('Team', filter?.teamId)),
         };
-        return rowConnection(await listCodingAgents(scope, { asked, page }), page, (agent) => agent);
+        return rowConnection(await listCodingAgents(scope, { filter: filters, page }), page, (agent) => agent);
       },
     },
-    {
-      name: 'CodingAgentConnection',
-      description: 'One page of coding agents.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of coding agents that the caller may see, at most 1,000, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'CodingAgentEdge', description: 'One coding agent of a page.' },
+    { ...pageType('CodingAgent', 'coding agents'), fields: (page) => totalCount(page, 'coding agents') },
+    edgeType('CodingAgent', 'coding agent'),
   ),
 );
 

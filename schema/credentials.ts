@@ -9,9 +9,10 @@ import type { KnownCredential } from '../src/domain/credentials/credential.ts';
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { localId } from './base/global-id.ts';
-import { readObject } from './base/named-values.ts';
+import { readObject } from './base/json-inputs.ts';
 import { nodesOf } from './node.ts';
 import { containsText, inOrder, rowOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
@@ -28,7 +29,7 @@ builder.node(CredentialType, {
   fields: (t) => ({
     name: t.exposeString('id', { description: 'Its name.' }),
     values: t.field({ type: 'JSON', description: 'Its values. Secrets are masked.', resolve: maskedParameters }),
-    info: t.field({ type: 'JSON', description: 'Facts that are no secret.', resolve: ({ info }) => info }),
+    info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.', resolve: ({ info }) => info }),
     isConfigured: t.boolean({
       description: 'Whether the configuration file declares it. Then it cannot be changed at run time.',
       resolve: ({ stored }) => stored === null,
@@ -82,17 +83,8 @@ builder.queryField('credentials', (t) =>
         return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
-    {
-      name: 'CredentialConnection',
-      description: 'One page of credentials.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of credentials that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'CredentialEdge', description: 'One credential of a page.' },
+    { ...pageType('Credential', 'credentials'), fields: (page) => totalCount(page, 'credentials') },
+    edgeType('Credential', 'credential'),
   ),
 );
 
@@ -101,8 +93,8 @@ const CreateInput = builder.inputType('CreateCredentialInput', {
   fields: (t) => ({
     name: t.string({ required: true, description: 'Unique name.' }),
     values: t.field({ type: 'JSON', description: VALUES }),
-    deploymentId: t.id({ description: 'Deployment to take the values from, where none are given.' }),
-    info: t.field({ type: 'JSON', description: 'Facts that are no secret.' }),
+    deploymentId: t.id({ description: 'Deployment to take the values from when `values` is absent.' }),
+    info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.' }),
   }),
 });
 
@@ -111,7 +103,7 @@ const UpdateInput = builder.inputType('UpdateCredentialInput', {
   fields: (t) => ({
     credential: t.id({ required: true, description: NAMED }),
     values: t.field({ type: 'JSON', description: VALUES }),
-    info: t.field({ type: 'JSON', description: 'Facts that are no secret.' }),
+    info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.' }),
   }),
 });
 
@@ -121,8 +113,8 @@ const DeleteInput = builder.inputType('DeleteCredentialInput', {
 });
 
 function sourceOf(values: unknown, deploymentId: string | null | undefined) {
-  const given = readObject(values, 'values');
-  if (Object.keys(given).length > 0) return { values: given };
+  const own = readObject(values, 'values');
+  if (Object.keys(own).length > 0) return { values: own };
   if (deploymentId !== null && deploymentId !== undefined) return { modelId: localId('Deployment', deploymentId) };
   throw new InvalidInput('Either `values` or `deploymentId` must be given.', [
     { path: ['input', 'values'], rule: 'missing', message: 'must be given, or `deploymentId`' },

@@ -8,23 +8,28 @@ import {
 } from '../resolvers/customers.ts';
 import type { CustomerPatch } from '../src/domain/customers/customer.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { builder } from './base/builder.ts';
-import { localId } from './base/global-id.ts';
-import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { builder, type InputFields } from './base/builder.ts';
+import { localId, localIds } from './base/global-id.ts';
+import { changed, DeletedOwnersType } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
+
+/** Fields of a new customer and of a change. */
+const customerFields = (t: InputFields) => ({
+  alias: t.string({ description: 'Display name; null removes it.' }),
+  blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
+  defaultModel: t.string({
+    description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
+  }),
+  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+});
 
 const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
   description: 'A new customer.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Local id, as `user` of calls names it.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
-    defaultModel: t.string({
-      description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
-    }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    ...customerFields(t),
   }),
 });
 
@@ -32,13 +37,7 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
   description: 'Changes to a customer. Absent fields stay as they are.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Customer: global id or local id.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
-    defaultModel: t.string({
-      description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
-    }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    ...customerFields(t),
   }),
 });
 
@@ -154,8 +153,8 @@ builder.mutationFields((t) => ({
       union: { name: 'BlockCustomersResult', description: 'The blocked customers, or why none was blocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const asked = { ids: localIds('Customer', input.ids), blocked: true };
-      return await changed(scope, blockCustomers(scope, asked));
+      const change = { ids: localIds('Customer', input.ids), blocked: true };
+      return await changed(scope, blockCustomers(scope, change));
     },
   }),
   unblockCustomers: t.field({
@@ -167,8 +166,8 @@ builder.mutationFields((t) => ({
       union: { name: 'UnblockCustomersResult', description: 'The unblocked customers, or why none was unblocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const asked = { ids: localIds('Customer', input.ids), blocked: false };
-      return await changed(scope, blockCustomers(scope, asked));
+      const change = { ids: localIds('Customer', input.ids), blocked: false };
+      return await changed(scope, blockCustomers(scope, change));
     },
   }),
   createBudget: t.field({

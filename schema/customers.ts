@@ -4,7 +4,7 @@ import { nodesOf } from './node.ts';
 import { OwnerLimitsType } from './owner-limits.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 builder.node(CustomerType, {
   description: 'An end user of a client application, named by `user` of its calls.',

@@ -108,7 +108,7 @@ const ChoiceAnswerType = builder.objectRef<AnswerOfKind<'choice'>>('ChoiceAnswer
   description: 'Answer to a choice.',
   interfaces: [AnsweredType],
   fields: (t) => ({
-    choice: t.string({ description: 'Text of the chosen option.', resolve: ({ answer }) => answer.choice }),
+    choice: t.string({ description: 'Text of the selected option.', resolve: ({ answer }) => answer.choice }),
     confidence: t.float({ description: 'Confidence, 0 to 1.', resolve: ({ answer }) => answer.confidence }),
     distribution: t.field({
       type: [WeightType],

@@ -9,7 +9,8 @@ import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './base/builder.ts';
-import { readFurtherParameters } from './base/further-parameters.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
+import { readObject } from './base/json-inputs.ts';
 import { type AnsweredQuestion, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
 import { CALL_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
@@ -87,7 +88,7 @@ function readDecision(input: DecideShape): DecisionDraft {
     model: input.model,
     input: input.input,
     questions: input.questions.map(readQuestion),
-    parameters: { ...readFurtherParameters(input.parameters) },
+    parameters: readObject(input.parameters, 'parameters'),
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
@@ -224,7 +225,7 @@ builder.queryField('decisions', (t) =>
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const page = readOrderedPage<'created_at'>(args, orderBy);
         const { nodes, ...counts } = await listDecisions(scope, {
-          asked: {
+          filter: {
             callId: idOrNull(filter?.callId),
             model: idOrNull(filter?.model),
             since: filter?.from ?? null,
@@ -236,17 +237,8 @@ builder.queryField('decisions', (t) =>
         return { ...connection, edges: edges.map(({ node, cursor }) => ({ node: shownStored(node), cursor })) };
       },
     },
-    {
-      name: 'DecisionConnection',
-      description: 'One page of decisions.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of stored decisions that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'DecisionEdge', description: 'One decision of a page.' },
+    { ...pageType('Decision', 'decisions'), fields: (page) => totalCount(page, 'decisions') },
+    edgeType('Decision', 'decision'),
   ),
 );
 

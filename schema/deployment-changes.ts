@@ -12,9 +12,10 @@ import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import type { StoredDeployment } from '../src/domain/deployments/stored-deployment.ts';
 import { Conflict, InvalidInput, LimitExceeded, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST, LIST_COST } from './base/limits.ts';
-import { readObject } from './base/named-values.ts';
+import { readObject } from './base/json-inputs.ts';
 import { nodesOf } from './node.ts';
 import { inOrder, matchesValue, rowOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
@@ -94,17 +95,8 @@ builder.queryField('storedDeployments', (t) =>
         return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
-    {
-      name: 'StoredDeploymentConnection',
-      description: 'One page of stored deployments.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of stored deployments that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'StoredDeploymentEdge', description: 'One stored deployment of a page.' },
+    { ...pageType('StoredDeployment', 'stored deployments'), fields: (page) => totalCount(page, 'stored deployments') },
+    edgeType('StoredDeployment', 'stored deployment'),
   ),
 );
 

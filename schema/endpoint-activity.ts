@@ -1,7 +1,7 @@
 import { type EndpointActivity, type EndpointDay, readEndpointActivity } from '../resolvers/endpoint-activity.ts';
-import { usdText } from '../src/domain/money.ts';
 import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { builder } from './base/builder.ts';
+import { sumFields } from './base/shared-fields.ts';
 
 const USUAL_DAYS = 30;
 const ENDPOINTS = 10;
@@ -16,18 +16,7 @@ const SumsType = builder.objectRef<SpendSums>('SpendSums').implement({
       resolve: ({ calls, failures }) => calls - failures,
     }),
     failed: t.expose('failures', { type: 'BigInt', description: 'Calls that failed.' }),
-    inputTokens: t.expose('inputTokens', { type: 'BigInt', description: 'All input tokens, cached ones included.' }),
-    outputTokens: t.expose('outputTokens', { type: 'BigInt', description: 'All output tokens, reasoning included.' }),
-    cacheReadTokens: t.expose('cacheReadTokens', { type: 'BigInt', description: 'Input tokens read from a cache.' }),
-    cacheWriteTokens: t.expose('cacheWriteTokens', {
-      type: 'BigInt',
-      description: 'Input tokens written to a cache.',
-    }),
-    costUsd: t.field({
-      type: 'Decimal',
-      description: 'Cost in USD, exact. Calls without a known price count as zero.',
-      resolve: ({ cost }) => usdText(cost),
-    }),
+    ...sumFields(t),
   }),
 });
 

@@ -6,6 +6,7 @@ import {
 } from '../resolvers/gateway-activity.ts';
 import type { ActivityGroup } from '../src/domain/gateway-activity/gateway-activity.ts';
 import { builder } from './base/builder.ts';
+import { droppedUpdates } from './base/shared-fields.ts';
 
 /** Assumed number of routes of one day. */
 const ROUTES = 20;
@@ -113,9 +114,7 @@ const UpdateType = builder.objectRef<ActivityUpdate>('GatewayActivityUpdate').im
       resolve: ({ counts }) =>
         counts.map(({ category, route, succeeded, failed }) => ({ of: { category, route }, succeeded, failed })),
     }),
-    droppedUpdates: t.exposeInt('missed', {
-      description: 'Number of updates that were dropped before this one because the client read too slowly.',
-    }),
+    ...droppedUpdates(t),
   }),
 });
 

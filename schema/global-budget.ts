@@ -1,31 +1,11 @@
-import { getGlobalBudget, type GlobalBudget } from '../resolvers/global-budget.ts';
-import { usdText } from '../src/domain/money.ts';
+import { getGlobalBudget } from '../resolvers/global-budget.ts';
+import type { WindowBudget } from '../resolvers/operation/window-budgets.ts';
 import { builder } from './base/builder.ts';
+import { windowBudgetFields } from './base/shared-fields.ts';
 
-const GlobalBudgetType = builder.objectRef<GlobalBudget>('GlobalBudget').implement({
+const GlobalBudgetType = builder.objectRef<WindowBudget>('GlobalBudget').implement({
   description: 'Budget of all calls.',
-  fields: (t) => ({
-    limitUsd: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Budget of a window, in USD.',
-      resolve: ({ limit }) => (limit === null ? null : usdText(limit)),
-    }),
-    duration: t.exposeString('duration', {
-      nullable: true,
-      description: 'Interval at which the spend is reset, as `1d`. Null for never.',
-    }),
-    spentUsd: t.field({
-      type: 'Decimal',
-      description: 'Cost of the calls of the current window, in USD, exact.',
-      resolve: ({ spent }) => usdText(spent),
-    }),
-    resetAt: t.expose('resetAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'End of the current window. Null for a budget that is never reset.',
-    }),
-  }),
+  fields: windowBudgetFields,
 });
 
 builder.queryField('globalBudget', (t) =>

@@ -10,9 +10,10 @@ import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts
 import type { GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { localId } from './base/global-id.ts';
-import { readObject } from './base/named-values.ts';
+import { readObject } from './base/json-inputs.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
@@ -27,9 +28,9 @@ const ModeType = builder.enumType('GuardrailMode', {
   description: 'When a guardrail runs.',
   values: {
     PRE_CALL: { value: 'pre_call', description: 'Before the call; it may edit the request.' },
-    DURING_CALL: { value: 'during_call', description: 'Beside the call.' },
+    DURING_CALL: { value: 'during_call', description: 'Concurrently with the call.' },
     POST_CALL: { value: 'post_call', description: 'On the answer.' },
-    LOGGING_ONLY: { value: 'logging_only', description: 'On what is recorded of the call.' },
+    LOGGING_ONLY: { value: 'logging_only', description: 'On the recorded texts of the call.' },
   } as const,
 });
 
@@ -50,21 +51,30 @@ builder.node(GuardrailType, {
       description: 'All settings, as `litellm_params` over HTTP. Secrets are `REDACTED`.',
       resolve: ({ params }) => shown('litellm_params', params, 'admin') as GuardrailDefinition['params'],
     }),
-    info: t.field({ type: 'JSON', nullable: true, description: INFO, resolve: ({ info }) => info }),
-    teamId: t.string({ nullable: true, description: TEAM, resolve: ({ teamId }) => teamId }),
+    info: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: `${INFO} Null when none is set.`,
+      resolve: ({ info }) => info,
+    }),
+    teamId: t.string({
+      nullable: true,
+      description: 'Local id of the team that owns it. Null when no team owns it.',
+      resolve: ({ teamId }) => teamId,
+    }),
     isFromConfig: t.exposeBoolean('isFromConfig', {
       description: 'Whether it is in the configuration file, so that it cannot be changed at run time.',
     }),
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Null for a guardrail of the configuration file.',
+      description: 'When it was stored. Null for a guardrail of the configuration file.',
       resolve: ({ createdAt }) => createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Null for a guardrail of the configuration file.',
+      description: 'When it was last changed. Null for a guardrail of the configuration file.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
   }),
@@ -123,17 +133,8 @@ builder.queryField('guardrails', (t) =>
         return pageOf(inOrder(found, orderBy, BY, idOf), args, idOf);
       },
     },
-    {
-      name: 'GuardrailConnection',
-      description: 'One page of guardrails.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of guardrails that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'GuardrailEdge', description: 'One guardrail of a page.' },
+    { ...pageType('Guardrail', 'guardrails'), fields: (page) => totalCount(page, 'guardrails') },
+    edgeType('Guardrail', 'guardrail'),
   ),
 );
 
@@ -159,7 +160,7 @@ const UpdateInput = builder.inputType('UpdateGuardrailInput', {
     name: t.string({ description: `${NAME} Unique.` }),
     params: t.field({
       type: 'JSON',
-      description: 'Settings to change; null removes one. `REDACTED` keeps a secret.',
+      description: 'Settings to change; null removes one. `REDACTED` leaves a secret unchanged.',
     }),
     info: t.field({ type: 'JSON', description: `${INFO} Null removes it.` }),
     teamId: t.string({ description: `${TEAM} Null removes it.` }),

@@ -2,6 +2,7 @@ import { listHealthChecks } from '../resolvers/health-checks.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { creationOrder } from './base/order.ts';
 import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
@@ -58,16 +59,7 @@ builder.queryField('healthChecks', (t) =>
         return rowConnection({ ...counts, nodes: checks }, page, (check) => check);
       },
     },
-    {
-      name: 'HealthCheckConnection',
-      description: 'One page of health checks.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of health checks that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'HealthCheckEdge', description: 'One health check of a page.' },
+    { ...pageType('HealthCheck', 'health checks'), fields: (page) => totalCount(page, 'health checks') },
+    edgeType('HealthCheck', 'health check'),
   ),
 );

@@ -6,7 +6,8 @@ import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { GeneratedKeyType, readMetadata, RoleType } from './keys.ts';
+import { readObject } from './base/json-inputs.ts';
+import { GeneratedKeyType, RoleType } from './keys.ts';
 import { KeySettingsInput, settingsOf } from './key-settings.ts';
 import { changed } from './owner-inputs.ts';
 import { VirtualKeyType } from './base/refs.ts';
@@ -90,7 +91,7 @@ function patchOf(input: typeof UpdateKeyInput.$inferInput): KeyPatch {
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudget: maxBudgetUsd === null ? null : usdFrom(maxBudgetUsd) }),
     ...(duration === undefined ? {} : { duration }),
-    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
     ...settingsOf(input.settings),
   };

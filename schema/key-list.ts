@@ -5,6 +5,7 @@ import { budgetUse, type KeyPlace, type VirtualKey } from '../src/domain/keys/vi
 import type { RowPlace } from '../src/domain/row-store.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { OrderDirectionType } from './base/order.ts';
 import type { PageArgs } from './base/paging.ts';
@@ -65,7 +66,7 @@ export interface KeyListArgs extends PageArgs {
   readonly orderBy?: typeof VirtualKeyOrderType.$inferInput | null | undefined;
 }
 
-/** A page of the keys that the caller may read, of one owner where one is given. */
+/** A page of the keys that the caller may read, of one owner with `owner`. */
 export async function keyPage(
   scope: Scope,
   { filter, orderBy, ...args }: KeyListArgs,
@@ -97,7 +98,7 @@ export async function keyPage(
   );
 }
 
-/** Whether a filter asks for another owner than the one whose rows are listed. */
+/** Whether a filter names another owner than the one whose rows are listed. */
 export const isOther = (filter: string | null, owner: string | undefined): boolean =>
   filter !== null && owner !== undefined && filter !== owner;
 
@@ -114,16 +115,7 @@ builder.queryField('virtualKeys', (t) =>
       },
       resolve: (_root, args, { scope }) => keyPage(scope, args),
     },
-    {
-      name: 'VirtualKeyConnection',
-      description: 'One page of virtual keys.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of keys that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'VirtualKeyEdge', description: 'One key of a page.' },
+    { ...pageType('VirtualKey', 'virtual keys'), fields: (page) => totalCount(page, 'virtual keys') },
+    edgeType('VirtualKey', 'key'),
   ),
 );

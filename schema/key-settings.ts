@@ -7,6 +7,7 @@ import {
   type WantedWindow,
 } from '../src/domain/keys/key-settings.ts';
 import { builder } from './base/builder.ts';
+import { windowLimitFields } from './base/shared-fields.ts';
 
 export const KeyTypeType = builder.enumType('KeyType', {
   description: 'Purpose of a key. Decides which routes a new key may call.',
@@ -21,12 +22,7 @@ export const KeyTypeType = builder.enumType('KeyType', {
 export const KeyBudgetWindowType = builder.objectRef<BudgetWindow>('KeyBudgetWindow').implement({
   description: 'A budget of a window. The budget of the key applies, too.',
   fields: (t) => ({
-    duration: t.exposeString('budgetDuration', { description: 'Length of the window, as `1d`.' }),
-    maxBudgetUsd: t.field({
-      type: 'Decimal',
-      description: 'Maximum spend of one window, in USD.',
-      resolve: ({ maxBudget }) => maxBudget,
-    }),
+    ...windowLimitFields(t),
     resetAt: t.field({
       type: 'DateTime',
       description: 'End of the current window.',
@@ -55,7 +51,10 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
       description: 'Paths, groups such as `llm_api_routes`, and prefixes with a trailing `*`; all when empty.',
     }),
     aliases: t.field({ type: 'JSON', description: 'Public model names by the alias that the key uses.' }),
-    permissions: t.field({ type: 'JSON', description: 'Client data: an object without effect.' }),
+    permissions: t.field({
+      type: 'JSON',
+      description: 'Further rights: an object. `get_spend_routes` has an effect, other members have none.',
+    }),
     rpmLimit: t.int({ description: 'Requests per minute.' }),
     tpmLimit: t.int({ description: 'Tokens per minute.' }),
     maxParallelRequests: t.int({ description: 'Concurrent calls.' }),

@@ -2,9 +2,11 @@ import { findKey, generateKey, type GeneratedKey } from '../resolvers/keys.ts';
 import { ROLES } from '../src/domain/role.ts';
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
-import { usdFrom, usdText } from '../src/domain/money.ts';
+import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { localId } from './base/global-id.ts';
+import { readObject } from './base/json-inputs.ts';
 import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './key-settings.ts';
 import { nodesOf } from './node.ts';
 import { VirtualKeyType } from './base/refs.ts';
@@ -41,7 +43,7 @@ builder.node(VirtualKeyType, {
       type: 'Decimal',
       nullable: true,
       description: 'Spend limit in USD. `0` allows free models only; null is unlimited.',
-      resolve: ({ maxBudget }) => (maxBudget === null ? null : usdText(maxBudget)),
+      resolve: ({ maxBudget }) => usdOrNull(maxBudget),
     }),
     budgetDuration: t.exposeString('budgetDuration', {
       nullable: true,
@@ -100,7 +102,8 @@ builder.node(VirtualKeyType, {
     }),
     metadata: t.field({
       type: 'JSON',
-      description: 'Client data: an object that the gateway does not read.',
+      description:
+        'Client data: an object. The gateway reads some members, e.g. `tags` and `model_rpm_limit`. Secrets are redacted.',
       resolve: ({ metadata }) => shownMetadata(metadata),
     }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether the key is refused.' }),
@@ -143,14 +146,6 @@ const GenerateKeyInput = builder.inputType('GenerateKeyInput', {
   }),
 });
 
-export function readMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
-  if (metadata === null || metadata === undefined) return {};
-  if (typeof metadata === 'object' && !Array.isArray(metadata)) return { ...metadata };
-  throw new InvalidInput('`metadata` must be an object.', [
-    { path: ['input', 'metadata'], rule: 'type', message: 'must be an object' },
-  ]);
-}
-
 function readDraft(input: typeof GenerateKeyInput.$inferInput): KeyDraft {
   return {
     key: input.key ?? null,
@@ -161,7 +156,7 @@ function readDraft(input: typeof GenerateKeyInput.$inferInput): KeyDraft {
     models: input.models ?? [],
     maxBudget: typeof input.maxBudgetUsd === 'string' ? usdFrom(input.maxBudgetUsd) : null,
     duration: input.duration ?? null,
-    metadata: readMetadata(input.metadata),
+    metadata: readObject(input.metadata, 'metadata'),
     ...settingsOf(input.settings),
   };
 }

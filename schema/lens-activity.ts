@@ -2,7 +2,7 @@ import {
   countFindingsOfTrace,
   getExecutionContent,
   listLensAgents,
-  previewSample,
+  readSamplePreview,
 } from '../resolvers/lens-activity.ts';
 import { readLensService, type LensService } from '../resolvers/lens-service.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
@@ -18,8 +18,8 @@ import { EvidenceType, ExecutionType, LensReviewType, LensRunType } from './lens
 import { CONTENT_COST } from './base/limits.ts';
 import { partsOf, TraceType } from './base/refs.ts';
 
-/** Cost of a trace, in fields: a query of the store. */
-const TRACE_COST = 10;
+/** Cost of a field that reads one row of the store. */
+const ROW_COST = 10;
 /** Executions of one page of a preview. */
 const PREVIEW_PAGE = 100;
 /** Parts of one page of content. */
@@ -94,7 +94,7 @@ const ContentType = builder
   });
 
 const ServiceType = builder.objectRef<LensService>('LensService').implement({
-  description: 'Where traces are sent to: this process.',
+  description: 'Destination of traces: this process.',
   fields: (t) => ({
     url: t.string({
       nullable: true,
@@ -115,7 +115,12 @@ builder.queryFields((t) => ({
     description: 'What a lens would review, without a model call. Reads all traces of the window. For administrators.',
     args: { input: t.arg({ type: PreviewInput, required: true, description: 'Selection and window.' }) },
     resolve: (_root, { input: { selection, lookbackHours, offset, asOf } }, { scope }) =>
-      previewSample(scope, { selection: selectionFrom(selection ?? {}), lookbackHours, offset, asOf: asOf ?? null }),
+      readSamplePreview(scope, {
+        selection: selectionFrom(selection ?? {}),
+        lookbackHours,
+        offset,
+        asOf: asOf ?? null,
+      }),
   }),
   lensExecution: t.field({
     type: ContentType,
@@ -145,13 +150,13 @@ builder.queryFields((t) => ({
   lensService: t.field({
     type: ServiceType,
     nullable: true,
-    description: 'Where traces are sent to. For every key.',
+    description: 'Destination of traces. For every key.',
     resolve: (_root, _args, { scope }) => readLensService(scope, undefined),
   }),
 }));
 
 const traceEdge = (description: string) =>
-  ({ type: TraceType, nullable: true, description, complexity: TRACE_COST }) as const;
+  ({ type: TraceType, nullable: true, description, complexity: ROW_COST }) as const;
 const REMOVED = 'Null when it was removed.';
 
 builder.objectField(ExecutionType, 'trace', (t) =>
@@ -190,7 +195,7 @@ function nodeOf(executionId: string): string {
 builder.objectField(TraceType, 'findingCount', (t) =>
   t.int({
     nullable: true,
-    complexity: TRACE_COST,
+    complexity: ROW_COST,
     description: 'Number of open findings about it. Null when no lens has reviewed it. For administrators.',
     resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
   }),

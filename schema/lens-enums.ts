@@ -1,15 +1,7 @@
 import type { Evidence, FindingKind, FindingStatus, Priority } from '../src/domain/lens/finding.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
 import { builder } from './base/builder.ts';
-
-/** Values of an enumeration with their descriptions. */
-export const described = <Name extends string>(texts: Readonly<Record<Name, string>>) =>
-  Object.fromEntries(
-    Object.entries<string>(texts).map(([name, description]) => [
-      name.toUpperCase(),
-      { value: name as Name, description },
-    ]),
-  ) as Record<string, { readonly value: Name; readonly description: string }>;
+import { described } from './base/descriptions.ts';
 
 export const FindingStatusType = builder.enumType('FindingStatus', {
   description: 'Status of a finding, set by people; a resolved one that occurs again is open.',

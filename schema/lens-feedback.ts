@@ -8,7 +8,7 @@ import { localId } from './base/global-id.ts';
 import { TRACE_ID, traceAddressOf } from './trace-address.ts';
 
 const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
-  description: 'What a user says about a trace. An author has one feedback per trace.',
+  description: 'Score and comment of a user about a trace. An author has one feedback per trace.',
   fields: (t) => ({
     traceId: t.exposeID('traceId', { description: 'The trace.' }),
     score: t.exposeInt('score', { description: `Score, 0 to ${FEEDBACK_LIMITS.score}; the highest is the best.` }),
@@ -17,7 +17,7 @@ const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
       description: 'Comment. Null without one.',
       resolve: ({ comment }) => textOrNull(comment),
     }),
-    author: t.exposeID('author', { description: 'User that gave it, else the hash of a key.' }),
+    author: t.exposeID('author', { description: 'User that wrote it, else the hash of a key.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),
   }),
@@ -49,7 +49,7 @@ const TraceFeedbackType = builder.objectRef<TraceFeedback>('TraceFeedback').impl
 });
 
 const REF = 'Ref of one trace. Required when several keys sent the trace id.';
-const USER = 'User that gives it. The user of the key, else the key, when absent.';
+const USER = 'Author. The user of the key, else the key, when absent.';
 
 builder.queryField('traceFeedback', (t) =>
   t.field({

@@ -4,7 +4,7 @@ import type { RunPlace } from '../src/domain/lens/store.ts';
 import { builder } from './base/builder.ts';
 import { LensRunType, LensType } from './lens-types.ts';
 import { CONTENT_COST } from './base/limits.ts';
-import type { Connection } from './base/paging.ts';
+import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { readCreationCursor } from './base/row-pages.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
@@ -60,16 +60,10 @@ builder.objectField(LensType, 'runs', (t) =>
         limit: checkedPageSize(first ?? DEFAULT_RUNS, { most: RUN_PAGE_SIZE }),
       };
       const { items, hasMore } = await listLensRuns(scope, page);
-      const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
+      const isLater = typeof after === 'string';
       return {
-        edges,
+        ...forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore, hasPreviousPage: isLater }),
         lensId: lens.id,
-        pageInfo: {
-          hasNextPage: hasMore,
-          hasPreviousPage: typeof after === 'string',
-          startCursor: edges[0]?.cursor ?? null,
-          endCursor: edges.at(-1)?.cursor ?? null,
-        },
       };
     },
   }),

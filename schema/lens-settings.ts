@@ -1,7 +1,7 @@
 import { assertRunRequest } from '../resolvers/lens.ts';
 import type { RunRequest } from '../src/domain/lens/schedule.ts';
 import type { LensSettings, Selection } from '../src/domain/lens/settings.ts';
-import { builder } from './base/builder.ts';
+import { builder, type InputFields } from './base/builder.ts';
 
 const CheckInput = builder.inputType('LensCheckInput', {
   description: 'A rule that reviewers judge executions by.',
@@ -20,16 +20,20 @@ const AttributeInput = builder.inputType('LensAttributeFilterInput', {
   }),
 });
 
+const selectionFields = (t: InputFields) => ({
+  service: t.string({ description: 'Only executions of this service.' }),
+  agentName: t.string({ description: 'Only executions of this agent.' }),
+  teamId: t.string({ description: 'Only executions of this team.' }),
+  attributes: t.field({ type: [AttributeInput], description: 'Attributes that one span must have, all of them.' }),
+  executionIds: t.idList({ description: 'Only these executions, by ids of a preview.' }),
+  samplePercent: t.float({ description: 'Percentage of the executions, above 0; 100 when absent.' }),
+  sampleSize: t.int({ description: 'Maximum number of executions; no limit when absent.' }),
+});
+
 export const SelectionInput = builder.inputType('LensSelectionInput', {
-  description: 'Which executions a lens looks at. All given conditions must match.',
+  description: 'Executions that a lens reviews. All conditions must match.',
   fields: (t) => ({
-    service: t.string({ description: 'Only executions of this service.' }),
-    agentName: t.string({ description: 'Only executions of this agent.' }),
-    teamId: t.string({ description: 'Only executions of this team.' }),
-    attributes: t.field({ type: [AttributeInput], description: 'Attributes that one span must have, all of them.' }),
-    executionIds: t.idList({ description: 'Only these executions, by ids of a preview.' }),
-    samplePercent: t.float({ description: 'Share of the executions, above 0; 100 when absent.' }),
-    sampleSize: t.int({ description: 'Most executions; no limit when absent.' }),
+    ...selectionFields(t),
   }),
 });
 
@@ -40,14 +44,8 @@ export const SettingsInput = builder.inputType('LensSettingsInput', {
     model: t.string({ required: true, description: 'Public name of the model that reviews.' }),
     context: t.string({ description: 'Expected behaviour.' }),
     checks: t.field({ type: [CheckInput], description: 'Rules.' }),
-    service: t.string({ description: 'Only executions of this service.' }),
-    agentName: t.string({ description: 'Only executions of this agent.' }),
-    teamId: t.string({ description: 'Only executions of this team.' }),
-    attributes: t.field({ type: [AttributeInput], description: 'Attributes that one span must have, all of them.' }),
-    executionIds: t.idList({ description: 'Only these executions, by ids of a preview.' }),
-    lookbackHours: t.int({ description: 'Length of the window; 24 when absent.' }),
-    samplePercent: t.float({ description: 'Share of the executions, above 0; 100 when absent.' }),
-    sampleSize: t.int({ description: 'Most executions; no limit when absent.' }),
+    ...selectionFields(t),
+    lookbackHours: t.int({ description: 'Length of the window in hours; 24 when absent.' }),
     concurrency: t.int({ description: 'Simultaneous model calls; 8 when absent.' }),
     enabled: t.boolean({ description: 'Whether runs repeat; true when absent.' }),
     intervalMinutes: t.int({ description: 'Minutes between runs; 15 when absent.' }),
@@ -55,7 +53,7 @@ export const SettingsInput = builder.inputType('LensSettingsInput', {
   }),
 });
 
-/** The selection of an input with its members. */
+/** The selection of an input. */
 export const selectionFrom = (input: typeof SelectionInput.$inferInput): Selection => ({
   source: 'traces',
   service: input.service ?? '',
@@ -87,14 +85,14 @@ export const RunInput = builder.inputType('RunLensInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: LENS_ID }),
     settings: t.field({ type: SettingsInput, description: 'Settings of this run; those of the lens when absent.' }),
-    lookbackHours: t.int({ description: 'Length of the window, 1 or more.' }),
+    lookbackHours: t.int({ description: 'Length of the window in hours, 1 or more.' }),
     from: t.field({ type: 'DateTime', description: 'Start of the window. Needs `to`.' }),
     to: t.field({ type: 'DateTime', description: 'End of the window. Needs `from`.' }),
     agentName: t.string({ description: 'Only executions of this agent.' }),
   }),
 });
 
-/** The run that an input asks for. Throws InvalidInput. */
+/** The requested run. Throws InvalidInput. */
 export const runRequestFrom = (input: typeof RunInput.$inferInput): RunRequest =>
   assertRunRequest({
     settings: input.settings ? settingsFrom(input.settings) : null,

@@ -3,7 +3,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { Signal, SignalConfig, SignalFlag } from '../src/domain/lens/signals.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
-import { described } from './lens-enums.ts';
+import { described } from './base/descriptions.ts';
 import { CONTENT_COST } from './base/limits.ts';
 import { partsOf, TraceType } from './base/refs.ts';
 
@@ -17,7 +17,7 @@ const SignalType = builder.objectRef<Signal>('LensSignal').implement({
 });
 
 const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').implement({
-  description: 'Questions that are asked about new traces. Without a model or a signal, none is asked.',
+  description: 'Questions about new traces. Without a model or a signal, no trace is classified.',
   fields: (t) => ({
     model: t.string({
       nullable: true,
@@ -36,10 +36,10 @@ const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').impleme
 const StatusType = builder.enumType('TraceSignalStatus', {
   description: 'Whether the signals of a trace are known.',
   values: described<SignalsOfTrace['status']>({
-    unclassified: 'Not asked with the current questions.',
-    pending: 'Being asked.',
+    unclassified: 'Not classified with the current questions.',
+    pending: 'Being classified.',
     classified: 'Answered.',
-    failed: 'The model gave no answer. It is asked again.',
+    failed: 'The model did not answer. It is classified again later.',
   }),
 });
 
@@ -84,7 +84,7 @@ builder.queryField('signalSettings', (t) =>
   t.field({
     type: ConfigType,
     nullable: true,
-    description: 'Questions that are asked about new traces. For administrators.',
+    description: 'Questions about new traces. For administrators.',
     resolve: (_root, _args, { scope }) => readSignalConfig(scope, undefined),
   }),
 );

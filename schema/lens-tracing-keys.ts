@@ -45,7 +45,7 @@ const IssuedType = builder.objectRef<IssuedTracingKey>('IssuedTracingKey').imple
   description: 'A new tracing key.',
   fields: (t) => ({
     token: t.exposeString('token', { description: 'The token. It cannot be read again.' }),
-    key: t.expose('key', { type: TracingKeyType, description: 'Its facts.' }),
+    key: t.expose('key', { type: TracingKeyType, description: 'The key.' }),
   }),
 });
 

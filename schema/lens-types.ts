@@ -42,8 +42,8 @@ export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').imple
       resolve: ({ executionId }) => readExecutionId(executionId)?.traceId ?? null,
     }),
     spanId: t.exposeID('spanId', { description: 'Id of the span that has it.' }),
-    quote: t.exposeString('quote', { description: 'Text, as it is stored.' }),
-    role: t.expose('role', { type: EvidenceRoleType, description: 'What it shows.' }),
+    quote: t.exposeString('quote', { description: 'Quoted text, as stored.' }),
+    role: t.expose('role', { type: EvidenceRoleType, description: 'Whether it supports the finding.' }),
     span: t.field({
       type: SpanType,
       nullable: true,
@@ -80,7 +80,7 @@ builder.node(FindingType, {
     status: t.field({ type: FindingStatusType, description: 'Its status.', resolve: ({ finding }) => finding.status }),
     reason: t.string({
       nullable: true,
-      description: 'Reason for its status. Null when none was given.',
+      description: 'Reason for its status. Null without one.',
       resolve: ({ finding }) => textOrNull(finding.reason),
     }),
     suggestion: t.string({

@@ -1,4 +1,4 @@
-import { listLenses, watchAllLenses, type Watched } from '../resolvers/lens.ts';
+import { listLenses, resumeAllLenses, type Watched } from '../resolvers/lens.ts';
 import {
   assignAnalysisKey,
   registerLensWorker,
@@ -19,7 +19,7 @@ const WorkerType = builder.objectRef<LensWorker>('LensWorker').implement({
       nullable: true,
       description: 'Hash of the virtual key that pays for its model calls. Null before one is assigned.',
     }),
-    lastSeen: t.expose('lastSeen', { type: 'DateTime', description: 'When it last asked for a run.' }),
+    lastSeen: t.expose('lastSeen', { type: 'DateTime', description: 'When it last requested a run.' }),
     revoked: t.exposeBoolean('revoked', { description: 'Whether its access is revoked.' }),
   }),
 });
@@ -37,7 +37,7 @@ const SkippedType = builder.objectRef<Watched['skipped'][number]>('SkippedLens')
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
-    reason: t.exposeString('reason', { description: 'Why.' }),
+    reason: t.exposeString('reason', { description: 'Why it was not resumed.' }),
   }),
 });
 
@@ -57,13 +57,13 @@ const ResumedType = builder.objectRef<Watched>('ResumedLenses').implement({
   }),
 });
 
-/** Cost of a list without pages. */
-const LIST_COST = { field: 1, multiplier: 50 } as const;
+/** Cost of the list of workers. */
+const WORKERS_COST = { field: 1, multiplier: 50 } as const;
 
 builder.queryField('lensWorkers', (t) =>
   t.field({
     type: [WorkerType],
-    complexity: LIST_COST,
+    complexity: WORKERS_COST,
     description: 'All workers, the revoked ones included. For administrators.',
     resolve: async (_root, _args, { scope }) => [...(await listLenses(scope, undefined)).workers],
   }),
@@ -132,6 +132,6 @@ builder.mutationFields((t) => ({
     type: ResumedType,
     nullable: true,
     description: 'Resumes every paused lens whose model can still be used. For proxy administrators.',
-    resolve: (_root, _args, { scope }) => watchAllLenses(scope, undefined),
+    resolve: (_root, _args, { scope }) => resumeAllLenses(scope, undefined),
   }),
 }));

@@ -21,13 +21,14 @@ import type { FindingFilter, LensFinding } from '../src/domain/lens/store.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
-import { described, FindingKindType, FindingPriorityType, FindingStatusType } from './lens-enums.ts';
+import { described } from './base/descriptions.ts';
+import { FindingKindType, FindingPriorityType, FindingStatusType } from './lens-enums.ts';
 import { FindingType, LensRunType, LensType } from './lens-types.ts';
 import { LENS_ID, RunInput, runRequestFrom, SettingsInput, settingsFrom } from './lens-settings.ts';
 import { CONTENT_COST } from './base/limits.ts';
 import { valueOrder } from './base/order.ts';
 import { localId } from './base/global-id.ts';
-import { type Connection, pageCost } from './base/paging.ts';
+import { type Connection, edgesOf, forwardPage, pageCost } from './base/paging.ts';
 
 builder.queryFields((t) => ({
   lenses: t.field({
@@ -46,7 +47,7 @@ builder.queryFields((t) => ({
 }));
 
 const FindingFilterInput = builder.inputType('FindingFilter', {
-  description: 'Filter of findings. All given members must match.',
+  description: 'Filter of findings. All conditions must match.',
   fields: (t) => ({
     lensId: t.id({ description: LENS_ID }),
     status: t.field({ type: FindingStatusType, description: 'Status.' }),
@@ -109,22 +110,16 @@ builder.queryField('findings', (t) =>
       after: t.arg.string({ description: 'Returns findings after this cursor.' }),
     },
     async resolve(_root, { filter, orderBy, first, after }, { scope }): Promise<FindingList> {
-      const wanted = {
+      const conditions = {
         lensId: lensOrNull(filter?.lensId),
         status: filter?.status ?? null,
         kind: filter?.kind ?? null,
         priority: filter?.priority ?? null,
       };
       const descending = orderBy?.direction !== 'ascending';
-      const page = { filter: wanted, descending, limit: first ?? 50, after: rowOf(after) };
+      const page = { filter: conditions, descending, limit: first ?? 50, after: rowOf(after) };
       const { items, hasMore } = await listFindings(scope, page);
-      const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
-      const [startCursor, endCursor] = [edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null];
-      return {
-        edges,
-        filter: wanted,
-        pageInfo: { hasNextPage: hasMore, hasPreviousPage: false, startCursor, endCursor },
-      };
+      return { ...forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore }), filter: conditions };
     },
   }),
 );
@@ -167,7 +162,8 @@ builder.mutationFields((t) => ({
   }),
   updateLens: t.field({
     type: LensType,
-    description: 'Replaces the settings of a lens. An active run keeps its own. For proxy administrators.',
+    description:
+      'Replaces the settings of a lens. An active run continues with the earlier settings. For proxy administrators.',
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The lens and all its settings.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -278,7 +274,7 @@ builder.queryField('jobs', (t) =>
     type: [JobType],
     complexity: pageCost,
     description:
-      'The latest background jobs, newest first. Of periodic work the last 20 runs are kept. For administrators.',
+      'The latest background jobs, newest first. The last 20 runs of each duty are stored. For administrators.',
     args: {
       kind: t.arg.string({ description: 'Only jobs of this kind.' }),
       status: t.arg({ type: JobStatusType, description: 'Only jobs of this status.' }),

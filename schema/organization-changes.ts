@@ -1,21 +1,26 @@
 import { createOrganization, deleteOrganizations, updateOrganization } from '../resolvers/organizations.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationPatch } from '../src/domain/organizations/organization.ts';
-import { builder } from './base/builder.ts';
-import { localId } from './base/global-id.ts';
-import { readMetadata } from './keys.ts';
-import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { builder, type InputFields } from './base/builder.ts';
+import { localId, localIds } from './base/global-id.ts';
+import { readObject } from './base/json-inputs.ts';
+import { changed, DeletedOwnersType } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { OrganizationType } from './base/refs.ts';
+
+/** Fields of a new organization and of a change. */
+const organizationFields = (t: InputFields) => ({
+  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+});
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
   description: 'A new organization.',
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     alias: t.string({ required: true, description: 'Display name.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    ...organizationFields(t),
     budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
@@ -25,9 +30,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Organization: global id or local id.' }),
     alias: t.string({ description: 'Display name; null changes nothing.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    ...organizationFields(t),
   }),
 });
 
@@ -44,7 +47,7 @@ function patchOf({ alias, models, metadata }: Fields): OrganizationPatch {
   return {
     ...(alias === undefined || alias === null ? {} : { alias }),
     ...(models === undefined ? {} : { models: models ?? [] }),
-    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
   };
 }
 

@@ -1,16 +1,11 @@
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './base/builder.ts';
+import type { CountedPage } from './base/counted-pages.ts';
 import { keyPage, VirtualKeyFilterType, VirtualKeyOrderType } from './key-list.ts';
 import { TeamFilterType, TeamOrderType, teamPage } from './owner-lists.ts';
-import type { Connection } from './base/paging.ts';
 import { OrganizationType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
 import { rowPageCost } from './base/row-pages.ts';
-
-/** A page with the number of all its rows. */
-interface CountedPage<Row> extends Connection<Row> {
-  readonly totalCount: number;
-}
 
 const NEWEST = 'Newest first when absent.';
 const FIRST = 'Page size, 1 to 100; 100 when absent.';

@@ -2,7 +2,7 @@ import type { BudgetPatch } from '../src/domain/budgets/budget.ts';
 import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implement({
   description: 'Budget and rate limits of an owner of keys. Null is unlimited, zero allows nothing.',

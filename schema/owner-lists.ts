@@ -11,6 +11,7 @@ import type { Scope } from '../resolvers/operation/scope.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { isOther } from './key-list.ts';
 import { RoleType } from './keys.ts';
@@ -19,7 +20,6 @@ import type { PageArgs } from './base/paging.ts';
 import { BudgetType, CustomerType, OrganizationType, ProjectType, TeamType, UserType } from './base/refs.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
-const TOTAL = 'Number of rows that match, on all pages.';
 const ORDER = 'Newest first when absent.';
 
 interface OrderedArgs<Sort extends string> extends PageArgs {
@@ -55,7 +55,7 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read, of one organization where one is given. */
+/** A page of the teams that the caller may read, of one organization with `organization`. */
 export async function teamPage(
   scope: Scope,
   {
@@ -65,7 +65,7 @@ export async function teamPage(
   organization?: string,
 ) {
   const organizationId = idOrNull(localId('Organization', filter?.organizationId));
-  const asked = {
+  const filters = {
     organizationId: organization ?? organizationId,
     aliasPart: idOrNull(filter?.alias),
     blocked: filter?.blocked ?? null,
@@ -73,7 +73,8 @@ export async function teamPage(
   const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
   return await ordered(
     args,
-    async (page) => (isOther(organizationId, organization) ? none : await listTeamRows(scope, { asked, page })),
+    async (page) =>
+      isOther(organizationId, organization) ? none : await listTeamRows(scope, { filter: filters, page }),
     { team_alias: ({ alias }) => alias ?? '' },
   );
 }
@@ -91,14 +92,8 @@ builder.queryField('teams', (t) =>
       },
       resolve: (_root, args, { scope }) => teamPage(scope, args),
     },
-    {
-      name: 'TeamConnection',
-      description: 'One page of teams.',
-      fields: (connection) => ({
-        totalCount: connection.int({ description: TOTAL, resolve: ({ totalCount }) => totalCount }),
-      }),
-    },
-    { name: 'TeamEdge', description: 'One team of a page.' },
+    { ...pageType('Team', 'teams'), fields: (page) => totalCount(page, 'teams') },
+    edgeType('Team', 'team'),
   ),
 );
 
@@ -135,7 +130,7 @@ builder.queryField('users', (t) =>
           args,
           (page) =>
             listUserRows(scope, {
-              asked: {
+              filter: {
                 emailPart: idOrNull(filter?.email),
                 aliasPart: idOrNull(filter?.alias),
                 role: filter?.role ?? null,
@@ -149,14 +144,8 @@ builder.queryField('users', (t) =>
           },
         ),
     },
-    {
-      name: 'UserConnection',
-      description: 'One page of users.',
-      fields: (connection) => ({
-        totalCount: connection.int({ description: TOTAL, resolve: ({ totalCount }) => totalCount }),
-      }),
-    },
-    { name: 'UserEdge', description: 'One user of a page.' },
+    { ...pageType('User', 'users'), fields: (page) => totalCount(page, 'users') },
+    edgeType('User', 'user'),
   ),
 );
 
@@ -187,20 +176,14 @@ builder.queryField('organizations', (t) =>
           args,
           (page) =>
             listOrganizationRows(scope, {
-              asked: { aliasPart: idOrNull(filter?.alias) },
+              filter: { aliasPart: idOrNull(filter?.alias) },
               page,
             }),
           { organization_alias: ({ alias }) => alias },
         ),
     },
-    {
-      name: 'OrganizationConnection',
-      description: 'One page of organizations.',
-      fields: (connection) => ({
-        totalCount: connection.int({ description: TOTAL, resolve: ({ totalCount }) => totalCount }),
-      }),
-    },
-    { name: 'OrganizationEdge', description: 'One organization of a page.' },
+    { ...pageType('Organization', 'organizations'), fields: (page) => totalCount(page, 'organizations') },
+    edgeType('Organization', 'organization'),
   ),
 );
 
@@ -233,7 +216,7 @@ builder.queryField('projects', (t) =>
           args,
           (page) =>
             listProjectRows(scope, {
-              asked: {
+              filter: {
                 teamId: idOrNull(localId('Team', filter?.teamId)),
                 aliasPart: idOrNull(filter?.alias),
                 blocked: filter?.blocked ?? null,
@@ -243,14 +226,8 @@ builder.queryField('projects', (t) =>
           { project_alias: ({ alias }) => alias ?? '' },
         ),
     },
-    {
-      name: 'ProjectConnection',
-      description: 'One page of projects.',
-      fields: (connection) => ({
-        totalCount: connection.int({ description: TOTAL, resolve: ({ totalCount }) => totalCount }),
-      }),
-    },
-    { name: 'ProjectEdge', description: 'One project of a page.' },
+    { ...pageType('Project', 'projects'), fields: (page) => totalCount(page, 'projects') },
+    edgeType('Project', 'project'),
   ),
 );
 
@@ -284,7 +261,7 @@ builder.queryField('customers', (t) =>
           args,
           (page) =>
             listCustomerRows(scope, {
-              asked: {
+              filter: {
                 idPart: idOrNull(filter?.customerId),
                 aliasPart: idOrNull(filter?.alias),
                 budgetId: idOrNull(localId('Budget', filter?.budgetId)),
@@ -295,14 +272,8 @@ builder.queryField('customers', (t) =>
           { user_id: ({ id }) => id, user_alias: ({ alias }) => alias ?? '' },
         ),
     },
-    {
-      name: 'CustomerConnection',
-      description: 'One page of customers.',
-      fields: (connection) => ({
-        totalCount: connection.int({ description: TOTAL, resolve: ({ totalCount }) => totalCount }),
-      }),
-    },
-    { name: 'CustomerEdge', description: 'One customer of a page.' },
+    { ...pageType('Customer', 'customers'), fields: (page) => totalCount(page, 'customers') },
+    edgeType('Customer', 'customer'),
   ),
 );
 
@@ -332,19 +303,13 @@ builder.queryField('budgets', (t) =>
           args,
           (page) =>
             listBudgetRows(scope, {
-              asked: { idPart: idOrNull(filter?.budgetId) },
+              filter: { idPart: idOrNull(filter?.budgetId) },
               page,
             }),
           { budget_id: ({ id }) => id },
         ),
     },
-    {
-      name: 'BudgetConnection',
-      description: 'One page of budgets.',
-      fields: (connection) => ({
-        totalCount: connection.int({ description: TOTAL, resolve: ({ totalCount }) => totalCount }),
-      }),
-    },
-    { name: 'BudgetEdge', description: 'One budget of a page.' },
+    { ...pageType('Budget', 'budgets'), fields: (page) => totalCount(page, 'budgets') },
+    edgeType('Budget', 'budget'),
   ),
 );

@@ -5,7 +5,7 @@ import { memberId } from '../src/domain/admission/counters.ts';
 import { builder } from './base/builder.ts';
 import { TeamMemberType } from './owners.ts';
 import { OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 const windowSpend = async (scope: Scope, counted: Parameters<typeof readWindowSpend>[1]): Promise<string | null> =>
   usdOrNull(await readWindowSpend(scope, counted));

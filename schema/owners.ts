@@ -20,20 +20,15 @@ import { RoleType } from './keys.ts';
 import { LIST_COST } from './base/limits.ts';
 import { nodesOf } from './node.ts';
 import { OwnerLimitsType } from './owner-limits.ts';
-import { BudgetType, OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
+import { BudgetType, OrganizationType, ProjectType, teamOf, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
 import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
-const ALL_OF_IT = { field: 1, multiplier: LIST_COST } as const;
+const WHOLE_LIST = { field: 1, multiplier: LIST_COST } as const;
 
 const totalSpend = async (scope: Scope, kind: Spender, id: string): Promise<string | null> =>
   usdOrNull(await readTotalSpend(scope, { kind, id }));
-
-const teamOf = (id: string | null): { readonly id: string } | null => {
-  const team = idOrNull(id);
-  return team === null ? null : { id: team };
-};
 
 const TOTAL = 'Spend of all time in USD, exact. Null when the caller may not see it.';
 export const MemberRoleType = builder.enumType('TeamMemberRole', {
@@ -134,14 +129,14 @@ builder.objectFields(TeamType, (t) => ({
   members: t.field({
     type: [TeamMemberType],
     nullable: true,
-    complexity: ALL_OF_IT,
+    complexity: WHOLE_LIST,
     description: 'Members, the oldest first. Null when they could not be read.',
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamMembers(scope, id))],
   }),
   projects: t.field({
     type: [ProjectType],
     nullable: true,
-    complexity: ALL_OF_IT,
+    complexity: WHOLE_LIST,
     description: 'Projects, the oldest first. Null when they could not be read.',
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamProjects(scope, id))],
   }),
@@ -193,7 +188,7 @@ builder.node(UserType, {
     teams: t.field({
       type: [TeamMemberType],
       nullable: true,
-      complexity: ALL_OF_IT,
+      complexity: WHOLE_LIST,
       description: 'Memberships in teams, the oldest first. Null when they could not be read.',
       resolve: async ({ id }, _args, { scope }) => [...(await listUserTeams(scope, id))],
     }),
@@ -241,7 +236,7 @@ builder.node(OrganizationType, {
     members: t.field({
       type: [OrganizationMemberType],
       nullable: true,
-      complexity: ALL_OF_IT,
+      complexity: WHOLE_LIST,
       description: 'Members, the oldest first. Null when they could not be read.',
       resolve: async ({ id }, _args, { scope }) => [...(await listOrganizationMembers(scope, id))],
     }),

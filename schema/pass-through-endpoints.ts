@@ -9,11 +9,12 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import { shownHeaders } from '../src/domain/pass-through/headers.ts';
-import { builder } from './base/builder.ts';
+import { builder, type InputFields } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { decimalText } from './base/decimal.ts';
 import { localId } from './base/global-id.ts';
-import { readObject } from './base/named-values.ts';
+import { readObject, readTexts } from './base/json-inputs.ts';
 import { nodesOf } from './node.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
@@ -118,16 +119,10 @@ builder.queryField('passThroughEndpoints', (t) =>
       },
     },
     {
-      name: 'PassThroughEndpointConnection',
-      description: 'One page of pass-through entries.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of entries that match the filter, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
+      ...pageType('PassThroughEndpoint', 'pass-through entries'),
+      fields: (page) => totalCount(page, 'pass-through entries'),
     },
-    { name: 'PassThroughEndpointEdge', description: 'One entry of a page.' },
+    edgeType('PassThroughEndpoint', 'entry'),
   ),
 );
 
@@ -142,8 +137,6 @@ const SETTINGS = {
   forwardHeaders: 'Forwards the headers of the caller, without its key.',
   guardrails: 'Guardrails by name. They are stored and shown.',
 } as const;
-
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
 /** Settings that are optional for a new entry and for a change. */
 const settingFields = (t: InputFields) => ({
@@ -174,7 +167,10 @@ const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
     endpoint: t.id({ required: true, description: NAMED }),
     path: t.string({ description: 'Path of the gateway.' }),
     target: t.string({ description: 'http or https address.' }),
-    headers: t.field({ type: 'JSON', description: `${SETTINGS.headers} A masked value keeps the stored one.` }),
+    headers: t.field({
+      type: 'JSON',
+      description: `${SETTINGS.headers} A masked value leaves the stored one unchanged.`,
+    }),
     ...settingFields(t),
   }),
 });
@@ -186,35 +182,23 @@ const DeleteInput = builder.inputType('DeletePassThroughEndpointInput', {
 
 type SentFields = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
 
-/** An object of texts. Throws InvalidInput. */
-function textsIn(value: unknown, name: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(readObject(value, name)).map(([member, one]): [string, string] => {
-      if (typeof one === 'string') return [member, one];
-      throw new InvalidInput(`\`${name}\` must be an object of texts.`, [
-        { path: ['input', name, member], rule: 'string', message: 'must be a text' },
-      ]);
-    }),
-  );
-}
-
-const isGiven = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
+const isPresent = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
 
 function patchOf(sent: SentFields): EndpointPatch {
   const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = sent;
   const { auth, methods, forwardHeaders, guardrails, path, target } = sent;
   return {
-    ...(isGiven(path) ? { path } : {}),
-    ...(isGiven(target) ? { target } : {}),
-    ...(isGiven(headers) ? { headers: textsIn(headers, 'headers') } : {}),
-    ...(isGiven(defaultQueryParams) ? { defaultQuery: textsIn(defaultQueryParams, 'defaultQueryParams') } : {}),
-    ...(isGiven(includeSubpath) ? { includeSubpath } : {}),
-    ...(isGiven(costPerRequestUsd) ? { costPerRequest: Number(costPerRequestUsd) } : {}),
-    ...(isGiven(timeoutSeconds) ? { timeoutSeconds } : {}),
-    ...(isGiven(auth) ? { auth } : {}),
-    ...(isGiven(methods) ? { methods: methods.map((method) => method.toUpperCase()) } : {}),
-    ...(isGiven(forwardHeaders) ? { forwardHeaders } : {}),
-    ...(isGiven(guardrails) ? { guardrails: readObject(guardrails, 'guardrails') } : {}),
+    ...(isPresent(path) ? { path } : {}),
+    ...(isPresent(target) ? { target } : {}),
+    ...(isPresent(headers) ? { headers: readTexts(headers, 'headers') } : {}),
+    ...(isPresent(defaultQueryParams) ? { defaultQuery: readTexts(defaultQueryParams, 'defaultQueryParams') } : {}),
+    ...(isPresent(includeSubpath) ? { includeSubpath } : {}),
+    ...(isPresent(costPerRequestUsd) ? { costPerRequest: Number(costPerRequestUsd) } : {}),
+    ...(isPresent(timeoutSeconds) ? { timeoutSeconds } : {}),
+    ...(isPresent(auth) ? { auth } : {}),
+    ...(isPresent(methods) ? { methods: methods.map((method) => method.toUpperCase()) } : {}),
+    ...(isPresent(forwardHeaders) ? { forwardHeaders } : {}),
+    ...(isPresent(guardrails) ? { guardrails: readObject(guardrails, 'guardrails') } : {}),
   };
 }
 

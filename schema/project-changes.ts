@@ -1,26 +1,31 @@
 import { createProject, deleteProjects, updateProject } from '../resolvers/projects.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { ProjectPatch } from '../src/domain/projects/project.ts';
-import { builder } from './base/builder.ts';
-import { localId } from './base/global-id.ts';
-import { readMetadata } from './keys.ts';
-import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { builder, type InputFields } from './base/builder.ts';
+import { localId, localIds } from './base/global-id.ts';
+import { readObject } from './base/json-inputs.ts';
+import { changed, DeletedOwnersType } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { ProjectType } from './base/refs.ts';
+
+/** Fields of a new project and of a change. */
+const projectFields = (t: InputFields) => ({
+  alias: t.string({ description: 'Display name; null removes it.' }),
+  description: t.string({ description: 'Purpose; null removes it.' }),
+  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  tags: t.stringList({ description: 'Tags.' }),
+  metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+  blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
+  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+});
 
 const CreateProjectInput = builder.inputType('CreateProjectInput', {
   description: 'A new project.',
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     teamId: t.id({ required: true, description: 'Team of the project: global id or local id.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    description: t.string({ description: 'Purpose; null removes it.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    tags: t.stringList({ description: 'Tags.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    ...projectFields(t),
   }),
 });
 
@@ -29,14 +34,7 @@ const UpdateProjectInput = builder.inputType('UpdateProjectInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Project: global id or local id.' }),
     teamId: t.id({ description: 'New team: global id or local id; null changes nothing.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    description: t.string({ description: 'Purpose; null removes it.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    tags: t.stringList({ description: 'Tags.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    ...projectFields(t),
   }),
 });
 
@@ -56,7 +54,7 @@ function patchOf({ teamId, alias, description, models, tags, metadata, blocked }
     ...(description === undefined ? {} : { description }),
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(tags === undefined ? {} : { tags: tags ?? [] }),
-    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
   };
 }

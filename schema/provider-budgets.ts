@@ -1,6 +1,6 @@
 import { listProviderBudgets, type ProviderBudget } from '../resolvers/provider-budgets.ts';
-import { usdText } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
+import { windowBudgetFields } from './base/shared-fields.ts';
 
 /** Assumed number of budgets of a configuration. */
 const USUAL_BUDGETS = 10;
@@ -9,26 +9,7 @@ const ProviderBudgetType = builder.objectRef<ProviderBudget>('ProviderBudget').i
   description: 'Budget of a provider. Deployments of a provider whose budget is used up are skipped.',
   fields: (t) => ({
     provider: t.exposeString('provider', { description: 'Name of the provider.' }),
-    limitUsd: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Budget of a window, in USD. Null refuses nothing.',
-      resolve: ({ limit }) => (limit === null ? null : usdText(limit)),
-    }),
-    duration: t.exposeString('duration', {
-      nullable: true,
-      description: 'Interval at which the spend is reset, as `1d`. Null for never.',
-    }),
-    spentUsd: t.field({
-      type: 'Decimal',
-      description: 'Cost of the calls of the current window, in USD, exact.',
-      resolve: ({ spent }) => usdText(spent),
-    }),
-    resetAt: t.expose('resetAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'End of the current window. Null for a budget that is never reset.',
-    }),
+    ...windowBudgetFields(t),
   }),
 });
 

@@ -6,9 +6,9 @@ import { MOST_SESSIONS, type SessionActivity, type SessionSearch } from '../src/
 import { TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
 import { COUNT_COST } from './base/limits.ts';
-import type { Connection } from './base/paging.ts';
+import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { instantOf } from './spans.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { connectionOfSearch, TraceConnectionType, traceOrderOf, tracePageCost } from './trace-list.ts';
 import { filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
@@ -136,18 +136,9 @@ builder.queryField('sessions', (t) =>
         cursor: after ?? null,
         limit: first ?? DEFAULT_SESSIONS,
       });
-      const cursorOf = (session: SessionActivity | undefined): string | null =>
-        session === undefined ? null : sessionCursorAfter(search, session);
-      return {
-        search,
-        edges: items.map((session) => ({ node: { ...session, search }, cursor: sessionCursorAfter(search, session) })),
-        pageInfo: {
-          hasNextPage: hasMore,
-          hasPreviousPage: false,
-          startCursor: cursorOf(items[0]),
-          endCursor: cursorOf(items.at(-1)),
-        },
-      };
+      const sessions = items.map((session): ListedSession => ({ ...session, search }));
+      const edges = edgesOf(sessions, (session) => sessionCursorAfter(search, session));
+      return { ...forwardPage(edges, { hasNextPage: hasMore }), search };
     },
   }),
 );

@@ -10,6 +10,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { builder } from './base/builder.ts';
+import { droppedUpdates } from './base/shared-fields.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { UserErrorType } from './base/errors.ts';
 
@@ -100,7 +101,7 @@ const ReloadType = builder.objectRef<ConfigReload>('ConfigReload').implement({
     at: t.expose('at', { type: 'DateTime', description: 'When it ended.' }),
     error: t.exposeString('failure', {
       nullable: true,
-      description: 'Why the running configuration was kept, with files and lines. Null after a success.',
+      description: 'Why the file was rejected, with files and lines. Null after a success.',
     }),
   }),
 });
@@ -171,9 +172,7 @@ const UpdateType = builder.objectRef<SettingsUpdate>('SettingsUpdate').implement
       description: 'The changed settings. Read their values with `settings`.',
       resolve: ({ changed }) => changed,
     }),
-    droppedUpdates: t.exposeInt('missed', {
-      description: 'Number of updates that were dropped before this one because the client read too slowly.',
-    }),
+    ...droppedUpdates(t),
   }),
 });
 

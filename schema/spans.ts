@@ -5,12 +5,13 @@ import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span
 import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './base/builder.ts';
+import type { CountedPage } from './base/counted-pages.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { tokensOf } from './base/counts.ts';
 import { nodesOf } from './node.ts';
-import type { Connection } from './base/paging.ts';
+import { edgesOf, forwardPage } from './base/paging.ts';
 import { type PartialSpan, SpanType, SpendRowType } from './base/refs.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 const MS = 1_000_000n;
 
@@ -164,41 +165,20 @@ export const SpanConnectionType = builder.connectionObject(
     fields: (t) => ({
       totalCount: t.int({
         description: 'Number of spans on all pages.',
-        resolve: (connection) => (connection as CountedConnection).totalCount,
+        resolve: (connection) => (connection as CountedPage<PartialSpan>).totalCount,
       }),
     }),
   },
   { name: 'SpanEdge', description: 'One span of a page.' },
 );
 
-interface CountedConnection extends Connection<PartialSpan> {
-  readonly totalCount: number;
-}
-
 export function spanConnectionOf(
   { items, hasMore, totalCount, spanCount }: SpanListPage,
   within: PartialSpan['within'],
-): CountedConnection {
-  const edges = items.map((span) => ({
-    node: { ...span, within },
-    get cursor() {
-      return spanCursorAt(span, spanCount);
-    },
-  }));
-  return {
-    edges,
-    totalCount,
-    pageInfo: {
-      hasNextPage: hasMore,
-      hasPreviousPage: false,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
-      },
-    },
-  };
+): CountedPage<PartialSpan> {
+  const spans = items.map((span): PartialSpan => ({ ...span, within }));
+  const edges = edgesOf(spans, (span) => spanCursorAt(span, spanCount));
+  return { ...forwardPage(edges, { hasNextPage: hasMore }), totalCount };
 }
 
 /** Cost of a page of spans. */

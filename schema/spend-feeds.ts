@@ -4,6 +4,7 @@ import type { BudgetAlert } from '../src/domain/budgets/budget-alert.ts';
 import type { Delivery } from '../src/domain/bus.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { builder } from './base/builder.ts';
+import { droppedUpdates } from './base/shared-fields.ts';
 import { SpendRowType } from './base/refs.ts';
 
 const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').implement({
@@ -14,9 +15,7 @@ const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').imp
       description: 'Usage and cost of the call. It is stored a moment later.',
       resolve: ({ event }) => event,
     }),
-    droppedUpdates: t.exposeInt('missed', {
-      description: 'Number of updates that were dropped before this one because the client read too slowly.',
-    }),
+    ...droppedUpdates(t),
   }),
 });
 
@@ -72,9 +71,7 @@ const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').
       description: 'Key of the call. Null for the admin key.',
       resolve: ({ event }) => event.keyHash,
     }),
-    droppedUpdates: t.exposeInt('missed', {
-      description: 'Number of updates that were dropped before this one because the client read too slowly.',
-    }),
+    ...droppedUpdates(t),
   }),
 });
 

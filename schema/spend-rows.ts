@@ -3,21 +3,18 @@ import { findCustomerRow, findUserRow } from '../resolvers/owner-nodes.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
 import type { FieldValues, SpendPlace } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { SpendStatusType } from './spend.ts';
 import { builder } from './base/builder.ts';
-import { localId } from './base/global-id.ts';
+import { localIds } from './base/global-id.ts';
 import { TRACE_COST } from './base/limits.ts';
 import { OrderDirectionType } from './base/order.ts';
-import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './base/refs.ts';
+import { edgesOf, forwardPage } from './base/paging.ts';
+import { CustomerType, SpendRowType, teamOf, TeamType, TraceType, UserType, VirtualKeyType } from './base/refs.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const PAGE_SIZE = 100;
-
-const localIdsOf = (typename: string, ids: readonly string[] | null | undefined) =>
-  ids?.map((id) => localId(typename, id));
 
 builder.objectFields(SpendRowType, (t) => ({
   key: t.field({
@@ -30,10 +27,7 @@ builder.objectFields(SpendRowType, (t) => ({
     type: TeamType,
     nullable: true,
     description: 'Team of the key at the time of the call. Null when it had none.',
-    resolve: ({ teamId }) => {
-      const id = idOrNull(teamId);
-      return id === null ? null : { id };
-    },
+    resolve: ({ teamId }) => teamOf(teamId),
   }),
   user: t.field({
     type: UserType,
@@ -95,11 +89,11 @@ type Filter = typeof SpendFilterType.$inferInput | null | undefined;
 
 /** The values of a filter by the fields of calls. */
 export function anyOf(filter: Filter): FieldValues {
-  const given = {
-    key: localIdsOf('VirtualKey', filter?.keys),
-    user: localIdsOf('User', filter?.userIds),
-    team: localIdsOf('Team', filter?.teamIds),
-    organization: localIdsOf('Organization', filter?.organizationIds),
+  const values = {
+    key: localIds('VirtualKey', filter?.keys),
+    user: localIds('User', filter?.userIds),
+    team: localIds('Team', filter?.teamIds),
+    organization: localIds('Organization', filter?.organizationIds),
     endUser: filter?.endUsers,
     tag: filter?.tags,
     model: filter?.models,
@@ -107,7 +101,7 @@ export function anyOf(filter: Filter): FieldValues {
     provider: filter?.providers,
     status: filter?.status && [filter.status],
   };
-  return Object.fromEntries(Object.entries(given).flatMap(([field, values]) => (values ? [[field, values]] : [])));
+  return Object.fromEntries(Object.entries(values).flatMap(([field, any]) => (any ? [[field, any]] : [])));
 }
 
 type OrderField = Extract<SpendRequest['sort'], 'startTime' | 'spend' | 'total_tokens'>;
@@ -203,13 +197,13 @@ export const ownedSpendArgs = () =>
     orderBy: t.field({ type: SpendRowOrderType, description: 'The newest first when absent.' }),
   }));
 
-/** Cost of a page of calls, every page taken for full. */
+/** Cost of a full page of calls. */
 export const spendPageCost = ({ first }: SpendPageArgs) => ({
   field: 1,
   multiplier: Math.max(0, Math.min(first ?? PAGE_SIZE, PAGE_SIZE)),
 });
 
-/** A page of the calls of a filter, the newest first without an order; those of one owner where one is given. */
+/** A page of the calls of a filter, the newest first without an order; those of one owner with `within`. */
 export async function spendRowsOf(
   scope: Scope,
   { first, after, filter, orderBy }: SpendPageArgs,
@@ -225,14 +219,6 @@ export async function spendRowsOf(
     limit,
     from,
   });
-  const edges = nodes.map((node) => ({ node, cursor: cursorOf(node, sort) }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: hasMore,
-      hasPreviousPage: from !== 0,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
+  const edges = edgesOf(nodes, (row) => cursorOf(row, sort));
+  return forwardPage(edges, { hasNextPage: hasMore, hasPreviousPage: from !== 0 });
 }

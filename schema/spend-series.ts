@@ -1,11 +1,11 @@
 import { MOST_GROUPS, MOST_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
 import { findOrganizationRow, findUserRow } from '../resolvers/owner-nodes.ts';
-import { usdText } from '../src/domain/money.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { builder } from './base/builder.ts';
-import { OrganizationType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
+import { OrganizationType, TeamType, UserType, VirtualKeyType, teamOf } from './base/refs.ts';
 import { COUNT_COST } from './base/limits.ts';
+import { sumFields } from './base/shared-fields.ts';
 import {
   anyOf,
   SpendFilterType,
@@ -79,7 +79,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
         type: TeamType,
         nullable: true,
         description: 'The team. Null where `teamId` is null.',
-        resolve: ({ of }) => (of.team ? { id: of.team } : null),
+        resolve: ({ of }) => teamOf(of.team ?? null),
       }),
       organization: t.field({
         type: OrganizationType,
@@ -100,18 +100,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
       }),
       calls: t.expose('calls', { type: 'BigInt', description: 'Number of calls.' }),
       failures: t.expose('failures', { type: 'BigInt', description: 'Number of calls that failed.' }),
-      inputTokens: t.expose('inputTokens', { type: 'BigInt', description: 'Input tokens, cached ones included.' }),
-      outputTokens: t.expose('outputTokens', { type: 'BigInt', description: 'Output tokens.' }),
-      cacheReadTokens: t.expose('cacheReadTokens', { type: 'BigInt', description: 'Input tokens read from a cache.' }),
-      cacheWriteTokens: t.expose('cacheWriteTokens', {
-        type: 'BigInt',
-        description: 'Input tokens written to a cache.',
-      }),
-      costUsd: t.field({
-        type: 'Decimal',
-        description: 'Cost in USD, exact. Calls without a known price count as zero.',
-        resolve: ({ cost }) => usdText(cost),
-      }),
+      ...sumFields(t),
     };
   },
 });

@@ -1,14 +1,10 @@
 import { findSpendRow } from '../resolvers/nodes.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
-import { type Usd, usdText } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
 import { tokensOf } from './base/counts.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { nodesOf } from './node.ts';
 import { SpendRowType, UsageType } from './base/refs.ts';
-
-/** An amount as exact decimal text; null where it is unknown. */
-export const usdOrNull = (amount: Usd | null | undefined): string | null =>
-  amount === null || amount === undefined ? null : usdText(amount);
 
 UsageType.implement({
   description: 'Token counts of one call, as the provider reported them, each at most 2,147,483,647.',

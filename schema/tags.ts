@@ -2,12 +2,12 @@ import { createTag, deleteTag, getTags, type TagChange, updateTag } from '../res
 import { findBudgetRow, readWindowSpend } from '../resolvers/owner-nodes.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
-import { builder } from './base/builder.ts';
+import { builder, type InputFields } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { changed } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { BudgetType } from './base/refs.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 const TagType = builder.objectRef<Tag>('Tag').implement({
   description: 'A label of calls with a budget and limits.',
@@ -36,14 +36,19 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
   }),
 });
 
+/** Fields of a new tag and of a change. */
+const tagFields = (t: InputFields) => ({
+  description: t.string({ description: 'Text for people; null removes it.' }),
+  models: t.stringList({ description: 'Public model names of the tag.' }),
+  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+});
+
 const CreateTagInput = builder.inputType('CreateTagInput', {
   description: 'A new tag.',
   fields: (t) => ({
     name: t.id({ required: true, description: 'Name, at most 100 characters.' }),
-    description: t.string({ description: 'Text for people; null removes it.' }),
-    models: t.stringList({ description: 'Public model names of the tag.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    ...tagFields(t),
   }),
 });
 
@@ -51,10 +56,7 @@ const UpdateTagInput = builder.inputType('UpdateTagInput', {
   description: 'Changes to a tag, its budget and its limits. Absent fields stay as they are.',
   fields: (t) => ({
     name: t.id({ required: true, description: 'Name of the tag.' }),
-    description: t.string({ description: 'Text for people; null removes it.' }),
-    models: t.stringList({ description: 'Public model names of the tag.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    ...tagFields(t),
   }),
 });
 

@@ -3,11 +3,11 @@ import { blockTeam, createTeam, deleteTeams, updateTeam } from '../resolvers/tea
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
-import { builder } from './base/builder.ts';
-import { localId } from './base/global-id.ts';
+import { builder, type InputFields } from './base/builder.ts';
+import { localId, localIds } from './base/global-id.ts';
+import { readObject, readTexts } from './base/json-inputs.ts';
 import { KeyBudgetWindowInput, windowsOf } from './key-settings.ts';
-import { readMetadata } from './keys.ts';
-import { changed, DeletedOwnersType, localIds, textsIn } from './owner-inputs.ts';
+import { changed, DeletedOwnersType } from './owner-inputs.ts';
 import { increaseOf, limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { MemberRoleType, TeamMemberType } from './owners.ts';
 import { TeamType } from './base/refs.ts';
@@ -22,21 +22,26 @@ const TeamMemberInput = builder.inputType('TeamMemberInput', {
   }),
 });
 
+/** Fields of a new team and of a change. */
+const teamFields = (t: InputFields) => ({
+  alias: t.string({ description: 'Display name; null removes it.' }),
+  organizationId: t.id({ description: 'Organization of the team: global id or local id; null removes it.' }),
+  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+  modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
+  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  budgetLimits: t.field({
+    type: [KeyBudgetWindowInput],
+    description: 'Budgets of further windows, all of which apply. Null removes them.',
+  }),
+  memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
+});
+
 const CreateTeamInput = builder.inputType('CreateTeamInput', {
   description: 'A new team.',
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    organizationId: t.id({ description: 'Organization of the team: global id or local id; null removes it.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetLimits: t.field({
-      type: [KeyBudgetWindowInput],
-      description: 'Budgets of further windows, all of which hold. Null removes them.',
-    }),
-    memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
+    ...teamFields(t),
     members: t.field({ type: [TeamMemberInput], description: 'Members beside the author.' }),
   }),
 });
@@ -45,17 +50,7 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
   description: 'Changes to a team. Absent fields stay as they are.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Team: global id or local id.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    organizationId: t.id({ description: 'Organization of the team: global id or local id; null removes it.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetLimits: t.field({
-      type: [KeyBudgetWindowInput],
-      description: 'Budgets of further windows, all of which hold. Null removes them.',
-    }),
-    memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
+    ...teamFields(t),
   }),
 });
 
@@ -132,8 +127,8 @@ function patchOf({ alias, organizationId, models, metadata, modelAliases, limits
     ...(alias === undefined ? {} : { alias }),
     ...(organizationId === undefined ? {} : { organizationId: localId('Organization', organizationId) }),
     ...(models === undefined ? {} : { models: models ?? [] }),
-    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
-    ...(modelAliases === undefined ? {} : { modelAliases: textsIn(modelAliases, 'modelAliases') }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
+    ...(modelAliases === undefined ? {} : { modelAliases: readTexts(modelAliases, 'modelAliases') }),
   };
 }
 

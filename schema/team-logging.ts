@@ -4,7 +4,8 @@ import { CALLBACK_TYPES, type TeamCallback } from '../src/domain/teams/logging.t
 import type { TeamLoggingView } from '../resolvers/team-logging.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { changed, textsIn } from './owner-inputs.ts';
+import { readTexts } from './base/json-inputs.ts';
+import { changed } from './owner-inputs.ts';
 import { TeamType } from './base/refs.ts';
 
 const CallbackTypeType = builder.enumType('TeamCallbackType', {
@@ -76,8 +77,11 @@ builder.mutationFields((t) => ({
       union: { name: 'AddTeamCallbackResult', description: 'The team, or why no callback was added.' },
     },
     resolve: async (_root, { input: { id, name, type, variables } }, { scope }) => {
-      const vars = variables === undefined || variables === null ? {} : textsIn(variables, 'variables');
-      const callback = { name, type: type ?? ('success_and_failure' as const), vars };
+      const callback = {
+        name,
+        type: type ?? ('success_and_failure' as const),
+        vars: readTexts(variables, 'variables'),
+      };
       const { team } = await changed(scope, addTeamCallback(scope, { id: localId('Team', id), callback }));
       return { id: team.id };
     },

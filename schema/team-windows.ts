@@ -2,16 +2,12 @@ import { findTeamRow } from '../resolvers/owner-nodes.ts';
 import { currentTeamWindow, type TeamWindow } from '../src/domain/teams/team-windows.ts';
 import { builder } from './base/builder.ts';
 import { TeamType } from './base/refs.ts';
+import { windowLimitFields } from './base/shared-fields.ts';
 
 const TeamBudgetWindowType = builder.objectRef<TeamWindow>('TeamBudgetWindow').implement({
   description: 'A budget of a window. The budget of the team applies, too.',
   fields: (t) => ({
-    duration: t.exposeString('budgetDuration', { description: 'Length of the window, as `1d`.' }),
-    maxBudgetUsd: t.field({
-      type: 'Decimal',
-      description: 'Maximum spend of one window, in USD.',
-      resolve: ({ maxBudget }) => maxBudget,
-    }),
+    ...windowLimitFields(t),
     resetAt: t.field({
       type: 'DateTime',
       description: 'End of the current window.',
@@ -24,7 +20,7 @@ builder.objectFields(TeamType, (t) => ({
   budgetLimits: t.field({
     type: [TeamBudgetWindowType],
     nullable: true,
-    description: 'Budgets of further windows, all of which hold. Null when the team is not stored.',
+    description: 'Budgets of further windows, all of which apply. Null when the team is not stored.',
     resolve: async ({ id }, _args, { scope }) => {
       const team = await findTeamRow(scope, id);
       return team && [...(team.budgetLimits ?? [])];

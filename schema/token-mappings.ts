@@ -9,6 +9,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts';
 import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { rowOrder } from './base/order.ts';
@@ -71,28 +72,19 @@ builder.queryField('tokenMappings', (t) =>
       },
       resolve: async (_root, { filter, ...args }, { scope }) => {
         const page = readOrderedPage<'claim_value'>(args, args.orderBy);
-        const asked = {
+        const filters = {
           claimName: idOrNull(filter?.claimName),
           valuePart: idOrNull(filter?.claimValue),
           keyHash: idOrNull(localId('VirtualKey', filter?.keyId)),
           active: filter?.active ?? null,
         };
-        return rowConnection(await findTokenMappings(scope, { asked, page }), page, (row) =>
+        return rowConnection(await findTokenMappings(scope, { filter: filters, page }), page, (row) =>
           page.sort === 'created_at' ? row : { text: row.claimValue, id: row.id },
         );
       },
     },
-    {
-      name: 'TokenMappingConnection',
-      description: 'One page of mappings.',
-      fields: (connection) => ({
-        totalCount: connection.int({
-          description: 'Number of rows that match, on all pages.',
-          resolve: ({ totalCount }) => totalCount,
-        }),
-      }),
-    },
-    { name: 'TokenMappingEdge', description: 'One mapping of a page.' },
+    { ...pageType('TokenMapping', 'mappings'), fields: (page) => totalCount(page, 'mappings') },
+    edgeType('TokenMapping', 'mapping'),
   ),
 );
 

@@ -1,7 +1,7 @@
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
 import { type PartialAgent, type PartialTrace, partsOf, TraceAgentType } from './base/refs.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 interface Loading {
   readonly loaders: Loaders;

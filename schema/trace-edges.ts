@@ -20,7 +20,7 @@ import {
   TraceType,
   VirtualKeyType,
 } from './base/refs.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { TraceConnectionType, tracePageCost, tracesOfTeam } from './trace-list.ts';
 import { TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 

@@ -7,9 +7,10 @@ import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-c
 import { type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { NO_FILTERS, type TraceOrder } from '../src/domain/traces/trace-search.ts';
 import { builder } from './base/builder.ts';
+import { droppedUpdates } from './base/shared-fields.ts';
 import { localId } from './base/global-id.ts';
 import { COUNT_COST } from './base/limits.ts';
-import type { Connection } from './base/paging.ts';
+import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { type PartialTrace, TraceType } from './base/refs.ts';
 import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
@@ -43,26 +44,9 @@ function connectionOf(
   cursorOf: (summary: TraceSummary) => string,
   counted: TraceCountQuery | null,
 ): TraceListConnection {
-  const edges = items.map((summary) => ({
-    node: { summary },
-    get cursor() {
-      return cursorOf(summary);
-    },
-  }));
-  return {
-    edges,
-    counted,
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage: false,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
-      },
-    },
-  };
+  const traces = items.map((summary): PartialTrace => ({ summary }));
+  const edges = edgesOf(traces, ({ summary }) => cursorOf(summary));
+  return { ...forwardPage(edges, { hasNextPage }), counted };
 }
 
 async function connectionOfPage(page: Promise<TracePage>): Promise<TraceListConnection> {
@@ -154,9 +138,7 @@ const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement(
       description: 'The trace.',
       resolve: ({ event: { summary } }): PartialTrace => ({ summary }),
     }),
-    droppedUpdates: t.exposeInt('missed', {
-      description: 'Number of updates that were dropped before this one because the client read too slowly.',
-    }),
+    ...droppedUpdates(t),
   }),
 });
 
@@ -171,8 +153,8 @@ builder.subscriptionField('traceUpdates', (t) =>
       filter: t.arg({ type: TraceFilterType, description: 'Traces that match after the update.' }),
       after: t.arg.string({
         description:
-          'Cursor of the last received update: later updates are sent first. CONFLICT when they are no longer kept; the ' +
-          'last 512 are.',
+          'Cursor of the last received update: later updates are sent first. CONFLICT when it is older than ' +
+          'the last 512 updates.',
       }),
     },
     subscribe: (_root, { traceId, after, filter }, { scope }) =>

@@ -1,4 +1,4 @@
-import { queryFirstTraces, readQueryHelp, type QueryHelp } from '../resolvers/trace-query.ts';
+import { readFirstTraceQuery, readQueryHelp, type QueryHelp } from '../resolvers/trace-query.ts';
 import { InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import {
   type AnswerColumn,
@@ -8,7 +8,7 @@ import {
   type ValueType,
 } from '../src/domain/traces/trace-query.ts';
 import { builder } from './base/builder.ts';
-import { described } from './lens-enums.ts';
+import { described } from './base/descriptions.ts';
 
 /** Cost of a query, which reads rows until a limit. */
 const QUERY_COST = { field: 200, multiplier: 1 } as const;
@@ -110,7 +110,8 @@ builder.queryFields((t) => ({
       types: [InvalidInput, Unavailable],
       union: { name: 'TraceQueryResult', description: 'The rows, or why there are none.' },
     },
-    resolve: (_root, { sql, first }, { scope }) => queryFirstTraces(scope, { sql, most: first ?? QUERY_LIMITS.rows }),
+    resolve: (_root, { sql, first }, { scope }) =>
+      readFirstTraceQuery(scope, { sql, most: first ?? QUERY_LIMITS.rows }),
   }),
   traceQueryHelp: t.field({
     type: HelpType,

@@ -14,7 +14,7 @@ import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { OrderDirectionType } from './base/order.ts';
 import { SpanStatusType } from './spans.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 
 const NS_PER_MS = 1_000_000;
 

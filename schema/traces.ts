@@ -17,7 +17,7 @@ import {
   spanPageCost,
   SpanStatusType,
 } from './spans.ts';
-import { usdOrNull } from './spend.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 import { agentsOf } from './trace-agents.ts';
 

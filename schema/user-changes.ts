@@ -1,23 +1,29 @@
 import { createUser, deleteUsers, updateUser } from '../resolvers/users.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { UserPatch } from '../src/domain/users/user.ts';
-import { builder } from './base/builder.ts';
-import { localId } from './base/global-id.ts';
-import { readMetadata, RoleType } from './keys.ts';
-import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { builder, type InputFields } from './base/builder.ts';
+import { localId, localIds } from './base/global-id.ts';
+import { readObject } from './base/json-inputs.ts';
+import { RoleType } from './keys.ts';
+import { changed, DeletedOwnersType } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { UserType } from './base/refs.ts';
+
+/** Fields of a new user and of a change. */
+const userFields = (t: InputFields) => ({
+  alias: t.string({ description: 'Display name; null removes it.' }),
+  email: t.string({ description: 'Email, unique in any case; null removes it.' }),
+  role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
+  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+});
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: 'A new user. It has no key: `generateKey` makes one.',
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    email: t.string({ description: 'Email, unique in any case; null removes it.' }),
-    role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    ...userFields(t),
     teamIds: t.idList({ description: 'Teams that the user joins. Unknown ones are ignored.' }),
   }),
 });
@@ -26,12 +32,7 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'Changes to a user. Absent fields stay as they are.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'User: global id or local id.' }),
-    alias: t.string({ description: 'Display name; null removes it.' }),
-    email: t.string({ description: 'Email, unique in any case; null removes it.' }),
-    role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
-    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    ...userFields(t),
   }),
 });
 
@@ -51,7 +52,7 @@ function patchOf({ alias, email, role, models, metadata, limits }: Fields): User
     ...(email === undefined ? {} : { email }),
     ...(role === undefined ? {} : { role }),
     ...(models === undefined ? {} : { models: models ?? [] }),
-    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../src/domain/caller.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { RoleType } from './keys.ts';
-import { TeamType, VirtualKeyType } from './base/refs.ts';
+import { teamOf, TeamType, VirtualKeyType } from './base/refs.ts';
 
 const ViewerType = builder.objectRef<Caller>('Viewer').implement({
   description: 'The caller, by the key of the request.',
@@ -20,10 +20,7 @@ const ViewerType = builder.objectRef<Caller>('Viewer').implement({
       type: TeamType,
       nullable: true,
       description: 'Team of the key. Null when it has none.',
-      resolve: ({ teamId }) => {
-        const id = idOrNull(teamId);
-        return id === null ? null : { id };
-      },
+      resolve: ({ teamId }) => teamOf(teamId),
     }),
     userId: t.id({
       nullable: true,

@@ -258,9 +258,7 @@ export const annotator: Access = {
   name: 'annotator',
   description: 'Every key that is not read-only, for the traces it may see.',
   check(caller) {
-    const { role } = known(caller);
-    if (role === 'proxy_admin_viewer' || role === 'internal_user_viewer')
-      throw new Forbidden('Read-only keys cannot annotate traces.', 'proxy_admin');
+    if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot annotate traces.', 'proxy_admin');
   },
 };
 
@@ -269,9 +267,7 @@ export const traceEraser: Access = {
   name: 'traceEraser',
   description: 'Every key that is not read-only, for the traces it sent itself; proxy administrators for all.',
   check(caller) {
-    const { role } = known(caller);
-    if (role === 'proxy_admin_viewer' || role === 'internal_user_viewer')
-      throw new Forbidden('Read-only keys cannot remove or redact traces.', 'proxy_admin');
+    if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot remove or redact traces.', 'proxy_admin');
   },
 };
 

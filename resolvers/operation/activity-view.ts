@@ -24,9 +24,9 @@ const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
  */
 export async function activityFilter(
   scope: Scope<ActivityPlatform>,
-  { entity, filter: asked }: EntityQuery,
+  { entity, filter: requested }: EntityQuery,
 ): Promise<SpendFilter> {
-  const filter = await visibleFilter(scope, asked);
+  const filter = await visibleFilter(scope, requested);
   const own: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
   const caller = callerOf(scope);
   if (isAnyAdmin(caller)) return own;
@@ -53,8 +53,8 @@ async function ofTeams(
   if (userId === null) throw new NotFound('user', '', 'User= None not found');
   const members = await platform.stores.teamMembers.all({ teamIds: null, userIds: [userId] });
   const teams = members.map(({ teamId }) => teamId);
-  const asked = filter.any.team;
-  const foreign = asked?.find((team) => !teams.includes(team));
+  const requested = filter.any.team;
+  const foreign = requested?.find((team) => !teams.includes(team));
   if (foreign !== undefined)
     throw new NotFound(
       'team',
@@ -64,7 +64,7 @@ async function ofTeams(
   const administered = members.filter(({ role }) => role === 'admin').map(({ teamId }) => teamId);
   return {
     ...filter,
-    any: { ...filter.any, team: asked ?? teams },
+    any: { ...filter.any, team: requested ?? teams },
     visibleTo: { keyHash: caller?.keyHash ?? '', userId, teamIds: administered },
   };
 }

@@ -64,8 +64,8 @@ function listsOf<Row>(
 
 const nameOf = ({ kind, id }: SpenderId): string => `${kind}:${id}`;
 
-async function spendOf(stores: Stores, asked: readonly SpenderId[]): Promise<readonly Usd[]> {
-  const kinds = Map.groupBy(asked, ({ kind }) => kind);
+async function spendOf(stores: Stores, spenders: readonly SpenderId[]): Promise<readonly Usd[]> {
+  const kinds = Map.groupBy(spenders, ({ kind }) => kind);
   const read = await Promise.all(
     [...kinds].map(async ([kind, all]) => {
       const ids = all.map(({ id }) => id);
@@ -74,12 +74,12 @@ async function spendOf(stores: Stores, asked: readonly SpenderId[]): Promise<rea
     }),
   );
   const totals = new Map(read.flat());
-  return asked.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
+  return spenders.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
 }
 
 /** One statement for each kind. */
-async function spendSinceOf(stores: Stores, asked: readonly SpendSince[]): Promise<readonly Usd[]> {
-  const kinds = Map.groupBy(asked, ({ kind }) => kind);
+async function spendSinceOf(stores: Stores, windows: readonly SpendSince[]): Promise<readonly Usd[]> {
+  const kinds = Map.groupBy(windows, ({ kind }) => kind);
   const read = await Promise.all(
     [...kinds].map(async ([kind, starts]) => {
       const totals = await stores.spend.totalsSince(kind, starts);
@@ -87,7 +87,7 @@ async function spendSinceOf(stores: Stores, asked: readonly SpendSince[]): Promi
     }),
   );
   const totals = new Map(read.flat());
-  return asked.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
+  return windows.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
 }
 
 /** One DataLoader per query. */
@@ -118,8 +118,8 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
     (teamIds) => stores.projects.all({ teamIds }),
     ({ teamId }) => teamId,
   ),
-  totalSpend: new DataLoader((asked) => spendOf(stores, asked), { cacheKeyFn: nameOf }),
-  spendSince: new DataLoader((asked: readonly SpendSince[]) => spendSinceOf(stores, asked), { cacheKeyFn: nameOf }),
+  totalSpend: new DataLoader((spenders) => spendOf(stores, spenders), { cacheKeyFn: nameOf }),
+  spendSince: new DataLoader((windows: readonly SpendSince[]) => spendSinceOf(stores, windows), { cacheKeyFn: nameOf }),
 });
 
 /** Evicts what was read before a change. */

@@ -37,7 +37,8 @@ import type { TracingKeyRing } from '../../src/gateway/keys/tracing-key-ring.ts'
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
- * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects that several nouns use are in several slices, under one name.
+ * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and receives nothing else.
+ * Objects that several nouns use are in several slices, under one name.
  */
 
 /** Virtual keys. */
@@ -131,6 +132,13 @@ export interface SpendResetPlatform {
   readonly stores: Pick<Stores, 'keys' | 'spend' | 'teams'>;
   readonly records: Pick<RecordState, 'readable'>;
   readonly keyRing: Pick<KeyRing, 'evict'>;
+  readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
+  readonly clock: Clock;
+}
+
+/** Budget windows of users, teams and budgets. */
+export interface OwnerWindowPlatform {
+  readonly stores: Pick<Stores, 'budgets' | 'spend' | 'teams' | 'users'>;
   readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
   readonly clock: Clock;
 }

@@ -1,4 +1,5 @@
-import type { RowPlace, RowStore } from '../../src/domain/row-store.ts';
+import { Conflict } from '../../src/domain/errors.ts';
+import type { RowPage, RowPlace, RowStore } from '../../src/domain/row-store.ts';
 
 /** A page in an order. */
 export interface RequestedPage<Sort extends string = 'created_at'> {
@@ -17,19 +18,47 @@ export interface FoundPage<Row> {
 
 /** A filter, without what the caller may see, and a page. */
 export interface FilteredPage<Filter, Sort extends string> {
-  readonly asked: Filter;
+  readonly filter: Filter;
   readonly page: RequestedPage<Sort>;
 }
 
 /** One page of the rows of a store. */
 export async function pageOf<Row, Filter, Sort extends string>(
-  store: RowStore<Row, Filter, Sort>,
+  store: Pick<RowStore<Row, Filter, Sort>, 'list' | 'count'>,
   filter: Filter,
-  { sort, descending, limit, from }: RequestedPage<Sort>,
+  { sort, descending, limit, from }: Omit<RowPage<Filter, Sort>, 'filter'>,
 ): Promise<FoundPage<Row>> {
   const [found, totalCount] = await Promise.all([
     store.list({ filter, sort, descending, from, limit: limit + 1 }),
     store.count(filter),
   ]);
   return { nodes: found.slice(0, limit), totalCount, hasMore: found.length > limit };
+}
+
+/** Removes the oldest rows that match, at most `limit`. Returns their number. */
+export async function removeOldest<Row extends { readonly id: string }, Filter>(
+  store: Pick<RowStore<Row, Filter>, 'list' | 'remove'>,
+  filter: Filter,
+  limit: number,
+): Promise<number> {
+  const rows = await store.list({ filter, sort: 'created_at', descending: false, limit, from: 0 });
+  return rows.length === 0 ? 0 : (await store.remove(rows.map(({ id }) => id))).length;
+}
+
+/** Changes the stored row with the id of `row`, or adds `row`. Another request may add the row at the same time. */
+export async function changeOrAdd<Row extends { readonly id: string }, Filter, Sort extends string>(
+  store: Pick<RowStore<Row, Filter, Sort>, 'add' | 'change'>,
+  row: Row,
+  change: (before: Row) => Row,
+): Promise<{ readonly row: Row; readonly isNew: boolean }> {
+  const changed = await store.change(row.id, change);
+  if (changed !== null) return { row: changed.after, isNew: false };
+  try {
+    await store.add(row);
+    return { row, isNew: true };
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error;
+    const later = await store.change(row.id, change);
+    return { row: later?.after ?? row, isNew: false };
+  }
 }

@@ -3,6 +3,9 @@ import { InvalidInput } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import type { CountedKind, SpendStart } from '../../src/domain/spend/spend-row.ts';
+import { budgetsOf } from './owned-budgets.ts';
+import type { BudgetPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 import type { Stores } from './stores.ts';
 
 /** The spend of one whose budget is a row. */
@@ -47,6 +50,26 @@ export async function countedSpends(
     const total = totals.get(id) ?? ZERO_USD;
     return { total, spend: windowed.has(id) ? (since.get(id) ?? ZERO_USD) : total };
   };
+}
+
+/** A row with the budget that it names, and its spend in the window of that budget. */
+export interface BudgetedRow<Row> {
+  readonly row: Row;
+  readonly budget: Budget | null;
+  readonly spend: Usd;
+}
+
+/** Rows with their budgets and spend: three statements for any number. */
+export async function budgetedRows<Row extends { readonly id: string; readonly budgetId: string | null }>(
+  scope: Scope<BudgetPlatform & { readonly stores: Pick<Stores, 'budgets' | 'spend'> }>,
+  kind: Exclude<CountedKind, 'key'>,
+  rows: readonly Row[],
+): Promise<readonly BudgetedRow<Row>[]> {
+  const { stores, clock } = scope.platform;
+  const budgets = await budgetsOf(scope, rows);
+  const all = rows.map((row) => ({ row, id: row.id, budget: budgets.get(row.budgetId ?? '') ?? null }));
+  const spentBy = await countedSpends(stores, kind, { all, now: clock.now() });
+  return all.map(({ row, id, budget }) => ({ row, budget, spend: spentBy(id).spend }));
 }
 
 /** The budget row whose window the spend of a key is counted in; null where the key has a window of its own. */

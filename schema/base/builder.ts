@@ -85,6 +85,12 @@ export const builder = new SchemaBuilder<{
   },
 });
 
+/** Builder of the fields of an object type whose values are of this type. */
+export type FieldsOf<Value> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Value>;
+
+/** Builder of the fields of an input type. */
+export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>;
+
 builder.addScalarType('DateTime', GraphQLDateTime, {
   description: 'An instant as RFC 3339 text in UTC, to the millisecond: `2026-11-21T10:15:30.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
@@ -102,4 +108,4 @@ builder.queryType({ description: 'Reads.' });
 builder.mutationType({
   description: 'Changes and model calls. Failures that a caller can act on are members of the result union.',
 });
-builder.subscriptionType({ description: 'Live events, over server-sent events.' });
+builder.subscriptionType({ description: 'Live events, over server-sent events or a WebSocket.' });

@@ -1,3 +1,9 @@
+import { type Usd, usdText } from '../../src/domain/money.ts';
+
+/** An amount as exact decimal text; null where it is unknown. */
+export const usdOrNull = (amount: Usd | null | undefined): string | null =>
+  amount === null || amount === undefined ? null : usdText(amount);
+
 /**
  * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A price read from
  * JSON keeps its digits.

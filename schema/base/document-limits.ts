@@ -117,8 +117,8 @@ function assertDirectives(directives: readonly DirectiveNode[] = []): void {
   for (const directive of directives) assertArguments(directive.arguments);
 }
 
-function assertArguments(given: readonly { readonly value: ValueNode }[] = []): void {
-  for (const { value } of given) assertLiteral(value);
+function assertArguments(args: readonly { readonly value: ValueNode }[] = []): void {
+  for (const { value } of args) assertLiteral(value);
 }
 
 function assertLiteral(value: ValueNode): void {

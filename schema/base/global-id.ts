@@ -30,3 +30,10 @@ export function localId(typename: string, text: string | null | undefined): stri
   const address = readGlobalId(text);
   return address?.typename === typename ? address.id : text;
 }
+
+/** Local ids of global or local ids of one type. An absent list stays absent. */
+export function localIds(typename: string, ids: readonly string[]): readonly string[];
+export function localIds(typename: string, ids: readonly string[] | null | undefined): readonly string[] | undefined;
+export function localIds(typename: string, ids: readonly string[] | null | undefined): readonly string[] | undefined {
+  return ids?.map((id) => localId(typename, id));
+}

@@ -14,7 +14,7 @@ export interface PageArgs {
   readonly before?: string | null | undefined;
 }
 
-interface Edge<Item> {
+export interface Edge<Item> {
   readonly node: Item;
   readonly cursor: string;
 }
@@ -68,21 +68,36 @@ export function pageOf<Item>(
   const edges = items
     .slice(start, Math.max(start, end))
     .map((node, index) => new ListedEdge(node, start + index, idOf));
-  return {
-    edges,
-    totalCount: items.length,
-    pageInfo: {
-      hasNextPage: end < items.length,
-      hasPreviousPage: start > 0,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
-      },
-    },
-  };
+  const page = forwardPage(edges, { hasNextPage: end < items.length, hasPreviousPage: start > 0 });
+  return { ...page, totalCount: items.length };
 }
+
+/** Edges of nodes. Cursors are made on demand. */
+export const edgesOf = <Node>(nodes: readonly Node[], cursorOf: (node: Node) => string): Edge<Node>[] =>
+  nodes.map((node) => ({
+    node,
+    get cursor() {
+      return cursorOf(node);
+    },
+  }));
+
+/** One page of a list that pages forwards only. */
+export const forwardPage = <Node>(
+  edges: Edge<Node>[],
+  { hasNextPage, hasPreviousPage = false }: { readonly hasNextPage: boolean; readonly hasPreviousPage?: boolean },
+): Connection<Node> => ({
+  edges,
+  pageInfo: {
+    hasNextPage,
+    hasPreviousPage,
+    get startCursor() {
+      return edges[0]?.cursor ?? null;
+    },
+    get endCursor() {
+      return edges.at(-1)?.cursor ?? null;
+    },
+  },
+});
 
 function cursorAt(index: number, id: string): string {
   return Buffer.from(`${index}:${id}`).toString('base64url');

@@ -6,6 +6,7 @@ import type { Project } from '../../src/domain/projects/project.ts';
 import type { User } from '../../src/domain/users/user.ts';
 import type { CatalogEntry } from '../../src/domain/catalog/catalog.ts';
 import type { CatalogKey, Checkout } from '../../src/domain/checkout/checkout.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
 import type { Usage } from '../../src/domain/chat/chat.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
@@ -47,6 +48,11 @@ export const SpanType = builder.objectRef<PartialSpan>('Span');
 export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
 export const AnnotationType = builder.objectRef<Annotation>('Annotation');
 export const TeamType = builder.objectRef<{ readonly id: string }>('Team');
+/** The team with an id; null without one. */
+export const teamOf = (id: string | null): { readonly id: string } | null => {
+  const teamId = idOrNull(id);
+  return teamId === null ? null : { id: teamId };
+};
 export const UserType = builder.objectRef<User>('User');
 export const OrganizationType = builder.objectRef<Organization>('Organization');
 export const ProjectType = builder.objectRef<Project>('Project');

@@ -1,7 +1,7 @@
 import type { Owner } from '../caller.ts';
 
 /** Content of a response id, where the upstream stores the response. */
-export interface KeptUpstream {
+export interface UpstreamResponse {
   readonly deploymentId: string;
   /** The upstream's own id. */
   readonly upstreamId: string;
@@ -15,9 +15,9 @@ export interface KeptUpstream {
  */
 export interface ResponseIds {
   /** Deterministic. */
-  seal(upstreamIds: KeptUpstream): string;
+  seal(upstreamIds: UpstreamResponse): string;
   /** Null for an id that was not sealed here, or not with this installation's key. */
-  open(id: string): KeptUpstream | null;
+  open(id: string): UpstreamResponse | null;
 }
 
 /** Prefix of response ids, the same as OpenAI's. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { idOrNull } from '../../domain/optional-id.ts';
-import type { KeptUpstream, ResponseIds } from '../../domain/responses/response-ids.ts';
+import type { UpstreamResponse, ResponseIds } from '../../domain/responses/response-ids.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { keyFor, NONCE_BYTES, open, seal } from '../credentials/encryption.ts';
 
@@ -24,12 +24,12 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
       if (!id.startsWith(PREFIX)) return null;
       // Null for ids of another installation or admin key, and for forged ids.
       const plain = open(cipherKey, Buffer.from(id.slice(PREFIX.length), 'base64url'), ABOUT);
-      return plain === null ? null : keptOf(JSON.parse(plain.toString('utf8')));
+      return plain === null ? null : upstreamResponseOf(JSON.parse(plain.toString('utf8')));
     },
   };
 }
 
-function keptOf(value: unknown): KeptUpstream {
+function upstreamResponseOf(value: unknown): UpstreamResponse {
   const [deploymentId = '', upstreamId = '', teamId = '', keyHash = ''] = value as string[];
   return { deploymentId, upstreamId, owner: { teamId: idOrNull(teamId), keyHash } };
 }

@@ -650,7 +650,7 @@ export type EvidenceRole =
   /** Supports the finding. */
   | 'SUPPORT';
 
-/** Filter of findings. All given members must match. */
+/** Filter of findings. All conditions must match. */
 export type FindingFilter = {
   /** Kind. */
   kind?: FindingKind | null | undefined;
@@ -765,7 +765,7 @@ export type KeySettingsInput = {
   modelRpmLimit?: unknown;
   /** Tokens per minute by model. */
   modelTpmLimit?: unknown;
-  /** Client data: an object without effect. */
+  /** Further rights: an object. `get_spend_routes` has an effect, other members have none. */
   permissions?: unknown;
   /** Requests per minute. */
   rpmLimit?: number | null | undefined;
@@ -837,7 +837,7 @@ export type LensSettingsInput = {
   executionIds?: Array<string | number> | null | undefined;
   /** Minutes between runs; 15 when absent. */
   intervalMinutes?: number | null | undefined;
-  /** Length of the window; 24 when absent. */
+  /** Length of the window in hours; 24 when absent. */
   lookbackHours?: number | null | undefined;
   /** Public name of the model that reviews. */
   model: string;
@@ -845,9 +845,9 @@ export type LensSettingsInput = {
   monthlyBudgetUsd?: number | null | undefined;
   /** Its name. */
   name: string;
-  /** Share of the executions, above 0; 100 when absent. */
+  /** Percentage of the executions, above 0; 100 when absent. */
   samplePercent?: number | null | undefined;
-  /** Most executions; no limit when absent. */
+  /** Maximum number of executions; no limit when absent. */
   sampleSize?: number | null | undefined;
   /** Only executions of this service. */
   service?: string | null | undefined;

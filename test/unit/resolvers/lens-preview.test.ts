@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { previewSample } from '../../../resolvers/lens-activity.ts';
+import { readSamplePreview } from '../../../resolvers/lens-activity.ts';
 import type { LensPlatform } from '../../../resolvers/operation/platform.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import type { TraceSummary } from '../../../src/domain/traces/trace.ts';
@@ -63,6 +63,6 @@ it.each([
   ['spans of traces', [{ key: 'k', value: 'v' }], 5],
 ])('a preview reads no further %s when its caller has left', async (_what, filters, reads) => {
   const { scope, count } = leavingAfter(reads);
-  await expect(previewSample(scope, asked(filters))).rejects.toThrow('the caller left');
+  await expect(readSamplePreview(scope, asked(filters))).rejects.toThrow('the caller left');
   expect(count()).toBe(reads);
 });

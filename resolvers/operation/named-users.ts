@@ -1,0 +1,33 @@
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { ALL_USERS, emailKeyOf, type User } from '../../src/domain/users/user.ts';
+import type { Stores } from './stores.ts';
+
+/** A user by its id, else by its email. */
+export interface UserName {
+  readonly userId: string | null;
+  readonly email: string | null;
+}
+
+/** Id of a named user; null when no user has the email. Throws InvalidInput without id and email. */
+export async function userIdOf(stores: Pick<Stores, 'users'>, name: UserName): Promise<string | null> {
+  const { id, emailKey } = readUserName(name);
+  return id ?? (await userByEmail(stores, emailKey))?.id ?? null;
+}
+
+/** A named user; null when it does not exist. Throws InvalidInput without id and email. */
+export async function findNamedUser(stores: Pick<Stores, 'users'>, name: UserName): Promise<User | null> {
+  const { id, emailKey } = readUserName(name);
+  return id === null ? await userByEmail(stores, emailKey) : await stores.users.find(id);
+}
+
+function readUserName({ userId, email }: UserName): { readonly id: string | null; readonly emailKey: string | null } {
+  const [id, emailKey] = [idOrNull(userId), emailKeyOf(email)];
+  if (id !== null || emailKey !== null) return { id, emailKey };
+  const message = 'Value error, Either user id or user email must be provided';
+  throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
+}
+
+async function userByEmail({ users }: Pick<Stores, 'users'>, emailKey: string | null): Promise<User | null> {
+  return (await users.all({ ...ALL_USERS, emails: emailKey === null ? [] : [emailKey] }))[0] ?? null;
+}
