@@ -5,7 +5,7 @@ import { oggSeconds } from './ogg.ts';
 
 /**
  * Duration of a recording in seconds, from its container. Null when the container does not give it with certainty.
- * Never an estimate, because calls are billed by it (ADR 0036).
+ * Never an estimate, because calls are billed by it (ADR 0025).
  */
 export function soundSeconds(file: Uint8Array): number | null {
   const bytes = asBuffer(file);
