@@ -25,24 +25,24 @@ async function start() {
       // The group has ended already.
     }
   });
-  let said = '';
+  let output = '';
   const exited = once(npm, 'exit');
   await new Promise((resolve, reject) => {
     npm.stdout.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
       // The GraphQL call is the last one of the welcome text.
-      if (/\/graphql -H[\s\S]*\n\n/.test(said)) resolve();
+      if (/\/graphql -H[\s\S]*\n\n/.test(output)) resolve();
     });
-    void exited.then(([code]) => reject(new Error(`npm start ended with ${code}:\n${said}`)));
-    setTimeout(() => reject(new Error(`not ready within ${4 * READY_MS} ms:\n${said}`)), 4 * READY_MS).unref();
+    void exited.then(([code]) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
+    setTimeout(() => reject(new Error(`not ready within ${4 * READY_MS} ms:\n${output}`)), 4 * READY_MS).unref();
   });
-  const url = /ready at (http:\/\/\S+)/.exec(said)[1];
+  const url = /ready at (http:\/\/\S+)/.exec(output)[1];
   const readiness = await fetch(`${url}/health/readiness`);
   const readyMs = Math.round(performance.now() - begun);
   assert.equal(readiness.status, 200);
   assert.ok(readyMs < READY_MS, `ready after ${readyMs} ms`);
   console.log(`ready at ${url} after ${readyMs} ms`);
-  return { npm, exited, said, url };
+  return { npm, exited, output, url };
 }
 
 async function stop({ npm, exited, url }) {
@@ -56,8 +56,8 @@ async function stop({ npm, exited, url }) {
   assert.equal(code, 0);
 }
 
-function printedCalls(said) {
-  return said
+function printedCalls(output) {
+  return output
     .split('Try:')[1]
     .replaceAll(/^ {2}/gm, '')
     .split(/\n\n(?=#)/)
@@ -66,7 +66,7 @@ function printedCalls(said) {
 }
 
 const first = await start();
-const [entry, chat, graph] = printedCalls(first.said);
+const [entry, chat, graph] = printedCalls(first.output);
 assert.equal(entry.id, 'gpt-4o');
 assert.equal(chat.object, 'chat.completion');
 assert.equal(typeof chat.choices[0].message.content, 'string');
@@ -74,6 +74,6 @@ assert.equal(graph.errors, undefined);
 await stop(first);
 
 const second = await start();
-const [, , afterwards] = printedCalls(second.said);
+const [, , afterwards] = printedCalls(second.output);
 assert.ok(afterwards.data.traces.nodes.length > 0, 'the trace of the chat survived the restart');
 await stop(second);

@@ -146,7 +146,7 @@ try {
     rowOf(`one entry, ${swaps} swaps of the whole map`, 'lensgate', swapped),
   ]);
   const goals = table(
-    ['Goal', 'Reach', 'Seen', 'Verdict'],
+    ['Goal', 'Required', 'Measured', 'Verdict'],
     [
       ...stage.questions.map(({ title }, at): readonly string[] => {
         const ratio = answers[at]?.ratio ?? Number.NaN;

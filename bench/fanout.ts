@@ -109,7 +109,7 @@ async function measureRun(): Promise<FanoutFigures> {
 const conditions = machine().join('\n');
 const figures: FanoutFigures[] = [];
 const goalTable = (): string =>
-  table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(figures.map(({ goals }) => goals)));
+  table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], judged(figures.map(({ goals }) => goals)));
 while (figures.length < runs) {
   const one = await measureRun();
   figures.push(one);

@@ -121,7 +121,7 @@ export const PORTKEY_AS_SHIPPED = 'portkey, Node 20';
 /** The product without accounting. */
 export const NO_ACCOUNTING = 'lensgate, no accounting';
 
-export const GOALS_HEAD = ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'];
+export const GOALS_HEAD = ['Goal', 'Required', 'Desired', 'Measured', 'Verdict'];
 
 /** The goals with the figures of each run. A bound holds if it held in at least two of three runs. */
 export const goalRows = (runs: readonly (readonly Goal[])[]): string[][] =>

@@ -189,7 +189,7 @@ try {
     ['Target', 'answers/s', 'p50 µs', 'p99 µs', 'CPU µs each', 'CPU best', 'CPU over Koa', 'bad'],
     targets.map((target) => rowOf(first, target)),
   );
-  const goals = table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(goalsOf)));
+  const goals = table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], judged(runs.map(goalsOf)));
   console.log([figures, goals].join('\n\n'));
   const text = [
     '## The graph beside plain Koa and documented Yoga on Koa',

@@ -12,10 +12,10 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
 /** A row of a table of goals: required bound, desired bound, figure, verdict. */
 export const goal = (
   what: string,
-  [must, reach]: readonly [string, string],
+  [required, desired]: readonly [string, string],
   measured: string,
   [met, reached]: readonly [boolean, boolean],
-): readonly string[] => [what, must, reach, measured, reached ? 'reached' : met ? 'met' : 'missed'];
+): readonly string[] => [what, required, desired, measured, reached ? 'reached' : met ? 'met' : 'missed'];
 
 /** Verdicts, the worst first. */
 const VERDICTS = ['missed', 'met', 'reached'];
@@ -25,8 +25,8 @@ export const judged = (runs: readonly (readonly (readonly string[])[])[]): strin
   (runs[0] ?? []).map((first, at) => {
     const rows = runs.map((goals) => goals[at] ?? []);
     const ranks = rows.map(([, , , , verdict = '']) => VERDICTS.indexOf(verdict));
-    const borneOut = (rank: number): boolean => ranks.filter((one) => one >= rank).length * 3 >= ranks.length * 2;
-    const verdict = VERDICTS.findLast((_verdict, rank) => borneOut(rank)) ?? 'missed';
+    const isSupported = (rank: number): boolean => ranks.filter((one) => one >= rank).length * 3 >= ranks.length * 2;
+    const verdict = VERDICTS.findLast((_verdict, rank) => isSupported(rank)) ?? 'missed';
     const measured = rows.map(([, , , one = '']) => one).join(' / ');
     return [...first.slice(0, 3), measured, verdict];
   });

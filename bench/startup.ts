@@ -91,7 +91,7 @@ try {
   const idle = middle(AGAIN, 'rssMiB');
   const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
   const goals = table(
-    ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'],
+    ['Goal', 'Required', 'Desired', 'Measured', 'Verdict'],
     [
       [
         '20 first 200, empty data folder',

@@ -126,7 +126,8 @@ const tableOf = (runTrials: Trials): string =>
     ['The product', 'connections', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'cores at work'],
     runTrials.map(rowOf),
   );
-const goalTable = (): string => table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(goalsOf)));
+const goalTable = (): string =>
+  table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], judged(runs.map(goalsOf)));
 while (runs.length < RUNS) {
   const runTrials = await measureRun();
   runs.push(runTrials);

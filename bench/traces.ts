@@ -206,7 +206,7 @@ async function measureRun(): Promise<RunFigures> {
 const conditions = machine().join('\n');
 const runs: RunFigures[] = [];
 const goalTable = (): string =>
-  table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(({ goals }) => goals)));
+  table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], judged(runs.map(({ goals }) => goals)));
 while (runs.length < RUNS) {
   const figures = await measureRun();
   runs.push(figures);
