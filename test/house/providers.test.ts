@@ -27,7 +27,7 @@ function rowOf(name: string, vendor: Vendor | null): string {
   const further = Object.entries({ ...settings, ...credentials }).map(
     ([setting, variables]) => `\`${setting}\`${variables.length === 0 ? '' : ` (${code(variables)})`}`,
   );
-  const key = `${code(keyVariables)}${keyOptional ? ', optional' : ''}`;
+  const key = keyVariables.length > 0 && keyOptional ? `${code(keyVariables)}, optional` : code(keyVariables);
   return `| \`${name}\` | ${base === null ? '`api_base`' : base} | ${code(baseVariables)} | ${key} | ${further.join(', ')} |`;
 }
 
