@@ -19,7 +19,7 @@ import {
   shownCall,
   type ShownPage,
   showNow,
-} from './upstream-objects.ts';
+} from './operation/upstream-objects.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 

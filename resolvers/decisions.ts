@@ -13,7 +13,7 @@ import { assertValidRequest } from '../src/domain/inference/request-validation.t
 import type { Usd } from '../src/domain/money.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { askWeakAgain } from './decision-fallbacks.ts';
+import { askWeakAgain } from './operation/decision-fallbacks.ts';
 import { anyKey } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';

@@ -17,7 +17,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { managedTeam } from './team-views.ts';
+import { managedTeam } from './operation/team-views.ts';
 
 type ModelScope = Scope<StoredDeploymentPlatform>;
 /** A scope that can tell who administers a team. */

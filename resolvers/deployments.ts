@@ -13,7 +13,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { readableTeam } from './team-views.ts';
+import { readableTeam } from './operation/team-views.ts';
 
 /** A deployment without its credentials. Only administrators see its address. */
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {

@@ -20,7 +20,7 @@ import {
   type ShownCall,
   shownCall,
   type ShownPage,
-} from './upstream-objects.ts';
+} from './operation/upstream-objects.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 

@@ -3,7 +3,7 @@ import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './key-lookup.ts';
+import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './operation/key-lookup.ts';
 import { updateKey } from './keys.ts';
 import { anyAdmin, anyKey, isAnyAdmin, keyAdmin, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';

@@ -6,10 +6,17 @@ import { type KeyDraft, newKey } from '../src/domain/keys/key-draft.ts';
 import { assertOwnKey } from '../src/domain/keys/own-key.ts';
 import { type KeyFilter, type KeyPage, type KeySort, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { assertGuardrailsOfKey } from './guardrail-rights.ts';
-import { assertReferences, assertTeamOfChange, assertTeamOfService } from './key-references.ts';
-import { assertMayChooseSecret, assertMayGenerate } from './key-switches.ts';
-import { allowedDraft, allowedPatch, allowedRotation, assertManages, mayRead, visibleTeams } from './key-rights.ts';
+import { assertGuardrailsOfKey } from './operation/guardrail-rights.ts';
+import { assertPatch, assertReferences, assertTeamOfService } from './operation/key-references.ts';
+import { assertMayChooseSecret, assertMayGenerate } from './operation/key-switches.ts';
+import {
+  allowedDraft,
+  allowedPatch,
+  allowedRotation,
+  assertManages,
+  mayRead,
+  visibleTeams,
+} from './operation/key-rights.ts';
 import {
   budgetOfKey,
   changeKey,
@@ -21,7 +28,7 @@ import {
   missing,
   namedKey,
   nameOf,
-} from './key-lookup.ts';
+} from './operation/key-lookup.ts';
 import { anyKey, isAnyAdmin, keyBlocker, keyMaker, keyManager, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { keyLister } from './operation/owner-access.ts';
@@ -189,15 +196,6 @@ export const listUserKeys = operation({
   access: keyLister,
   run: (scope: Scope<KeyPlatform>, query: KeyQuery): Promise<KeyList> => listKeys(scope, query),
 });
-
-/** Refuses a change that names missing rows or guardrails. Throws NotFound, InvalidInput and Forbidden. */
-async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, patch: KeyPatch): Promise<void> {
-  assertAlias(patch.alias, scope.platform.keyRules);
-  assertCaps(patch, scope.platform.keyRules);
-  assertGuardrailsOfKey(scope, callerOf(scope), patch);
-  await assertTeamOfChange(scope, teamId, patch);
-  await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
-}
 
 /** The key that a caller names. Throws NotFound and InvalidInput for administrators, who may know that it does not exist. */
 const knownKey = (scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> =>

@@ -26,7 +26,7 @@ import {
   outputTokensOf,
   payerOfKey,
   worstCost,
-} from './lens-models.ts';
+} from './operation/lens-models.ts';
 import { claimedRun, workerOf } from './lens-work.ts';
 import { lensWorker } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';

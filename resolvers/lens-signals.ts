@@ -14,7 +14,7 @@ import {
 } from '../src/domain/lens/signals.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { storable } from '../src/domain/storable.ts';
-import { isConfigured } from './lens-models.ts';
+import { isConfigured } from './operation/lens-models.ts';
 import { authored } from './operation/authored.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';

@@ -21,8 +21,8 @@ import {
 import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
 import { queueDueRun } from './lens.ts';
 import { sampleOf, contentPage } from './lens-activity.ts';
-import { canAnyPay } from './lens-models.ts';
-import { assertResult, resultFault } from './lens-result.ts';
+import { canAnyPay } from './operation/lens-models.ts';
+import { assertResult, resultFault } from './operation/lens-result.ts';
 import { lensWorker } from './operation/lens-access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';

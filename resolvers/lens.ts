@@ -15,7 +15,7 @@ import {
 } from '../src/domain/lens/schedule.ts';
 import { assertLensSettings, assertLookback, assertWindow, type LensSettings } from '../src/domain/lens/settings.ts';
 import { type LensWorker, MOST_ATTEMPTS, RUN_JOB } from '../src/domain/lens/worker.ts';
-import { assertAnalysisModel, assertWorkerFor } from './lens-models.ts';
+import { assertAnalysisModel, assertWorkerFor } from './operation/lens-models.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';

@@ -7,13 +7,13 @@ import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
-import { type ModelAccess, modelAccess } from './model-access.ts';
+import { type ModelAccess, modelAccess } from './operation/model-access.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { readableTeam } from './team-views.ts';
+import { readableTeam } from './operation/team-views.ts';
 
 /** Deployments, and the teams that have some. */
 type ModelInfoPlatform = DeploymentPlatform & TeamPlatform;

@@ -9,9 +9,9 @@ import { operation } from './operation/operation.ts';
 import { budgetOf, budgetsOf } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { managedOrganization, type OrganizationMemberView } from './organization-views.ts';
-import { userNamed } from './team-joining.ts';
-import { type UserView, userViews } from './user-views.ts';
+import { managedOrganization, type OrganizationMemberView } from './operation/organization-views.ts';
+import { userNamed } from './operation/team-joining.ts';
+import { type UserView, userViews } from './operation/user-views.ts';
 
 /** A user who is to join an organization, by id or by email. */
 export interface WantedOrganizationMember {

@@ -19,7 +19,7 @@ import {
   type OrganizationView,
   readableOrganizations,
   unknownOrganization,
-} from './organization-views.ts';
+} from './operation/organization-views.ts';
 
 /** A new organization. */
 export interface OrganizationDraft {

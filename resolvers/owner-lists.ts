@@ -1,6 +1,6 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { Usd } from '../src/domain/money.ts';
-import { windowSpendOf } from './user-views.ts';
+import { windowSpendOf } from './operation/user-views.ts';
 import type { Budget, BudgetFilter, BudgetSort } from '../src/domain/budgets/budget.ts';
 import type { Customer, CustomerFilter, CustomerSort } from '../src/domain/customers/customer.ts';
 import type { Organization, OrganizationSort } from '../src/domain/organizations/organization.ts';

@@ -11,8 +11,8 @@ import { budgetOf, ownBudgetOf, type WantedBudget } from './operation/owned-budg
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { budgetedRows } from './operation/window-spend.ts';
-import { allowedGuardrails } from './guardrail-rights.ts';
-import { managedTeam, mayReadTeam } from './team-views.ts';
+import { allowedGuardrails } from './operation/guardrail-rights.ts';
+import { managedTeam, mayReadTeam } from './operation/team-views.ts';
 import { listTeams } from './teams.ts';
 
 /** A project with its budget. */

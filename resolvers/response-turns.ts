@@ -6,7 +6,7 @@ import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { resolveReferences } from './response-context.ts';
+import { resolveReferences } from './operation/response-context.ts';
 import { askWithItems, withUpstreamPrevious } from './responses.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';

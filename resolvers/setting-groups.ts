@@ -66,12 +66,12 @@ export const updateSettingGroup = operation({
   access: tenantAdmin,
   async run(
     scope: Scope<SettingsPlatform>,
-    { name, sent: content }: Named & { readonly sent: Content },
+    { name, sent: requested }: Named & { readonly sent: Content },
   ): Promise<GroupView> {
     assertStored(scope);
     const group = SETTING_GROUPS[name];
     const { section, member } = group;
-    const sent = name === 'userBanner' ? { ...content, revision: scope.platform.ids.uuid() } : content;
+    const sent = name === 'userBanner' ? { ...requested, revision: scope.platform.ids.uuid() } : requested;
     const state = await settingsState(scope);
     const written = writtenValues(name, group, sent, valuesOfGroup(name, state.config, state.stored));
     assertGroupWritable({ name, group }, state, sentValues(name, group, sent));

@@ -7,7 +7,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { SpendResetPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { spendResetter } from './operation/spend-access.ts';
-import { windowSpendOf } from './user-views.ts';
+import { windowSpendOf } from './operation/user-views.ts';
 
 /** Rows of one step of a reset. */
 const STEP = 500;

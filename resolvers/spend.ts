@@ -11,7 +11,7 @@ import type {
   SpendPage,
 } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
-import { findNamed } from './key-lookup.ts';
+import { findNamed } from './operation/key-lookup.ts';
 import { isAnyAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';

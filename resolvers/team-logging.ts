@@ -15,7 +15,7 @@ import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TeamLoggingPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { managedTeam, readableTeam, type TeamView, teamView, unknownTeam } from './team-views.ts';
+import { managedTeam, readableTeam, type TeamView, teamView, unknownTeam } from './operation/team-views.ts';
 import type { NamedTeam } from './teams.ts';
 
 /** Where calls of a team are exported. Secrets are redacted. */

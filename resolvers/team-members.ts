@@ -17,8 +17,8 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, laterSpend } from './operation/window-spend.ts';
 import { removeKeys } from './keys.ts';
-import { joined, type WantedMember } from './team-joining.ts';
-import { type UserView, userViews } from './user-views.ts';
+import { joined, type WantedMember } from './operation/team-joining.ts';
+import { type UserView, userViews } from './operation/user-views.ts';
 import {
   administers,
   type MemberView,
@@ -27,7 +27,7 @@ import {
   type TeamView,
   teamView,
   unknownTeam,
-} from './team-views.ts';
+} from './operation/team-views.ts';
 
 /** A team after users have joined it. */
 export interface JoinedTeam extends TeamView {

@@ -15,7 +15,7 @@ import {
   type TeamPatch,
   type TeamSort,
 } from '../src/domain/teams/team.ts';
-import { allowedGuardrails } from './guardrail-rights.ts';
+import { allowedGuardrails } from './operation/guardrail-rights.ts';
 import { deleteKeys } from './keys.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -23,7 +23,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TeamModelPlatform } from './operation/model-platform.ts';
 import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { joined, type WantedMember } from './team-joining.ts';
+import { joined, type WantedMember } from './operation/team-joining.ts';
 import {
   administers,
   type CountedTeam,
@@ -34,7 +34,7 @@ import {
   teamView,
   teamViews,
   unknownTeam,
-} from './team-views.ts';
+} from './operation/team-views.ts';
 
 /** A new team. */
 export interface TeamDraft {

@@ -9,7 +9,7 @@ import {
   type TokenMappingPatch,
   type TokenMappingSort,
 } from '../src/domain/token-mappings/token-mapping.ts';
-import { findNamed, HASH } from './key-lookup.ts';
+import { findNamed, HASH } from './operation/key-lookup.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';

@@ -24,7 +24,7 @@ import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/trac
 import { traceReader, traceWriter } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { isOfOwner } from './trace-accounts.ts';
+import { isOfOwner } from './operation/trace-accounts.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';

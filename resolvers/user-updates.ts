@@ -4,7 +4,7 @@ import { operation } from './operation/operation.ts';
 import { outcomeOf } from './operation/outcome.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import type { UserView } from './user-views.ts';
+import type { UserView } from './operation/user-views.ts';
 import { type NamedUser, updateUser } from './users.ts';
 
 /** The outcome of one change among several: the user, or why it was not changed. */

@@ -23,7 +23,7 @@ import { userLister } from './operation/owner-access.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import { pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
-import { type CountedUser, countedUsers, type UserView, userViews } from './user-views.ts';
+import { type CountedUser, countedUsers, type UserView, userViews } from './operation/user-views.ts';
 
 /** Most users of one page. */
 export const USER_PAGE_SIZE = 100;

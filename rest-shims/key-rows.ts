@@ -1,4 +1,4 @@
-import type { KeyInfo } from '../resolvers/key-lookup.ts';
+import type { KeyInfo } from '../resolvers/operation/key-lookup.ts';
 import type { GeneratedKey } from '../resolvers/keys.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { METADATA_MEMBERS } from '../src/domain/keys/key-settings.ts';

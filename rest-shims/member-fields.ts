@@ -1,4 +1,4 @@
-import type { WantedMember } from '../resolvers/team-joining.ts';
+import type { WantedMember } from '../resolvers/operation/team-joining.ts';
 import type { BudgetPatch } from '../src/domain/budgets/budget.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';

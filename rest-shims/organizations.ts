@@ -4,7 +4,7 @@ import {
   updateOrganizationMember,
   type WantedOrganizationMember,
 } from '../resolvers/organization-members.ts';
-import type { OrganizationMemberView, OrganizationView } from '../resolvers/organization-views.ts';
+import type { OrganizationMemberView, OrganizationView } from '../resolvers/operation/organization-views.ts';
 import {
   createOrganization,
   deleteOrganizations,

@@ -1,5 +1,5 @@
 import type { MemberReset } from '../resolvers/team-members.ts';
-import type { CountedTeam, MemberView, TeamView } from '../resolvers/team-views.ts';
+import type { CountedTeam, MemberView, TeamView } from '../resolvers/operation/team-views.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { currentTeamWindow } from '../src/domain/teams/team-windows.ts';
 import { usdNumber } from '../src/domain/money.ts';

@@ -1,4 +1,4 @@
-import type { ShownCall, ShownPage } from '../resolvers/upstream-objects.ts';
+import type { ShownCall, ShownPage } from '../resolvers/operation/upstream-objects.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { ObjectPage } from '../src/domain/upstream-objects/upstream-object.ts';
 import { headOf } from './model-call/model-call.ts';

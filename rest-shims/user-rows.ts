@@ -1,5 +1,5 @@
 import type { CreatedUser, UserDetails } from '../resolvers/users.ts';
-import type { UserView } from '../resolvers/user-views.ts';
+import type { UserView } from '../resolvers/operation/user-views.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import type { Invitation } from '../src/domain/users/invitation.ts';
 import type { User } from '../src/domain/users/user.ts';

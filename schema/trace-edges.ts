@@ -1,7 +1,7 @@
 import { findTeam } from '../resolvers/nodes.ts';
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { findEntryOfCall } from '../resolvers/trace-edges.ts';
-import type { TraceAccounts } from '../resolvers/trace-accounts.ts';
+import type { TraceAccounts } from '../resolvers/operation/trace-accounts.ts';
 import { sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-reason.ts';

@@ -8,7 +8,7 @@ import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
-import { accountsOf, type TraceAccounts } from '../trace-accounts.ts';
+import { accountsOf, type TraceAccounts } from './trace-accounts.ts';
 import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';

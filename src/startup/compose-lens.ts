@@ -1,4 +1,4 @@
-import { lensBackend } from '../../resolvers/lens-backend.ts';
+import { lensBackend } from './lens-backend.ts';
 import { checkLensWork, openBuiltInWorker } from '../../resolvers/lens-workers.ts';
 import { createLoaders } from '../../resolvers/operation/loaders.ts';
 import type { LensPlatform } from '../../resolvers/operation/platform.ts';

@@ -5,7 +5,7 @@ import { anyone } from '../../resolvers/operation/access.ts';
 import { type Operation, allOperations } from '../../resolvers/operation/operation.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
-import { readFiles, ROOT } from './repository.ts';
+import { readFiles, ROOT, type SourceFile } from './repository.ts';
 
 const TABLE = join(import.meta.dirname, 'access.md');
 
@@ -160,6 +160,17 @@ it('read-only roles change nothing', async () => {
     'eraseAll by internal_user_viewer',
     'eraseAll by proxy_admin_viewer',
   ]);
+});
+
+/** Files without an operation. */
+const withoutOperation = (files: readonly SourceFile[]): readonly string[] =>
+  files.filter(({ text }) => !/ = operation\(\{/.test(text)).map(({ path }) => path);
+
+it('a file of resolvers/ declares operations; what they share is in resolvers/operation/', () => {
+  expect(withoutOperation(readFiles('resolvers/*.ts'))).toEqual([]);
+  const shared = readFiles('resolvers/operation/*.ts');
+  expect(withoutOperation(shared)).toEqual(shared.map(({ path }) => path));
+  expect(withoutOperation([{ path: 'resolvers/canary.ts', text: 'export const rows = 1;' }])).toHaveLength(1);
 });
 
 it('no two operations share a name', async () => {

@@ -1,12 +1,12 @@
-import { visibilityOf } from '../src/domain/caller.ts';
-import type { ModelInfo } from '../src/domain/deployments/model-info.ts';
-import { allowsModel } from '../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
-import { callerOf } from './operation/operation.ts';
-import type { DeploymentPlatform } from './operation/model-platform.ts';
-import type { TeamPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { visibilityOf } from '../../src/domain/caller.ts';
+import type { ModelInfo } from '../../src/domain/deployments/model-info.ts';
+import { allowsModel } from '../../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { ALL_TEAMS, type Team } from '../../src/domain/teams/team.ts';
+import { callerOf } from './operation.ts';
+import type { DeploymentPlatform } from './model-platform.ts';
+import type { TeamPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** How the user of a caller may call a model. */
 export interface ModelAccess {

@@ -1,15 +1,15 @@
-import { type BudgetPatch, newBudget } from '../src/domain/budgets/budget.ts';
-import { setsLimits } from '../src/domain/budgets/limits.ts';
-import { Conflict } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import { newStamps } from '../src/domain/row-store.ts';
-import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
-import type { Team } from '../src/domain/teams/team.ts';
-import { newUser, type User } from '../src/domain/users/user.ts';
-import { authored } from './operation/authored.ts';
-import { findNamedUser, type UserName } from './operation/named-users.ts';
-import type { TeamPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { type BudgetPatch, newBudget } from '../../src/domain/budgets/budget.ts';
+import { setsLimits } from '../../src/domain/budgets/limits.ts';
+import { Conflict } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { newStamps } from '../../src/domain/row-store.ts';
+import type { MemberRole, TeamMember } from '../../src/domain/teams/member.ts';
+import type { Team } from '../../src/domain/teams/team.ts';
+import { newUser, type User } from '../../src/domain/users/user.ts';
+import { authored } from './authored.ts';
+import { findNamedUser, type UserName } from './named-users.ts';
+import type { TeamPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** A user who is to join a team, by id or by email. */
 export interface WantedMember extends UserName {

@@ -1,13 +1,13 @@
-import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
-import type { Deployment } from '../src/domain/chat/provider.ts';
-import { entryFor } from '../src/domain/deployments/priced-by.ts';
-import type { Caller } from '../src/domain/caller.ts';
-import { InvalidInput, Unauthenticated } from '../src/domain/errors.ts';
-import { mayCall, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import { priceUsage } from '../src/domain/spend/priced-usage.ts';
-import type { LensPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { deploymentsFor } from '../../src/domain/deployments/team-models.ts';
+import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { entryFor } from '../../src/domain/deployments/priced-by.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { InvalidInput, Unauthenticated } from '../../src/domain/errors.ts';
+import { mayCall, type VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
+import { priceUsage } from '../../src/domain/spend/priced-usage.ts';
+import type { LensPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** Most output tokens of one answer in an analysis. */
 const MOST_OUTPUT_TOKENS = 8_192;

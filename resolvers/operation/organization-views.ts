@@ -1,14 +1,14 @@
-import type { Budget } from '../src/domain/budgets/budget.ts';
-import { NotFound } from '../src/domain/errors.ts';
-import type { Usd } from '../src/domain/money.ts';
-import type { Organization, OrganizationMember } from '../src/domain/organizations/organization.ts';
-import type { Team } from '../src/domain/teams/team.ts';
-import { isAnyAdmin, refuseManagement } from './operation/access.ts';
-import { callerOf } from './operation/operation.ts';
-import { budgetsOf } from './operation/owned-budgets.ts';
-import type { TeamPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
-import { countedSpends } from './operation/window-spend.ts';
+import type { Budget } from '../../src/domain/budgets/budget.ts';
+import { NotFound } from '../../src/domain/errors.ts';
+import type { Usd } from '../../src/domain/money.ts';
+import type { Organization, OrganizationMember } from '../../src/domain/organizations/organization.ts';
+import type { Team } from '../../src/domain/teams/team.ts';
+import { isAnyAdmin, refuseManagement } from './access.ts';
+import { callerOf } from './operation.ts';
+import { budgetsOf } from './owned-budgets.ts';
+import type { TeamPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+import { countedSpends } from './window-spend.ts';
 import { administers } from './team-views.ts';
 
 /** A member of an organization with its budget. */

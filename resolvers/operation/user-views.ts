@@ -1,9 +1,9 @@
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import type { TeamMember } from '../src/domain/teams/member.ts';
-import type { User } from '../src/domain/users/user.ts';
+import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
+import type { TeamMember } from '../../src/domain/teams/member.ts';
+import type { User } from '../../src/domain/users/user.ts';
 import { type KeyInfo, keyInfos } from './key-lookup.ts';
-import type { UserPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import type { UserPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** A user with what belongs to it. */
 export interface UserView {

@@ -1,14 +1,14 @@
-import { InvalidInput } from '../src/domain/errors.ts';
-import { isQuoteOf } from '../src/domain/lens/content.ts';
-import { readExecutionId } from '../src/domain/lens/execution.ts';
-import { type Evidence, type Finding, findingNamed } from '../src/domain/lens/finding.ts';
-import type { LensRun } from '../src/domain/lens/lens.ts';
-import { enabledChecks } from '../src/domain/lens/settings.ts';
-import type { RunResult } from '../src/domain/lens/worker.ts';
-import type { Span } from '../src/domain/traces/span.ts';
-import type { LensPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { isQuoteOf } from '../../src/domain/lens/content.ts';
+import { readExecutionId } from '../../src/domain/lens/execution.ts';
+import { type Evidence, type Finding, findingNamed } from '../../src/domain/lens/finding.ts';
+import type { LensRun } from '../../src/domain/lens/lens.ts';
+import { enabledChecks } from '../../src/domain/lens/settings.ts';
+import type { RunResult } from '../../src/domain/lens/worker.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { LensPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+import { textOrNull } from '../../src/domain/optional-text.ts';
 
 /** A result that contradicts its run. */
 export const resultFault = (message: string): InvalidInput =>

@@ -1,17 +1,17 @@
-import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import { assertUnbounded, boundedDraft, boundedPatch, opensMore, outranks } from '../src/domain/keys/key-bounds.ts';
-import { assertMayMake } from '../src/domain/keys/generation-rules.ts';
-import type { KeyPatch } from '../src/domain/keys/key-change.ts';
-import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
-import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import type { TeamMember } from '../src/domain/teams/member.ts';
-import { isPermitted, type KeyPermission, NotPermitted } from '../src/domain/teams/permissions.ts';
-import type { Team } from '../src/domain/teams/team.ts';
-import { isAnyAdmin } from './operation/access.ts';
-import { callerOf } from './operation/operation.ts';
-import type { KeyPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { Forbidden, InvalidInput } from '../../src/domain/errors.ts';
+import { assertUnbounded, boundedDraft, boundedPatch, opensMore, outranks } from '../../src/domain/keys/key-bounds.ts';
+import { assertMayMake } from '../../src/domain/keys/generation-rules.ts';
+import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
+import type { KeyDraft } from '../../src/domain/keys/key-draft.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import type { TeamMember } from '../../src/domain/teams/member.ts';
+import { isPermitted, type KeyPermission, NotPermitted } from '../../src/domain/teams/permissions.ts';
+import type { Team } from '../../src/domain/teams/team.ts';
+import { isAnyAdmin } from './access.ts';
+import { callerOf } from './operation.ts';
+import type { KeyPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 type KeyScope = Scope<KeyPlatform>;
 

@@ -1,16 +1,16 @@
-import { type AgentSpend, agentSpendOf, type AgentTokens, agentTokensOf } from '../src/domain/traces/agents.ts';
-import { spansOfParts } from '../src/domain/traces/assemble-trace.ts';
+import { type AgentSpend, agentSpendOf, type AgentTokens, agentTokensOf } from '../../src/domain/traces/agents.ts';
+import { spansOfParts } from '../../src/domain/traces/assemble-trace.ts';
 import {
   type CallSpend,
   callSpendOf,
   isModelCall,
   soughtCalls,
   unsoughtCalls,
-} from '../src/domain/traces/call-spend.ts';
-import type { SoughtCall, SpendRow } from '../src/domain/spend/spend-row.ts';
-import type { SpanHead } from '../src/domain/traces/span.ts';
-import type { TraceKey } from '../src/domain/traces/store.ts';
-import type { TraceIdentity } from '../src/domain/traces/trace.ts';
+} from '../../src/domain/traces/call-spend.ts';
+import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { SpanHead } from '../../src/domain/traces/span.ts';
+import type { TraceKey } from '../../src/domain/traces/store.ts';
+import type { TraceIdentity } from '../../src/domain/traces/trace.ts';
 
 /** Accounts of a trace: the gateway's records of its calls. */
 export interface TraceAccounts {

@@ -1,5 +1,5 @@
-import type { Budget } from '../src/domain/budgets/budget.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { Budget } from '../../src/domain/budgets/budget.ts';
+import { InvalidInput, NotFound } from '../../src/domain/errors.ts';
 import {
   type ChangedKey,
   type KeyStatus,
@@ -7,11 +7,11 @@ import {
   spendOf,
   statusOf,
   type VirtualKey,
-} from '../src/domain/keys/virtual-key.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import type { KeyPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
-import { laterSpend, startsOf, windowBudgetId } from './operation/window-spend.ts';
+} from '../../src/domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
+import type { KeyPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+import { laterSpend, startsOf, windowBudgetId } from './window-spend.ts';
 
 export const HASH = /^[0-9a-f]{64}$/;
 

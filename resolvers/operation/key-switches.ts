@@ -1,9 +1,9 @@
-import { Forbidden } from '../src/domain/errors.ts';
-import { isSwitchedOn } from '../src/domain/settings/switches.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import { callerOf } from './operation/operation.ts';
-import type { KeyPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { Forbidden } from '../../src/domain/errors.ts';
+import { isSwitchedOn } from '../../src/domain/settings/switches.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { callerOf } from './operation.ts';
+import type { KeyPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** Refuses a secret of the caller's own, where keys are always random. Throws Forbidden. */
 export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, own: string | null): void {

@@ -1,31 +1,31 @@
-import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
-import { collect } from '../src/domain/bytes.ts';
-import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { NotFound, UpstreamFailed } from '../src/domain/errors.ts';
-import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
-import { batchUseOf, endOf, type ModelUse } from '../src/domain/upstream-objects/batch-use.ts';
-import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
-import { outputUseOf } from '../src/domain/upstream-objects/output-use.ts';
-import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';
+import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
+import { collect } from '../../src/domain/bytes.ts';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
+import { allCalls, type BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
+import { batchUseOf, endOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
+import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
+import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
+import type { PassBody } from '../../src/domain/upstream-objects/pass-through.ts';
 import {
   filesOf,
   mayChange,
   type ReadObject,
   readObject,
   withOurIds,
-} from '../src/domain/upstream-objects/shown-object.ts';
+} from '../../src/domain/upstream-objects/shown-object.ts';
 import {
   type ObjectKind,
   objectId,
   type ObjectPage,
   type ShownObject,
   type UpstreamObject,
-} from '../src/domain/upstream-objects/upstream-object.ts';
-import { tagged } from '../src/domain/calls/call-tags.ts';
-import type { GatewayCall, Place } from '../src/gateway/gateway.ts';
-import { callerOf } from './operation/operation.ts';
-import type { ObjectPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+} from '../../src/domain/upstream-objects/upstream-object.ts';
+import { tagged } from '../../src/domain/calls/call-tags.ts';
+import type { GatewayCall, Place } from '../../src/gateway/gateway.ts';
+import { callerOf } from './operation.ts';
+import type { ObjectPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** Scope of calls about stored objects; background work has one without a request. */
 type Within = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;

@@ -1,19 +1,19 @@
-import { memberId } from '../src/domain/admission/counters.ts';
-import type { Budget } from '../src/domain/budgets/budget.ts';
-import type { Caller } from '../src/domain/caller.ts';
-import { Forbidden, NotFound } from '../src/domain/errors.ts';
-import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import type { TeamMember } from '../src/domain/teams/member.ts';
-import type { Team } from '../src/domain/teams/team.ts';
-import type { User } from '../src/domain/users/user.ts';
+import { memberId } from '../../src/domain/admission/counters.ts';
+import type { Budget } from '../../src/domain/budgets/budget.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { Forbidden, NotFound } from '../../src/domain/errors.ts';
+import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import type { TeamMember } from '../../src/domain/teams/member.ts';
+import type { Team } from '../../src/domain/teams/team.ts';
+import type { User } from '../../src/domain/users/user.ts';
 import { type KeyInfo, keyInfos } from './key-lookup.ts';
-import { isAnyAdmin, refuseManagement } from './operation/access.ts';
-import { callerOf } from './operation/operation.ts';
-import { refuseMembers } from './operation/owner-access.ts';
-import type { TeamPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
-import { type CountedSpend, countedSpends, laterSpend } from './operation/window-spend.ts';
+import { isAnyAdmin, refuseManagement } from './access.ts';
+import { callerOf } from './operation.ts';
+import { refuseMembers } from './owner-access.ts';
+import type { TeamPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+import { type CountedSpend, countedSpends, laterSpend } from './window-spend.ts';
 import { windowSpendOf } from './user-views.ts';
 
 /** A member with its user and its budget. */

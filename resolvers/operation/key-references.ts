@@ -1,14 +1,19 @@
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import type { SettingsPatch } from '../src/domain/keys/key-settings.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import type { KeyPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { InvalidInput, NotFound } from '../../src/domain/errors.ts';
+import { assertAlias, assertCaps } from '../../src/domain/keys/generation-rules.ts';
+import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
+import type { SettingsPatch } from '../../src/domain/keys/key-settings.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { assertGuardrailsOfKey } from './guardrail-rights.ts';
+import { callerOf } from './operation.ts';
+import type { KeyPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 const unknown = (noun: string, id: string, field: string): InvalidInput =>
   new InvalidInput(`${noun} ${id} does not exist.`, [], { field });
 
 /** Refuses a change that moves a key to a team that does not exist. Throws NotFound. */
-export async function assertTeamOfChange(
+async function assertTeamOfChange(
   { platform }: Scope<KeyPlatform>,
   before: string | null,
   patch: { readonly teamId?: string | null },
@@ -52,6 +57,15 @@ export async function assertReferences(
   if (project === null) throw unknown('Project', projectId, 'project_id');
   if (idOrNull(teamId) !== null && project.teamId !== teamId)
     throw new InvalidInput(`Project ${projectId} is not a project of the team ${teamId}.`, [], { field: 'project_id' });
+}
+
+/** Refuses a change that names missing rows or guardrails. Throws NotFound, InvalidInput and Forbidden. */
+export async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, patch: KeyPatch): Promise<void> {
+  assertAlias(patch.alias, scope.platform.keyRules);
+  assertCaps(patch, scope.platform.keyRules);
+  assertGuardrailsOfKey(scope, callerOf(scope), patch);
+  await assertTeamOfChange(scope, teamId, patch);
+  await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
 }
 
 async function missingOf(

@@ -1,17 +1,17 @@
-import type { LensBackend } from '../src/domain/lens/worker.ts';
-import { askAnalysisModel } from './lens-model.ts';
+import type { LensBackend } from '../domain/lens/worker.ts';
+import { askAnalysisModel } from '../../resolvers/lens-model.ts';
 import {
+  chooseLensSample,
   claimLensRun,
   completeLensRun,
   extendLensRun,
   listReusableReviews,
-  chooseLensSample,
   readSampledContent,
   releaseLensRun,
   reportLensProgress,
-} from './lens-work.ts';
-import type { LensPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+} from '../../resolvers/lens-work.ts';
+import type { LensPlatform } from '../../resolvers/operation/platform.ts';
+import type { Scope } from '../../resolvers/operation/scope.ts';
 
 /** The server of a worker in this process: operations with the worker as their caller. */
 export function lensBackend(scopeOf: (signal: AbortSignal) => Scope<LensPlatform>): LensBackend {

@@ -1,12 +1,12 @@
-import { mayRead, visibilityOf } from '../src/domain/caller.ts';
-import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
-import { itemIn, itemsBefore, itemsOf, referencedId } from '../src/domain/responses/items.ts';
-import type { Item, StoredResponse } from '../src/domain/responses/stored-response.ts';
-import { isOwnResponseId, responseOfItem } from '../src/domain/responses/response-ids.ts';
-import { callerOf } from './operation/operation.ts';
-import type { ResponsePlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { itemIn, itemsBefore, itemsOf, referencedId } from '../../src/domain/responses/items.ts';
+import type { Item, StoredResponse } from '../../src/domain/responses/stored-response.ts';
+import { isOwnResponseId, responseOfItem } from '../../src/domain/responses/response-ids.ts';
+import { callerOf } from './operation.ts';
+import type { ResponsePlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** A request with its references replaced by the items they refer to. */
 interface ResolvedRequest {

@@ -1,15 +1,15 @@
-import { collect } from '../src/domain/bytes.ts';
-import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import type { EarlierAnswers } from '../src/domain/decisions/earlier-answers.ts';
-import { weakPositions } from '../src/domain/decisions/earlier-answers.ts';
-import { DomainError, Unavailable } from '../src/domain/errors.ts';
-import { NO_RETRIES } from '../src/domain/inference/retries.ts';
-import { addUsd, type Usd } from '../src/domain/money.ts';
-import { fallbacksAfter } from '../src/domain/routing/fallback-rule.ts';
-import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { callerOf } from './operation/operation.ts';
-import type { DecisionPlatform } from './operation/platform.ts';
-import type { Scope } from './operation/scope.ts';
+import { collect } from '../../src/domain/bytes.ts';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import type { EarlierAnswers } from '../../src/domain/decisions/earlier-answers.ts';
+import { weakPositions } from '../../src/domain/decisions/earlier-answers.ts';
+import { DomainError, Unavailable } from '../../src/domain/errors.ts';
+import { NO_RETRIES } from '../../src/domain/inference/retries.ts';
+import { addUsd, type Usd } from '../../src/domain/money.ts';
+import { fallbacksAfter } from '../../src/domain/routing/fallback-rule.ts';
+import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { callerOf } from './operation.ts';
+import type { DecisionPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 
 /** Most bytes of an answer. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;

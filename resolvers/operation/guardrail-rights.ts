@@ -1,15 +1,15 @@
-import type { Caller } from '../src/domain/caller.ts';
+import type { Caller } from '../../src/domain/caller.ts';
 import {
   assertGuardrails,
   changesRights,
   guardedChanges,
   type MetadataPatch,
   withKeptGuardrails,
-} from '../src/domain/guardrails/guarded-members.ts';
-import type { Guardrails } from '../src/domain/guardrails/guardrails.ts';
-import { type Metadata, refuseGuardrails } from '../src/domain/guardrails/key-guardrails.ts';
-import { callerOf } from './operation/operation.ts';
-import type { Scope } from './operation/scope.ts';
+} from '../../src/domain/guardrails/guarded-members.ts';
+import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
+import { type Metadata, refuseGuardrails } from '../../src/domain/guardrails/key-guardrails.ts';
+import { callerOf } from './operation.ts';
+import type { Scope } from './scope.ts';
 
 type GuardrailScope = Scope<{ readonly guardrails: Pick<Guardrails, 'list'> }>;
 
