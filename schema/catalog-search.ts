@@ -4,7 +4,7 @@ import { pricePerTokenFrom } from '../src/domain/catalog/narrow-entries.ts';
 import type { EntryOrder, EntrySort } from '../src/domain/catalog/sort-entries.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
-import { OrderDirectionType } from './base/order.ts';
+import { directionField } from './base/order.ts';
 
 export const CapabilityType = builder.enumType('CatalogCapability', {
   description: 'A capability flag of the price map: `VISION` is `supports_vision`.',
@@ -99,12 +99,7 @@ export const CatalogEntryOrderType = builder.inputRef<EntryOrderInput>('CatalogE
     'Order of catalog entries. Null values come last in both directions; ties keep the order of the price map.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
-    direction: t.field({
-      type: OrderDirectionType,
-      required: true,
-      defaultValue: 'ascending',
-      description: 'Direction.',
-    }),
+    direction: directionField(t, 'ascending'),
   }),
 });
 

@@ -10,6 +10,7 @@ import { readObject } from './base/json-inputs.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { CALL_COST } from './base/limits.ts';
 import { UsageType } from './base/refs.ts';
+import { callFields } from './base/shared-fields.ts';
 
 const ChatRoleType = builder.enumType('ChatRole', {
   description: 'Role of a message.',
@@ -61,10 +62,7 @@ const ChatInput = builder.inputType('ChatInput', {
       type: 'JSON',
       description: 'Further parameters of chat completions: an object. The other fields of this input override it.',
     }),
-    callId: t.id({
-      description: 'Client id of this call, at most 200 printable characters without spaces. Generated when absent.',
-    }),
-    traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent.' }),
+    ...callFields(t),
   }),
 });
 

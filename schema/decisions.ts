@@ -17,6 +17,7 @@ import { nodesOf } from './node.ts';
 import { creationOrder } from './base/order.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 import { UsageType } from './base/refs.ts';
+import { callFields } from './base/shared-fields.ts';
 
 const TYPE = 'Decision';
 
@@ -65,10 +66,7 @@ const DecideInput = builder.inputType('DecideInput', {
       type: 'JSON',
       description: 'Further parameters of a decision: an object. The other fields of this input override it.',
     }),
-    callId: t.id({
-      description: 'Client id of this call, at most 200 printable characters without spaces. Generated when absent.',
-    }),
-    traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent.' }),
+    ...callFields(t),
   }),
 });
 

@@ -7,7 +7,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
-import { OrderDirectionType } from './base/order.ts';
+import { directionField } from './base/order.ts';
 import type { PageArgs } from './base/paging.ts';
 import { VirtualKeyType } from './base/refs.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
@@ -38,12 +38,7 @@ export const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
   description: 'Order of virtual keys. Ties are ordered by hash.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
-    direction: t.field({
-      type: OrderDirectionType,
-      required: true,
-      defaultValue: 'descending',
-      description: 'Direction.',
-    }),
+    direction: directionField(t, 'descending'),
   }),
 });
 

@@ -9,7 +9,7 @@ import { SpendStatusType } from './spend.ts';
 import { builder } from './base/builder.ts';
 import { localIds } from './base/global-id.ts';
 import { TRACE_COST } from './base/limits.ts';
-import { OrderDirectionType } from './base/order.ts';
+import { directionField } from './base/order.ts';
 import { edgesOf, forwardPage } from './base/paging.ts';
 import { CustomerType, SpendRowType, teamOf, TeamType, TraceType, UserType, VirtualKeyType } from './base/refs.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
@@ -127,12 +127,7 @@ export const SpendRowOrderType = builder.inputType('SpendRowOrder', {
       defaultValue: 'startTime',
       description: 'Property to order by.',
     }),
-    direction: t.field({
-      type: OrderDirectionType,
-      required: true,
-      defaultValue: 'descending',
-      description: 'Direction.',
-    }),
+    direction: directionField(t, 'descending'),
   }),
 });
 

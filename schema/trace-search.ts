@@ -12,7 +12,7 @@ import {
 import { AnnotationFilterType, conditionsOf } from './annotations.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { OrderDirectionType } from './base/order.ts';
+import { directionField } from './base/order.ts';
 import { SpanStatusType } from './spans.ts';
 import { usdOrNull } from './base/decimal.ts';
 
@@ -82,12 +82,7 @@ export const TraceOrderType = builder.inputType('TraceOrder', {
   description: 'Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
-    direction: t.field({
-      type: OrderDirectionType,
-      required: true,
-      defaultValue: 'descending',
-      description: 'Direction.',
-    }),
+    direction: directionField(t, 'descending'),
   }),
 });
 

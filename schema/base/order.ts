@@ -1,13 +1,17 @@
 import type { EnumRef } from '@pothos/core';
-import { builder } from './builder.ts';
+import { builder, type InputFields } from './builder.ts';
 
-export const OrderDirectionType = builder.enumType('OrderDirection', {
+const OrderDirectionType = builder.enumType('OrderDirection', {
   description: 'Direction of an order.',
   values: {
     ASC: { value: 'ascending', description: 'Smallest or earliest first.' },
     DESC: { value: 'descending', description: 'Largest or latest first.' },
   } as const,
 });
+
+/** The field `direction` of an order. */
+export const directionField = (t: InputFields, defaultValue: 'ascending' | 'descending') =>
+  t.field({ type: OrderDirectionType, required: true, defaultValue, description: 'Direction.' });
 
 interface OrderField<Sort extends string> {
   readonly value: Sort;
@@ -44,12 +48,7 @@ export function valueOrder<Sort extends string>(
     description: `Order of ${rows}. Ties are ordered by id.`,
     fields: (t) => ({
       field: t.field({ type: field, required: true, defaultValue: first.value, description: 'Property to order by.' }),
-      direction: t.field({
-        type: OrderDirectionType,
-        required: true,
-        defaultValue: 'descending',
-        description: 'Direction.',
-      }),
+      direction: directionField(t, 'descending'),
     }),
   });
 }

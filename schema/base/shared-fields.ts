@@ -2,7 +2,7 @@ import type { WindowBudget } from '../../resolvers/operation/window-budgets.ts';
 import type { WantedWindow } from '../../src/domain/keys/key-settings.ts';
 import { usdText } from '../../src/domain/money.ts';
 import type { SpendSums } from '../../src/domain/spend/spend-reports.ts';
-import type { FieldsOf } from './builder.ts';
+import type { FieldsOf, InputFields } from './builder.ts';
 import { usdOrNull } from './decimal.ts';
 
 /** Fields of an event that a slow client may miss. */
@@ -44,6 +44,14 @@ export const windowLimitFields = (t: FieldsOf<WantedWindow>) => ({
     description: 'Maximum spend of one window, in USD.',
     resolve: ({ maxBudget }) => maxBudget,
   }),
+});
+
+/** Input fields of a call of a model: its id and its parent span. */
+export const callFields = (t: InputFields) => ({
+  callId: t.id({
+    description: 'Client id of this call, at most 200 printable characters without spaces. Generated when absent.',
+  }),
+  traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent.' }),
 });
 
 /** Sums of tokens and cost over calls. */
