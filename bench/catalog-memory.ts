@@ -17,7 +17,7 @@ import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 
 const folder = process.argv[2] ?? '.';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-const [list, get] = catalogRoutes;
+const [list, get] = catalogRoutes();
 
 async function settled(): Promise<{ readonly heapMiB: number; readonly rssMiB: number }> {
   for (let round = 0; round < 5; round += 1) {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput, LimitExceeded } from '../src/domain/errors.ts';
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
@@ -30,7 +31,7 @@ const NEEDED = ['input_file_id', 'endpoint', 'completion_window'] as const;
 export interface BatchDraft extends CallFacts {
   /** The body of the request, and the same parsed. */
   readonly bytes: Uint8Array;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
   /** Members for the gateway only, which are not sent. */
   readonly without: readonly string[];
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { collect } from '../src/domain/bytes.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import {
@@ -144,7 +145,7 @@ async function ask(
   scope: AgentScope,
   method: SentRequest['method'],
   subpath: string,
-  body: Readonly<Record<string, unknown>> | null = null,
+  body: JsonObject | null = null,
 ): Promise<Uint8Array> {
   const sent: SentRequest = {
     method,

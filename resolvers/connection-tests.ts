@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { partedParameters, revealedParameters } from '../src/domain/deployments/parameters.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -6,15 +7,13 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { ConnectionTestPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-type Named = Readonly<Record<string, unknown>>;
-
 /** Parameters of a model that need not be stored. */
 export interface ConnectionDraft {
   /** Model with its provider. */
   readonly model: string;
-  readonly params: Named;
+  readonly params: JsonObject;
   /** Facts about the model, e.g. its mode. */
-  readonly info: Named;
+  readonly info: JsonObject;
 }
 
 /** Result of a test. A text is the reason why no request was sent. */
@@ -27,7 +26,7 @@ export interface TestedConnection {
 const CREDENTIAL = 'litellm_credential_name';
 
 /** Parameters with those of the stored credential that they name. Throws InvalidInput for an unknown one. */
-function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: Named): Named {
+function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: JsonObject): JsonObject {
   const { [CREDENTIAL]: name, ...own } = params;
   if (typeof name !== 'string') return params;
   const credential = platform.credentials.find(name);

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   credentialOf,
   type KnownCredential,
@@ -14,14 +15,13 @@ import { operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-type Named = Readonly<Record<string, unknown>>;
 type CredentialScope = Scope<StoredDeploymentPlatform>;
 
 /** A credential to create: its values, or the id of the model to take them from. */
 export interface NewCredential {
   readonly name: string;
-  readonly from: { readonly values: Named } | { readonly modelId: string };
-  readonly info: Named;
+  readonly from: { readonly values: JsonObject } | { readonly modelId: string };
+  readonly info: JsonObject;
 }
 
 const unknownName = (name: string): NotFound =>
@@ -105,7 +105,7 @@ export const updateCredential = operation({
   access: tenantAdmin,
   async run(
     scope: CredentialScope,
-    { name, values, info }: { readonly name: string; readonly values: Named; readonly info: Named },
+    { name, values, info }: { readonly name: string; readonly values: JsonObject; readonly info: JsonObject },
   ): Promise<KnownCredential> {
     const { platform } = scope;
     assertNotDeclared(scope, name);

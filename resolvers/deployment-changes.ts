@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import type { BrokenDeployment, KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
 import { revealedParameters } from '../src/domain/deployments/parameters.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
@@ -27,7 +28,7 @@ type TeamModelScope = Scope<StoredDeploymentPlatform & TeamPlatform>;
 export interface NewDeployment extends Omit<DeploymentPatch, 'modelGroup' | 'params'> {
   readonly id: string | null;
   readonly modelGroup: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: JsonObject;
 }
 
 /** Names a deployment. */
@@ -45,7 +46,7 @@ const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =
   platform.deployments.all().find(({ deployment }) => deployment.id === id) ?? null;
 
 /** Row of the price map for a deployment; empty for none. Throws InvalidInput where it cannot be called. */
-function pricedRow({ platform }: ModelScope, row: StoredDeployment): Readonly<Record<string, unknown>> {
+function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject {
   const deployment = platform.deploymentReader.read(row);
   if (row.info[BY_TEAM] === true) assertTeamParams(revealedParameters(row), deployment);
   const { credentialName } = deployment;

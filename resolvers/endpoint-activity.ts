@@ -5,7 +5,7 @@ import type { SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { visibleFilter } from './spend.ts';
+import { visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 /** Most groups of a report: call types of every day. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { InvalidInput, MissingFormField, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Form, FormPart } from '../src/domain/inference/form.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
@@ -28,7 +29,7 @@ import type { Scope } from './operation/scope.ts';
 export interface FileDraft extends CallFacts {
   readonly form: Form;
   /** Text fields by name; files by their names. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: JsonObject;
   /** Fields for the gateway only, which are not sent. */
   readonly without: readonly string[];
   /** Model or provider whose upstream stores it; null when the request names none. */

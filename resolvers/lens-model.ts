@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { callLabels } from '../src/domain/calls/call-labels.ts';
@@ -60,7 +61,7 @@ function bodyOf(
   model: string,
   { prompt }: AnalysisCall,
   messages: readonly AnalysisMessage[],
-): Readonly<Record<string, unknown>> {
+): JsonObject {
   const schema = objectIn(prompt)?.['response_schema'];
   const format =
     schema !== undefined && followsSchema(scope, model)
@@ -108,7 +109,7 @@ function answerIn(bytes: Uint8Array): { readonly content: string; readonly finis
   }
 }
 
-function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: Readonly<Record<string, unknown>>): ModelRequest {
+function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: JsonObject): ModelRequest {
   const metadata = { lens_id: claim.lensId, run_id: claim.runId, worker_id: workerOf(scope).id };
   const labels = callLabels({ session: claim.runId, endUser: null, tags: [INTERNAL_TAG], metadata });
   return {

@@ -3,7 +3,7 @@ import { assertUsable, type VirtualKey } from '../src/domain/keys/virtual-key.ts
 import { newStamps } from '../src/domain/row-store.ts';
 import { BUILT_IN_WORKER, type LensWorker, RUN_JOB, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
-import { issueKey } from './keys.ts';
+import { issueKey } from './operation/key-issue.ts';
 import { anyone, system } from './operation/access.ts';
 import { lensAdmin } from './operation/lens-access.ts';
 import { authored } from './operation/authored.ts';

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
 import { type ModelInfo, modelInfos, type OtherTeams } from '../src/domain/deployments/model-info.ts';
 import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
@@ -251,7 +252,7 @@ export const listModelPage = operation({
 
 /** Prices of a token, in USD; null without any. */
 function tokenCost({ entry, deployment }: ModelInfo): number | null {
-  const row: Readonly<Record<string, unknown>> = { ...entry?.row, ...deployment.priceOverrides };
+  const row: JsonObject = { ...entry?.row, ...deployment.priceOverrides };
   const cost = Number(row['input_cost_per_token'] ?? 0) + Number(row['output_cost_per_token'] ?? 0);
   return cost > 0 ? cost : null;
 }

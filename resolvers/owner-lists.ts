@@ -15,7 +15,7 @@ import type { BudgetPlatform, CustomerPlatform, SpendPlatform, TeamPlatform } fr
 import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
-import { type FilterRequest, visibleFilter } from './spend.ts';
+import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 /** Lists teams: administrators all, others those of their key and their user. */

@@ -15,7 +15,7 @@ import {
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { findStored, resolveReferences, noPrevious } from './operation/response-context.ts';
+import { resolveReferences, noPrevious, findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/upstream-objects.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';

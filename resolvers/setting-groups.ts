@@ -1,3 +1,4 @@
+import { jsonObjectOf } from '../src/domain/json-object.ts';
 import { assertRemovable, assertWritable, viewOf } from '../src/domain/settings/ownership.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
 import { type GroupName, SETTING_GROUPS, type SettingGroup } from '../src/domain/settings/setting-groups.ts';
@@ -9,7 +10,6 @@ import {
   ROUTER_FIELDS,
   type RouterField,
 } from '../src/domain/settings/router-fields.ts';
-import { jsonObjectOf } from '../src/domain/json-object.ts';
 import type { Content } from '../src/domain/settings/stored-section.ts';
 import { anyKey, anyone, tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';

@@ -1,3 +1,4 @@
+import { jsonObjectOf } from '../src/domain/json-object.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { ALLOWED_ADDRESSES } from '../src/domain/settings/allowed-addresses.ts';
 import { UPDATED_SECTIONS } from '../src/domain/settings/config-update.ts';
@@ -7,7 +8,6 @@ import { assertRemovable, GENERAL, rowOf, type SettingView, viewOf } from '../sr
 import { shown } from '../src/domain/settings/redaction.ts';
 import { ROUTER_FIELDS } from '../src/domain/settings/router-fields.ts';
 import { SHARED, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
-import { jsonObjectOf } from '../src/domain/json-object.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';

@@ -4,7 +4,7 @@ import { usualPeriod } from '../src/domain/spend/report-dates.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { type FilterRequest, visibleFilter } from './spend.ts';
+import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,68 +1,16 @@
-import type { Caller } from '../src/domain/caller.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
-import type {
-  FieldValues,
-  SpendFilter,
-  SpendGroup,
-  SpendGrouping,
-  SpendPage,
-} from '../src/domain/spend/spend-reports.ts';
+import type { SpendGroup, SpendGrouping, SpendPage } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
-import { findNamed } from './operation/key-lookup.ts';
-import { isAnyAdmin } from './operation/access.ts';
-import { callerOf, operation } from './operation/operation.ts';
+import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { seesAllSpend, spendAdmin, spendReader } from './operation/spend-access.ts';
+import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 
 /** Most rows that a count of matches reads. */
 const MOST_COUNTED = 10_000;
-
-/** Filter of a request. The caller decides which calls it can match. A key is named by its secret or its hash. */
-export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
-  /** Alias of the key; absent for all keys. */
-  readonly keyAlias?: string;
-  /** Values that the calls must have beside those of the filter; absent for none. */
-  readonly within?: FieldValues;
-}
-
-/** The filter with keys by their hashes, limited to what the caller may see. `seesAll` decides which callers see the calls of everyone. */
-export async function visibleFilter(
-  scope: Scope<SpendPlatform>,
-  request: FilterRequest,
-  seesAll: (caller: Caller) => boolean = isAnyAdmin,
-): Promise<SpendFilter> {
-  const caller = callerOf(scope);
-  const visibleTo = seesAll(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
-  const { keyAlias, within = {}, ...filter } = request;
-  const named = filter.any.key;
-  if (named === undefined && keyAlias === undefined) return { ...filter, any: bothOf(filter.any, within), visibleTo };
-  const hashes = named === undefined ? null : await Promise.all(named.map((one) => hashOf(scope, one)));
-  const aliased = keyAlias === undefined ? null : await hashesOf(scope, keyAlias);
-  const key = hashes === null ? (aliased ?? []) : hashes.filter((hash) => aliased === null || aliased.includes(hash));
-  return { ...filter, any: bothOf({ ...filter.any, key }, within), visibleTo };
-}
-
-/** Intersection of two filters: for each field, the values that both have. */
-function bothOf(requested: FieldValues, within: FieldValues): FieldValues {
-  const both = Object.entries(within).map(([field, values]) => {
-    const named = requested[field as keyof FieldValues];
-    return [field, named === undefined ? values : values.filter((value) => named.includes(value))] as const;
-  });
-  return { ...requested, ...Object.fromEntries(both) };
-}
-
-async function hashesOf({ platform }: Scope<SpendPlatform>, alias: string): Promise<readonly string[]> {
-  return (await platform.stores.keys.findAliases([alias])).map(({ hash }) => hash);
-}
-
-async function hashOf(scope: Scope<SpendPlatform>, named: string): Promise<string> {
-  if (!named.startsWith('sk-')) return named;
-  return (await findNamed(scope, named))?.hash ?? scope.platform.keyGenerator.hash(named);
-}
 
 /** Keys by their hashes, deleted ones too; the admin key has none. */
 async function keysByHash(

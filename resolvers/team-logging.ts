@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import {
   assertCallback,
@@ -28,7 +29,7 @@ export interface TeamLoggingView {
 async function changedTeam(
   scope: Scope<TeamLoggingPlatform>,
   id: string,
-  members: (team: Team) => Readonly<Record<string, unknown>>,
+  members: (team: Team) => JsonObject,
 ): Promise<TeamView> {
   const { stores, ownedKeys, teamLogging } = scope.platform;
   const about = authored(scope);

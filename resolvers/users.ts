@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { Conflict, Forbidden, NotFound } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
@@ -14,7 +15,8 @@ import {
   type UserPatch,
   type UserSort,
 } from '../src/domain/users/user.ts';
-import { deleteKeys, type GeneratedKey, issueKey } from './keys.ts';
+import { type GeneratedKey, issueKey } from './operation/key-issue.ts';
+import { deleteKeys } from './keys.ts';
 import { isAnyAdmin, refuseManagement, teamReader, tenantAdmin, userEditor } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { userIdOf } from './operation/named-users.ts';
@@ -171,8 +173,8 @@ const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
  * rights.
  */
 function emailsNameBearers({ configuration }: UserPlatform): boolean {
-  const general = configuration.current().resolved['general_settings'] as Readonly<Record<string, unknown>> | undefined;
-  const rules = general?.['litellm_jwtauth'] as Readonly<Record<string, unknown>> | null | undefined;
+  const general = configuration.current().resolved['general_settings'] as JsonObject | undefined;
+  const rules = general?.['litellm_jwtauth'] as JsonObject | null | undefined;
   return general?.['enable_jwt_auth'] === true && typeof rules?.['user_email_jwt_field'] === 'string';
 }
 

@@ -8,19 +8,20 @@ import {
 } from '../resolvers/access-groups.ts';
 import type { AccessGroupPatch } from '../src/domain/access-groups/access-group.ts';
 import { SUCCESS } from './errors.ts';
-import { given, members, parseObject, requiredText, text, texts } from './http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { defined } from './limit-fields.ts';
+import { optional, members, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { defined } from './helpers/fields/limits.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const LISTS = {
-  access_model_names: given(texts),
-  access_mcp_server_ids: given(texts),
-  access_agent_ids: given(texts),
-  assigned_team_ids: given(texts),
-  assigned_key_ids: given(texts),
+  access_model_names: optional(texts),
+  access_mcp_server_ids: optional(texts),
+  access_agent_ids: optional(texts),
+  assigned_team_ids: optional(texts),
+  assigned_key_ids: optional(texts),
 };
-const readNew = members({ access_group_name: requiredText, description: given(text), ...LISTS });
-const readChange = members({ access_group_name: given(requiredText), description: given(text), ...LISTS });
+const readNew = members({ access_group_name: requiredText, description: optional(text), ...LISTS });
+const readChange = members({ access_group_name: optional(requiredText), description: optional(text), ...LISTS });
 
 const patchOf = (read: Omit<ReturnType<typeof readChange>, 'access_group_name'>): AccessGroupPatch =>
   defined({
@@ -62,9 +63,7 @@ const renderGroup = ({ group, teams, keys }: AccessGroupView) => ({
 });
 
 const COMMON = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'text', taken: 'conflict' },
   bodyLimit: 1024 * 1024,
 } as const;

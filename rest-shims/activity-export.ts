@@ -10,11 +10,11 @@ import {
   answersOf,
   parseEntity,
   entitySchema,
-} from './daily-activity.ts';
-import { type Cell, csvOf } from './http/csv.ts';
-import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
-import { wordsOf } from './spend-dates.ts';
-import { merged, objectSchema } from './http/schema.ts';
+} from './helpers/fields/activity.ts';
+import { type Cell, csvOf } from './helpers/http/csv.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
+import { wordsOf } from './helpers/fields/report-query.ts';
+import { merged, objectSchema } from './helpers/http/schema.ts';
 
 /** Further field of the rows of an export, beside day and entity. */
 const TYPES = {
@@ -26,7 +26,7 @@ const TYPES = {
 const FORMATS = { csv: 'csv', json: 'json' } as const;
 
 /** One of the names of a table; throws InvalidInput for another. */
-function chosen<Value>(
+function valueNamed<Value>(
   search: string,
   name: string,
   values: Readonly<Record<string, Value>>,
@@ -40,7 +40,7 @@ function chosen<Value>(
 }
 
 const parseExport = (search: string, facts: ActivityRoute): ActivityExportQuery => ({
-  by: chosen(search, 'export_type', TYPES, 'daily') ?? null,
+  by: valueNamed(search, 'export_type', TYPES, 'daily') ?? null,
   ...parseEntity(search, facts),
 });
 
@@ -101,12 +101,12 @@ const orderOf = ({ startMs, of }: SpendGroup): string =>
   JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(of).map((value) => value ?? '')]);
 
 function render({ groups, names }: ActivityExport, search: string, facts: ActivityRoute): HttpAnswer {
-  const asked = parseExport(search, facts);
+  const query = parseExport(search, facts);
   const rows = groups
     .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
-    .map((group) => rowOf(group, asked, names));
+    .map((group) => rowOf(group, query, names));
   const headers = { 'cache-control': 'no-store' };
-  if (chosen(search, 'format', FORMATS, 'csv') === 'json') return json(rows, headers);
+  if (valueNamed(search, 'format', FORMATS, 'csv') === 'json') return json(rows, headers);
   const bytes = Buffer.from(csvOf(COLUMNS, rows));
   return { headers, body: { kind: 'bytes', bytes, contentType: 'text/csv; charset=utf-8' } };
 }
@@ -123,7 +123,7 @@ export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((fa
     paths: [`${facts.path}/daily/activity/export`],
     answers: answersOf(facts),
     parse({ search }) {
-      chosen(search, 'format', FORMATS, 'csv');
+      valueNamed(search, 'format', FORMATS, 'csv');
       return parseExport(search, facts);
     },
     run: readActivityTable,

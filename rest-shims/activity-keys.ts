@@ -1,47 +1,30 @@
 import { type ActivityKeys, type ActivityKeysQuery, readActivityKeys } from '../resolvers/daily-activity.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
-import { usdNumber } from '../src/domain/money.ts';
-import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
 import {
   ACTIVITY_READING,
   ACTIVITY_ROUTES,
   type ActivityRoute,
   answersOf,
-  keyMetadata,
   parseEntity,
   entitySchema,
-} from './daily-activity.ts';
-import { integer, query } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { wordsOf } from './spend-dates.ts';
-import { merged, requiredParameters } from './http/schema.ts';
+} from './helpers/fields/activity.ts';
+import { keyMetadata, countsOf } from './helpers/answers/activity.ts';
+import { integer, query, missingParameters } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { wordsOf } from './helpers/fields/report-query.ts';
+import { merged, requiredParameters } from './helpers/http/schema.ts';
 
 const MOST_KEYS = 1_000;
 /** Keys of one page, of a search, of a model, and of those that read little from the cache. */
 const USUAL = { page: 50, search: 50, model: 10, uncached: 50 } as const;
 
-const metricsOf = (sums: SpendSums) => ({
-  spend: usdNumber(sums.cost),
-  prompt_tokens: sums.inputTokens,
-  completion_tokens: sums.outputTokens,
-  total_tokens: sums.inputTokens + sums.outputTokens,
-  api_requests: sums.calls,
-  successful_requests: sums.calls - sums.failures,
-  failed_requests: sums.failures,
-  cache_read_input_tokens: sums.cacheReadTokens,
-  cache_creation_input_tokens: sums.cacheWriteTokens,
-});
-
 const renderKeys = ({ keys, names }: ActivityKeys) =>
-  keys.map(({ hash, sums }) => ({ api_key: hash, metrics: metricsOf(sums), metadata: keyMetadata(hash, names) }));
+  keys.map(({ hash, sums }) => ({ api_key: hash, metrics: countsOf(sums), metadata: keyMetadata(hash, names) }));
 
 /** A text that the query must have. Throws InvalidInput. */
 function required(search: string, name: string): string {
   const word = wordsOf(search)(name);
   if (word !== null) return word;
-  throw new InvalidInput('The query is not valid.', [
-    { path: ['query', name], rule: 'missing', message: 'Field required' },
-  ]);
+  throw missingParameters(name);
 }
 
 const pageReader = query({
@@ -73,10 +56,10 @@ function parseSearch(search: string, facts: ActivityRoute): ActivityKeysQuery {
 
 function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const model = required(search, 'model_group');
-  const { filter, ...asked } = parseEntity(search, facts);
+  const { filter, ...activity } = parseEntity(search, facts);
   const any = { ...filter.any, modelGroup: [model] };
   const limit = Number(modelLimit(search).limit);
-  return { ...asked, filter: { ...filter, any }, search: null, order: 'cost', from: 0, limit };
+  return { ...activity, filter: { ...filter, any }, search: null, order: 'cost', from: 0, limit };
 }
 
 /** Keys of an activity: by pages, by a search, and of one model. */

@@ -1,14 +1,13 @@
 import { allowAddress, disallowAddress, listAllowedAddresses } from '../resolvers/allowed-addresses.ts';
-import { fields, requiredText } from './http/body-fields.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { fields, requiredText } from './helpers/http/body-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const readAddress = fields({ ip: requiredText });
 const parseAddress = ({ body }: { readonly body: Uint8Array }) => ({ address: readAddress(body).ip });
 
 const ROW = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'text' },
 } as const;
 const CHANGING = {

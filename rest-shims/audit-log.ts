@@ -10,10 +10,11 @@ import {
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { RowPage } from '../src/domain/row-store.ts';
 import { momentFrom } from '../src/domain/spend/report-dates.ts';
-import { integer, query } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { wordsOf } from './spend-dates.ts';
-import { merged, textParameters } from './http/schema.ts';
+import { integer, query, rowsBefore } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { wordsOf } from './helpers/fields/report-query.ts';
+import { merged, textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /** Names of the tables of the reference. Other rows have the name of their noun. */
 const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
@@ -58,29 +59,29 @@ const malformed = (name: string, message: string): InvalidInput =>
 
 /** One value of a list; null when absent. Throws InvalidInput. */
 function oneOf<Word extends string>(
-  sent: string | null,
+  input: string | null,
   name: string,
   words: readonly Word[],
   textOf: (word: Word) => string = (word) => word,
 ): Word | null {
-  if (sent === null) return null;
-  const found = words.find((word) => word === sent || textOf(word) === sent);
+  if (input === null) return null;
+  const found = words.find((word) => word === input || textOf(word) === input);
   if (found === undefined) throw malformed(name, `Input should be one of: ${words.map(textOf).join(', ')}`);
   return found;
 }
 
 /** A day as `2026-01-31`, a time as `2026-01-31 10:00:00`, or RFC 3339 text. Throws InvalidInput. */
-function momentIn(sent: string | null, name: string): Date | null {
-  if (sent === null) return null;
-  const moment = momentFrom(sent) ?? new Date(/^\d{4}-\d{2}-\d{2}T/.test(sent) ? sent : Number.NaN);
+function momentIn(input: string | null, name: string): Date | null {
+  if (input === null) return null;
+  const moment = momentFrom(input) ?? new Date(/^\d{4}-\d{2}-\d{2}T/.test(input) ? input : Number.NaN);
   if (Number.isNaN(moment.getTime())) throw malformed(name, 'Input should be a day or a time in UTC');
   return moment;
 }
 
 /** The first moment after a period: that after a last day, or after a last time. */
-function endIn(sent: string | null): Date | null {
-  const last = momentIn(sent, 'end_date');
-  return last && new Date(last.getTime() + (sent?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));
+function endIn(input: string | null): Date | null {
+  const last = momentIn(input, 'end_date');
+  return last && new Date(last.getTime() + (input?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));
 }
 
 function filterIn(search: string): AuditFilter {
@@ -112,7 +113,7 @@ function parsePage(search: string): RequestedPage {
     sort: SORTS[sort] ?? 'created_at',
     descending: oneOf(word('sort_order'), 'sort_order', ['asc', 'desc']) !== 'asc',
     limit: Number(size),
-    from: Math.min((Number(page) - 1) * Number(size), Number.MAX_SAFE_INTEGER),
+    from: rowsBefore(Number(page), Number(size)),
     page: Number(page),
   };
 }
@@ -141,12 +142,8 @@ function renderPage({ entries, totalCount }: AuditPage, { page, limit }: Request
 }
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   failures: { body: 'detail' },
-  bodyLimit: 0,
 } as const;
 
 /** Recorded changes of rows. */

@@ -1,18 +1,24 @@
 import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
-import { STORED_OBJECTS, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, pageSchema } from './upstream-objects.ts';
-import { ownLabels } from './model-call/labels.ts';
-import { callFactsOf } from './model-call/model-call.ts';
-import type { HttpRequest, RouteRow } from './http/route.ts';
-import { parseBody } from './http/json-body.ts';
-import { objectSchema } from './http/schema.ts';
+import {
+  STORED_OBJECTS,
+  listAnswer,
+  objectAnswer,
+  pageOf,
+  PLACEMENT_FIELDS,
+  pageSchema,
+  objectIn,
+} from './helpers/model-call/upstream-objects.ts';
+import { ownLabels } from './helpers/model-call/labels.ts';
+import { callFactsOf } from './helpers/model-call/model-call.ts';
+import type { RouteRow } from './helpers/http/route.ts';
+import { parseBody } from './helpers/http/json-body.ts';
+import { objectSchema } from './helpers/http/schema.ts';
 
 /** Default number of batches on a page. */
 const PAGE = 20;
 /** Limit of an empty body, in bytes: some clients send an empty object. */
-const NEXT_TO_NOTHING = 1_024;
-
-const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
+const EMPTY_BODY_LIMIT = 1_024;
 
 /** Batches of requests, which upstreams process later. */
 export const batchRoutes: readonly RouteRow[] = [
@@ -33,7 +39,7 @@ export const batchRoutes: readonly RouteRow[] = [
       const draft = {
         bytes,
         body,
-        without: [...PLACE_FIELDS, ...GATEWAY_FIELDS],
+        without: [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS],
         ...callFactsOf(request),
         ...ownLabels(request, body, '/batches'),
       };
@@ -58,7 +64,7 @@ export const batchRoutes: readonly RouteRow[] = [
     paths: ['/v1/batches/:id', '/batches/:id'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await getBatch(scope, named(request)), scope),
+    handle: async (request, scope) => objectAnswer(await getBatch(scope, objectIn(request)), scope),
   },
   {
     ...STORED_OBJECTS,
@@ -66,7 +72,7 @@ export const batchRoutes: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],
     answers: [200, 401, 403, 404, 429, 500, 503],
-    bodyLimit: NEXT_TO_NOTHING,
-    handle: async (request, scope) => objectAnswer(await cancelBatch(scope, named(request)), scope),
+    bodyLimit: EMPTY_BODY_LIMIT,
+    handle: async (request, scope) => objectAnswer(await cancelBatch(scope, objectIn(request)), scope),
   },
 ];

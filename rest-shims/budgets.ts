@@ -1,12 +1,24 @@
-import { createBudget, deleteBudget, getBudgets, listBudgets, updateBudget } from '../resolvers/budgets.ts';
+import type { JsonObject } from '../src/domain/json-object.ts';
+import {
+  createBudget,
+  deleteBudget,
+  getBudgets,
+  listBudgetPage,
+  listBudgets,
+  updateBudget,
+} from '../resolvers/budgets.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { fields, members, parseObject, requiredText, requiredTexts, text } from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, renderBudget } from './limit-fields.ts';
-import { merged, objectSchema, textParameters } from './http/schema.ts';
+import { fields, members, parseObject, requiredText, requiredTexts, text } from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { linkedPageIn, readLinkedPage, renderLinkedPage } from './helpers/http/linked-pages.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderBudget } from './helpers/answers/limits.ts';
+import { BUDGET_MEMBERS, budgetFrom } from './helpers/fields/limits.ts';
+import { merged, objectSchema, textParameters } from './helpers/http/schema.ts';
+import { rowsBefore } from './helpers/http/query.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readNew = members({ budget_id: text });
 const readNamed = members({ budget_id: text });
@@ -25,7 +37,7 @@ const SETTINGS = [
 ] as const;
 
 function renderSettings(budget: Budget | undefined) {
-  const values = (budget === undefined ? {} : renderBudget(budget)) as Readonly<Record<string, unknown>>;
+  const values = (budget === undefined ? {} : renderBudget(budget)) as JsonObject;
   return SETTINGS.map(([name, type, description]) => ({
     field_name: name,
     field_type: type,
@@ -43,15 +55,13 @@ function renderSettings(budget: Budget | undefined) {
 }
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
   failures: { body: 'detail' },
-  bodyLimit: 1024 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+
+const PAGE_PATH = '/management/v1/budgets';
 
 const shown = (budget: Budget | null) => (budget === null ? null : renderBudget(budget));
 
@@ -63,8 +73,8 @@ export const budgetRoutes: readonly RouteRow[] = namingIgnored([
     request: merged(readNew, BUDGET_MEMBERS),
     paths: ['/budget/new'],
     parse({ body }) {
-      const sent = parseObject(body);
-      return { id: readNew(sent).budget_id, patch: budgetFrom(sent) };
+      const input = parseObject(body);
+      return { id: readNew(input).budget_id, patch: budgetFrom(input) };
     },
     run: createBudget,
     render: (budget) => json(renderBudget(budget)),
@@ -101,15 +111,30 @@ export const budgetRoutes: readonly RouteRow[] = namingIgnored([
     render: (budgets) => json(budgets.map(renderBudget)),
   }),
   route({
+    ...READING,
+    name: 'budgets.page',
+    query: readLinkedPage.schema,
+    paths: [PAGE_PATH],
+    answers: [200, 400, 401],
+    failures: { body: 'problem' },
+    parse({ search }) {
+      const { number, size } = linkedPageIn(search);
+      return { limit: size, from: rowsBefore(number, size) };
+    },
+    run: listBudgetPage,
+    render: ({ budgets, totalCount }, { search }) =>
+      json(renderLinkedPage(PAGE_PATH, search, budgets.map(renderBudget), totalCount)),
+  }),
+  route({
     ...CHANGING,
     name: 'budgets.update',
     request: merged(BUDGET_MEMBERS, objectSchema({ budget_id: { type: 'string' } }, ['budget_id'])),
     paths: ['/budget/update'],
     parse({ body }) {
-      const sent = parseObject(body);
-      const id = idOrNull(readNamed(sent).budget_id);
+      const input = parseObject(body);
+      const id = idOrNull(readNamed(input).budget_id);
       if (id === null) throw new InvalidInput('budget_id is required');
-      return { id, patch: budgetFrom(sent) };
+      return { id, patch: budgetFrom(input) };
     },
     run: updateBudget,
     render: (budget) => json(shown(budget)),

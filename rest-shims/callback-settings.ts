@@ -7,21 +7,18 @@ import {
 import { type ActiveCallbacks, listCallbacks } from '../resolvers/setting-groups.ts';
 import { listServices } from '../resolvers/outside-services.ts';
 import { USUAL_TIMEOUT_SECONDS } from '../src/domain/chat/provider.ts';
-import { ICON_SVG } from '../src/domain/icon.ts';
 import { REDIRECTED } from './errors.ts';
-import { TEAM_CALLBACK_CONFIGS } from './team-logging.ts';
-import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
+import { TEAM_CALLBACK_CONFIGS } from './helpers/answers/callbacks.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
+import { iconAnswer } from './helpers/pages/icon.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   answers: [200, 401],
-  bodyLimit: 0,
 } as const;
 
-/** Names of lists that stay empty: no callback reads requests, and none is called apart from the others. */
+/** Lists that are always empty: callbacks of these kinds do not exist here. */
 const EMPTY_LISTS = {
   'litellm._async_success_callback': [],
   'litellm._async_failure_callback': [],
@@ -95,10 +92,7 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
   })),
 ];
 
-const OWN_IMAGE: HttpAnswer = {
-  headers: { 'cache-control': 'no-cache' },
-  body: { kind: 'bytes', bytes: Buffer.from(ICON_SVG), contentType: 'image/svg+xml' },
-};
+const OWN_IMAGE = iconAnswer('no-cache');
 
 /** An image of the operator is fetched by the browser, from its own address. */
 const renderImage = ({ address }: PageImage): HttpAnswer =>

@@ -5,8 +5,9 @@ import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalo
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import { NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
-import { flag, integer, query, text } from './http/query.ts';
-import { type HttpAnswer, json, type RouteRow, route } from './http/route.ts';
+import { flag, integer, query, text } from './helpers/http/query.ts';
+import { type HttpAnswer, json, type RouteRow, route } from './helpers/http/route.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const LIST_PATH = '/model_catalog';
 
@@ -30,16 +31,6 @@ const readQuery = query({
 
 const readPin = query({ snapshot: text });
 
-/** Capacity of the cache of parsed queries, in characters. A client that pages or polls repeats its query. */
-const MOST_TEXT = 100_000;
-const questions = createWeightedCache<{ readonly search: string; readonly request: PageRequest }>(
-  MOST_TEXT,
-  ({ search }) => search.length + 100,
-);
-
-const parseList = (search: string): PageRequest =>
-  questions.get(search, () => ({ search, request: readList(search) })).request;
-
 function readList(search: string): PageRequest {
   const { provider, mode, model, page, page_size: pageSize, snapshot: pin, ...flags } = readQuery(search);
   const capabilities = Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted !== undefined));
@@ -52,16 +43,33 @@ const decodePath = (path: string): string =>
     ? path
     : path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 
-/** Cache of written entries and pages. They never change, and are collected with their snapshot. */
-const bodies = new WeakMap<object, Uint8Array>();
+/** Capacity of the cache of parsed queries, in characters. A client that pages or polls repeats its query. */
+const MOST_TEXT = 100_000;
 
-/** The bytes of an entry or a page, written once. */
-function bytesOf<Thing extends object>(thing: Thing, write: (thing: Thing) => Uint8Array): Uint8Array {
-  const before = bodies.get(thing);
-  if (before !== undefined) return before;
-  const bytes = write(thing);
-  bodies.set(thing, bytes);
-  return bytes;
+type Write<Source extends object> = (source: Source) => Uint8Array;
+
+/** Parsed queries, and written entries and pages. Those never change, and are collected with their snapshot. */
+interface CatalogCache {
+  parse(search: string): PageRequest;
+  bytesOf<Source extends object>(source: Source, write: Write<Source>): Uint8Array;
+}
+
+function createCatalogCache(): CatalogCache {
+  const requests = createWeightedCache<{ readonly search: string; readonly request: PageRequest }>(
+    MOST_TEXT,
+    ({ search }) => search.length + 100,
+  );
+  const bodies = new WeakMap<object, Uint8Array>();
+  return {
+    parse: (search) => requests.get(search, () => ({ search, request: readList(search) })).request,
+    bytesOf(source, write) {
+      const written = bodies.get(source);
+      if (written !== undefined) return written;
+      const bytes = write(source);
+      bodies.set(source, bytes);
+      return bytes;
+    },
+  };
 }
 
 function writeEntry(entry: CatalogEntry): Uint8Array {
@@ -72,15 +80,17 @@ function writeEntry(entry: CatalogEntry): Uint8Array {
 const HEAD = Buffer.from('{"object":"list","data":[');
 const COMMA = Buffer.from(',');
 
-function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage): Uint8Array {
-  const data = items.flatMap((entry, at) => {
-    const bytes = bytesOf(entry, writeEntry);
-    return at === 0 ? [bytes] : [COMMA, bytes];
-  });
-  // `page` may exceed the exact range of a number, so its digits are written as they are.
-  const tail = `],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
-  return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
-}
+const writePage =
+  (cache: CatalogCache): Write<CatalogPage> =>
+  ({ items, totalCount, hasMore, page, pageSize }) => {
+    const data = items.flatMap((entry, at) => {
+      const bytes = cache.bytesOf(entry, writeEntry);
+      return at === 0 ? [bytes] : [COMMA, bytes];
+    });
+    // `page` may exceed the exact range of a number, so its digits are written as they are.
+    const tail = `],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
+    return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
+  };
 
 /** The price map of a snapshot: the rows by id, as they were read. */
 const writeMap = ({ entries }: CatalogSnapshot): Uint8Array =>
@@ -95,9 +105,7 @@ const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer =>
 });
 
 const MANAGED = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'detail' },
   bodyLimit: 0,
   parse: () => undefined,
@@ -119,71 +127,75 @@ const renderSchedule = ({ refreshSeconds: seconds, lastCheckedAt, nextCheckAt }:
   next_run: nextCheckAt?.toISOString() ?? null,
 });
 
-/** The catalog of models. */
-export const catalogRoutes: readonly RouteRow[] = [
-  route({
-    name: 'catalog.list',
-    query: readQuery.schema,
-    method: 'GET',
-    paths: [LIST_PATH],
-    surface: 'catalog',
-    category: null,
-    credential: 'none',
-    answers: [200, 400, 422, 429, 503],
-    bodyLimit: 0,
-    parse: ({ search }) => parseList(search),
-    run: listCatalogEntries,
-    render: (page) => renderJson(bytesOf(page, writePage), page.snapshot),
-  }),
-  route({
-    name: 'catalog.get',
-    query: readPin.schema,
-    method: 'GET',
-    paths: [`${LIST_PATH}/{*model}`],
-    surface: 'catalog',
-    category: null,
-    credential: 'none',
-    answers: [200, 404, 422, 429, 503],
-    bodyLimit: 0,
-    parse: ({ path, search }) => ({
-      id: decodePath(path).slice(LIST_PATH.length + 1),
-      pin: search === '' ? null : readPin(search).snapshot,
+/** The catalog of models. Each call has a cache of its own. */
+export function catalogRoutes(): readonly RouteRow[] {
+  const cache = createCatalogCache();
+  const write = writePage(cache);
+  return [
+    route({
+      name: 'catalog.list',
+      query: readQuery.schema,
+      method: 'GET',
+      paths: [LIST_PATH],
+      surface: 'catalog',
+      category: null,
+      credential: 'none',
+      answers: [200, 400, 422, 429, 503],
+      bodyLimit: 0,
+      parse: ({ search }) => cache.parse(search),
+      run: listCatalogEntries,
+      render: (page) => renderJson(cache.bytesOf(page, write), page.snapshot),
     }),
-    run: getCatalogEntry,
-    render: ({ entry, snapshot }) => renderJson(bytesOf(entry, writeEntry), snapshot),
-  }),
-  route({
-    name: 'catalog.priceMap',
-    method: 'GET',
-    paths: ['/public/litellm_model_cost_map', '/get/litellm_model_cost_map'],
-    surface: 'catalog',
-    category: null,
-    credential: 'none',
-    answers: [200, 429, 503],
-    bodyLimit: 0,
-    parse: () => ({ filters: NO_FILTERS, pin: null }),
-    run: findCatalogEntries,
-    render: ({ snapshot }) => renderJson(bytesOf(snapshot, writeMap), snapshot),
-  }),
-  route({
-    ...MANAGED,
-    name: 'catalog.refresh',
-    method: 'POST',
-    paths: ['/reload/model_cost_map'],
-    answers: [200, 401, 403, 503],
-    // Clients may send an empty object.
-    request: { type: 'object', properties: {} },
-    bodyLimit: 64 * 1024,
-    run: refreshCatalog,
-    render: (health) => json(renderRefresh(health)),
-  }),
-  route({
-    ...MANAGED,
-    name: 'catalog.schedule',
-    method: 'GET',
-    paths: ['/schedule/model_cost_map_reload/status'],
-    answers: [200, 401, 403],
-    run: getCatalogSchedule,
-    render: (schedule) => json(renderSchedule(schedule)),
-  }),
-];
+    route({
+      name: 'catalog.get',
+      query: readPin.schema,
+      method: 'GET',
+      paths: [`${LIST_PATH}/{*model}`],
+      surface: 'catalog',
+      category: null,
+      credential: 'none',
+      answers: [200, 404, 422, 429, 503],
+      bodyLimit: 0,
+      parse: ({ path, search }) => ({
+        id: decodePath(path).slice(LIST_PATH.length + 1),
+        pin: search === '' ? null : readPin(search).snapshot,
+      }),
+      run: getCatalogEntry,
+      render: ({ entry, snapshot }) => renderJson(cache.bytesOf(entry, writeEntry), snapshot),
+    }),
+    route({
+      name: 'catalog.priceMap',
+      method: 'GET',
+      paths: ['/public/litellm_model_cost_map', '/get/litellm_model_cost_map'],
+      surface: 'catalog',
+      category: null,
+      credential: 'none',
+      answers: [200, 429, 503],
+      bodyLimit: 0,
+      parse: () => ({ filters: NO_FILTERS, pin: null }),
+      run: findCatalogEntries,
+      render: ({ snapshot }) => renderJson(cache.bytesOf(snapshot, writeMap), snapshot),
+    }),
+    route({
+      ...MANAGED,
+      name: 'catalog.refresh',
+      method: 'POST',
+      paths: ['/reload/model_cost_map'],
+      answers: [200, 401, 403, 503],
+      // Clients may send an empty object.
+      request: { type: 'object', properties: {} },
+      bodyLimit: 64 * 1024,
+      run: refreshCatalog,
+      render: (health) => json(renderRefresh(health)),
+    }),
+    route({
+      ...MANAGED,
+      name: 'catalog.schedule',
+      method: 'GET',
+      paths: ['/schedule/model_cost_map_reload/status'],
+      answers: [200, 401, 403],
+      run: getCatalogSchedule,
+      render: (schedule) => json(renderSchedule(schedule)),
+    }),
+  ];
+}

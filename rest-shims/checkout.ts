@@ -1,14 +1,14 @@
 import { type Buyer, createCheckout, openPurchase, replaceLostKey, takePaymentMessage } from '../resolvers/checkout.ts';
-import { cancelledPage, purchasePage } from './checkout-page.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { cancelledPage, purchasePage } from './helpers/pages/checkout.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 
 const SUCCESS_PATH = '/billing/success';
 const BODY_LIMIT = 1024 * 1024;
 const FORM_LIMIT = 64 * 1024;
 const MOST_DIGITS = /^\d{1,3}$/;
 
-function buyerOf(sent: string): Buyer {
-  const fields = new URLSearchParams(sent);
+function buyerOf(input: string): Buyer {
+  const fields = new URLSearchParams(input);
   return { checkoutId: fields.get('checkout') ?? '', secret: fields.get('secret') ?? '' };
 }
 

@@ -1,18 +1,12 @@
 import { collectLogin, completeLogin, type LoginState, startLogin } from '../resolvers/command-line-login.ts';
 import { LOGIN_SECONDS } from '../src/domain/users/command-line-logins.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { requiredParameters, textParameters } from './http/schema.ts';
-import { completedPage } from './sign-in-page.ts';
-
-/** Ids of logins. */
-export const LOGIN_ID = /^cli-[\w-]{1,64}$/;
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { completedPage } from './helpers/pages/sign-in.ts';
+import { LOGIN_ID, isForeign } from './helpers/fields/sign-in.ts';
 
 const POLL_SECRET = 'x-litellm-cli-poll-secret';
-
-/** Whether the request comes from a page of another site, which could sign users in under a name that it chooses. */
-export const isForeign = ({ headers }: HttpRequest): boolean =>
-  headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
 
 /** The id of a login in the path. Throws InvalidInput. */
 function loginId({ params }: HttpRequest): string {
@@ -56,11 +50,11 @@ function stateJson(state: LoginState) {
 }
 
 const ROW = { surface: 'management', category: null, credential: 'none' } as const;
-const NOT_KEPT = { 'cache-control': 'no-store' };
+const NO_STORE = { 'cache-control': 'no-store' };
 
 const FORM = requiredParameters('user_code', 'username', 'password');
 
-/** Logins of command lines: begun there, completed by a person in a browser, and collected by the command line. */
+/** Logins of command lines. The command line starts one, a person completes it in a browser, and the command line polls for the session. */
 export const commandLineLoginRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
@@ -73,7 +67,7 @@ export const commandLineLoginRoutes: readonly RouteRow[] = [
     parse: () => undefined,
     run: startLogin,
     render: ({ loginId: id, pollSecret, userCode }) =>
-      json({ login_id: id, poll_secret: pollSecret, user_code: userCode, expires_in: LOGIN_SECONDS }, NOT_KEPT),
+      json({ login_id: id, poll_secret: pollSecret, user_code: userCode, expires_in: LOGIN_SECONDS }, NO_STORE),
   }),
   route({
     ...ROW,
@@ -101,6 +95,6 @@ export const commandLineLoginRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: readPoll,
     run: collectLogin,
-    render: (state) => json(stateJson(state), NOT_KEPT),
+    render: (state) => json(stateJson(state), NO_STORE),
   }),
 ];

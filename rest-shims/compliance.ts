@@ -1,20 +1,15 @@
 import { checkCompliance } from '../resolvers/compliance.ts';
 import type { ComplianceReport, Regulation } from '../src/domain/compliance/compliance.ts';
-import { type FieldReader, fields, listOf, requiredText, text } from './http/body-fields.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-
-/** A guardrail of a call, as `guardrail_information` of a spend row has it. */
-const guardrail: FieldReader<Readonly<Record<string, unknown>>> = (sent) =>
-  typeof sent === 'object' && sent !== null && !Array.isArray(sent)
-    ? { value: { ...sent } }
-    : { rule: 'dict_type', message: 'Input should be a valid dictionary' };
+import { fields, listOf, requiredText, text, dictionary } from './helpers/http/body-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const readCall = fields({
   request_id: requiredText,
   user_id: text,
   model: text,
   timestamp: text,
-  guardrail_information: listOf(guardrail),
+  guardrail_information: listOf(dictionary),
 });
 
 const renderReport = ({ regulation, checks }: ComplianceReport) => ({
@@ -28,9 +23,7 @@ const row = (name: string, path: string, regulation: Regulation): RouteRow =>
     name,
     method: 'POST',
     paths: [path],
-    surface: 'management',
-    category: null,
-    credential: 'required',
+    ...MANAGEMENT,
     answers: [200, 401, 422],
     bodyLimit: 1024 * 1024,
     request: readCall.schema,
@@ -42,7 +35,7 @@ const row = (name: string, path: string, regulation: Regulation): RouteRow =>
     render: (report) => json(renderReport(report)),
   });
 
-/** What the record of a call shows about regulations. */
+/** Checks of the record of a call against regulations. */
 export const complianceRoutes: readonly RouteRow[] = [
   row('compliance.euAiAct', '/compliance/eu-ai-act', 'euAiAct'),
   row('compliance.gdpr', '/compliance/gdpr', 'gdpr'),

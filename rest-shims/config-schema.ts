@@ -1,4 +1,4 @@
-import type { HttpAnswer, RouteRow } from './http/route.ts';
+import type { HttpAnswer, RouteRow } from './helpers/http/route.ts';
 
 /** The JSON Schema of the configuration file, for editors. It names no value of this process. */
 export function configSchemaRoutes(schema: () => unknown): readonly RouteRow[] {

@@ -10,16 +10,14 @@ import {
 import type { KnownCredential } from '../src/domain/credentials/credential.ts';
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { type FieldReader, fields, object, requiredText, text } from './http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-
-const requiredObject: FieldReader<Readonly<Record<string, unknown>>> = (sent) =>
-  sent === undefined ? { rule: 'missing', message: 'Field required' } : object(sent);
+import { fields, object, requiredText, text, required } from './helpers/http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const readNew = fields({
   credential_name: requiredText,
   credential_values: object,
-  credential_info: requiredObject,
+  credential_info: required(object),
   model_id: text,
 });
 const readChange = fields({ credential_name: text, credential_values: object, credential_info: object });
@@ -50,9 +48,7 @@ const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: 
 const done = (what: string) => json({ success: true, message: `Credential ${what} successfully` });
 
 const CREDENTIALS = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'rule', taken: 'conflict' },
 } as const;
 const READING = { ...CREDENTIALS, method: 'GET', bodyLimit: 0 } as const;

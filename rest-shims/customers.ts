@@ -9,36 +9,38 @@ import {
   updateCustomer,
 } from '../resolvers/customers.ts';
 import { REGIONS } from '../src/domain/customers/customer.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import {
   fields,
   flagOf,
-  given,
+  optional,
   members,
   oneOf,
   parseObject,
   requiredText,
   requiredTexts,
   text,
-} from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-fields.ts';
-import { merged, requiredParameters } from './http/schema.ts';
+} from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderBudgetTable } from './helpers/answers/limits.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined } from './helpers/fields/limits.ts';
+import { merged, requiredParameters } from './helpers/http/schema.ts';
+import { missingParameters } from './helpers/http/query.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readMembers = members({
   user_id: requiredText,
-  alias: given(text),
-  blocked: given(flagOf),
-  allowed_model_region: given(oneOf(REGIONS)),
-  default_model: given(text),
+  alias: optional(text),
+  blocked: optional(flagOf),
+  allowed_model_region: optional(oneOf(REGIONS)),
+  default_model: optional(text),
   budget_id: text,
 });
 
 function parseChange(body: Uint8Array): CustomerChange {
-  const sent = parseObject(body);
-  const read = readMembers(sent);
+  const input = parseObject(body);
+  const read = readMembers(input);
   return {
     id: read.user_id,
     patch: defined({
@@ -47,16 +49,14 @@ function parseChange(body: Uint8Array): CustomerChange {
       allowedModelRegion: read.allowed_model_region,
       defaultModel: read.default_model,
     }),
-    budget: { budgetId: read.budget_id, limits: budgetFrom(sent) },
+    budget: { budgetId: read.budget_id, limits: budgetFrom(input) },
   };
 }
 
 function parseNamed(search: string) {
   const id = new URLSearchParams(search).get('end_user_id');
   if (id !== null) return { id };
-  throw new InvalidInput('The query is not valid.', [
-    { path: ['query', 'end_user_id'], rule: 'missing', message: 'Field required' },
-  ]);
+  throw missingParameters('end_user_id');
 }
 
 const renderCustomer = ({ customer, budget, spend }: CustomerView) => ({
@@ -74,13 +74,9 @@ const renderCustomer = ({ customer, budget, spend }: CustomerView) => ({
 });
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
   failures: { body: 'named', param: 'user_id' },
-  bodyLimit: 1024 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 

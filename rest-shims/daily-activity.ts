@@ -1,35 +1,25 @@
 import { type Activity, type ActivityQuery, readDailyActivity } from '../resolvers/daily-activity.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
-import { usdNumber } from '../src/domain/money.ts';
 import { type ActivityEntity, type ActivityPart, type DayActivity, sumOf } from '../src/domain/spend/daily-activity.ts';
 import { dayText } from '../src/domain/spend/report-dates.ts';
 import type { ActivityNames } from '../resolvers/operation/activity-view.ts';
-import type { FieldValues, SpendField, SpendSums } from '../src/domain/spend/spend-reports.ts';
-import { integer, query } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { listOf, RANGE_FAULT, requiredPeriod } from './spend-dates.ts';
-import { type JsonSchema, merged, textParameters } from './http/schema.ts';
-
-export const ACTIVITY_READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
-  bodyLimit: 0,
-  failures: { body: 'detail' },
-} as const;
-
-/** Statuses of a row about an entity: only the teams of a user may be unknown, and some entities are for administrators only. */
-export function answersOf({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
-  if (entity === 'team') return [200, 400, 401, 404, 422];
-  return entity === 'endUser' || entity === 'agent' ? [200, 400, 401, 422] : [200, 400, 401, 403, 422];
-}
+import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
+import { integer, query, rowsBefore } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { merged } from './helpers/http/schema.ts';
+import {
+  ACTIVITY_READING,
+  ACTIVITY_ROUTES,
+  type ActivityRoute,
+  answersOf,
+  entitySchema,
+  parseEntity,
+  TIMEZONE,
+} from './helpers/fields/activity.ts';
+import { countsOf, keyMetadata } from './helpers/answers/activity.ts';
 
 /** Name of calls without a value. */
 const UNASSIGNED = 'Unassigned';
-const MINUTE_MS = 60_000;
-/** Maximum offset of a time zone, in minutes. */
-const MOST_OFFSET = 1_440;
 const MOST_DAYS = 1_000;
 /** Default number of keys in the breakdowns of an answer without pages. */
 const USUAL_KEYS = 100;
@@ -44,32 +34,12 @@ const NO_SAVINGS = {
   autorouter_savings_spend: 0,
 } as const;
 
-const metricsOf = (sums: SpendSums): Record<string, number> => ({
-  spend: usdNumber(sums.cost),
-  prompt_tokens: sums.inputTokens,
-  completion_tokens: sums.outputTokens,
-  cache_read_input_tokens: sums.cacheReadTokens,
-  cache_creation_input_tokens: sums.cacheWriteTokens,
+const metricsOf = (sums: SpendSums): Readonly<Record<string, number>> => ({
+  ...countsOf(sums),
   ...NO_SAVINGS,
-  total_tokens: sums.inputTokens + sums.outputTokens,
-  successful_requests: sums.calls - sums.failures,
-  failed_requests: sums.failures,
-  api_requests: sums.calls,
   total_response_time_ms: sums.successMs,
   timed_requests: sums.calls - sums.failures,
 });
-
-/** Facts about a key by its hash; a deleted or unknown one is marked as missing. */
-export function keyMetadata(hash: string, { keys, emails }: ActivityNames) {
-  const key = keys.get(hash);
-  return {
-    key_alias: key?.alias ?? null,
-    team_id: key?.teamId ?? null,
-    user_id: key?.userId ?? null,
-    user_email: emails.get(key?.userId ?? '') ?? null,
-    key_exists: key !== undefined && key.deletedAt === null,
-  };
-}
 
 const keyParts = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames) =>
   Object.fromEntries(
@@ -129,89 +99,37 @@ const totalsOf = (sums: SpendSums): Record<string, number> =>
     Object.entries(metricsOf(sums)).map(([name, value]) => [name.startsWith('total_') ? name : `total_${name}`, value]),
   );
 
-export interface ActivityRoute {
-  readonly path: string;
-  readonly entity: ActivityEntity;
-  /** Parameter that names entities; `exclude_` before it leaves them out. */
-  readonly parameter: string;
-  readonly pageSize: number;
-}
-
-/** Kinds of owners of calls. */
-export const ACTIVITY_ROUTES: readonly ActivityRoute[] = [
-  { path: '/user', entity: 'user', parameter: 'user_id', pageSize: 50 },
-  { path: '/team', entity: 'team', parameter: 'team_ids', pageSize: 10 },
-  { path: '/tag', entity: 'tag', parameter: 'tags', pageSize: 10 },
-  { path: '/organization', entity: 'organization', parameter: 'organization_ids', pageSize: 10 },
-  { path: '/customer', entity: 'endUser', parameter: 'end_user_ids', pageSize: 10 },
-  { path: '/agent', entity: 'agent', parameter: 'agent_ids', pageSize: 10 },
-];
-
-const timezone = integer({ least: -MOST_OFFSET, most: MOST_OFFSET, otherwise: 0 });
-
 const pageReader = (pageSize: number) =>
   query({
     page: integer({ least: 1, otherwise: 1 }),
     page_size: integer({ least: 1, most: MOST_DAYS, otherwise: pageSize }),
     api_key_limit: integer({ least: 1, most: 1_000, otherwise: USUAL_KEYS }),
-    timezone,
+    timezone: TIMEZONE,
   });
-
-const offsetReader = query({ timezone });
 
 interface PagedActivity extends ActivityQuery {
   readonly page: number;
 }
 
-function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField>>): FieldValues {
-  const named = Object.entries(parameters).flatMap(([parameter, field]) => {
-    const values = listOf(search, parameter);
-    return values === undefined ? [] : [[field, values] as const];
-  });
-  return Object.fromEntries(named);
-}
-
-/** Parameters that all reports about an entity have. */
-export const entitySchema = ({ parameter }: ActivityRoute): JsonSchema =>
-  merged(textParameters('start_date', 'end_date', 'model', 'api_key', parameter, `exclude_${parameter}`), offsetReader);
-
-/** The entity, the days and the filter of a query. Throws InvalidInput. */
-export function parseEntity(search: string, { entity, parameter }: ActivityRoute) {
-  const sent = offsetReader(search);
-  // Minutes as browsers give them: positive west of Greenwich.
-  const offsetMs = -Number(sent.timezone) * MINUTE_MS;
-  const period = requiredPeriod(search, RANGE_FAULT);
-  return {
-    entity,
-    filter: {
-      from: new Date(period.from.getTime() - offsetMs),
-      to: new Date(period.to.getTime() - offsetMs),
-      any: fieldsIn(search, { model: 'model', api_key: 'key', [parameter]: entity }),
-      none: fieldsIn(search, { [`exclude_${parameter}`]: entity }),
-    },
-    offsetMs,
-  };
-}
-
 function parseActivity(search: string, facts: ActivityRoute, isWhole: boolean): PagedActivity {
-  const sent = pageReader(facts.pageSize)(search);
-  const [page, limit] = isWhole ? [1, MOST_DAYS] : [Number(sent.page), Number(sent.page_size)];
+  const parameters = pageReader(facts.pageSize)(search);
+  const [page, limit] = isWhole ? [1, MOST_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
   return {
     ...parseEntity(search, facts),
     limit,
-    from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+    from: rowsBefore(page, limit),
     page,
-    keyLimit: isWhole ? Number(sent.api_key_limit) : null,
+    keyLimit: isWhole ? Number(parameters.api_key_limit) : null,
   };
 }
 
-function renderActivity(activity: Activity, asked: PagedActivity) {
+function renderActivity(activity: Activity, request: PagedActivity) {
   const { days, totalDays, totalKeys, names } = activity;
-  const { page, limit, keyLimit, entity } = asked;
+  const { page, limit, keyLimit, entity } = request;
   const totalPages = Math.ceil(totalDays / limit);
   const hasEntities = keyLimit !== null && entity !== 'user';
   return {
-    results: days.map((day) => renderDay(day, asked, names)),
+    results: days.map((day) => renderDay(day, request, names)),
     metadata: {
       ...totalsOf(sumOf(days.map(({ sums }) => sums))),
       page,

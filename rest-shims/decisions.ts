@@ -5,11 +5,11 @@ import { DECISIONS, type Endpoint, SYSTEM_ONE } from '../src/domain/inference/en
 import { assertValidRequest, type RequestBody } from '../src/domain/inference/request-validation.ts';
 import { readNamedMap } from '../src/wire/decisions/named-map-request.ts';
 import { readStandard } from '../src/wire/decisions/standard-request.ts';
-import { parseBody } from './http/json-body.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
-import { callFactsOf, type CallFormat, callThrough } from './model-call/model-call.ts';
-import { callTermsOf } from './model-call/terms.ts';
-import { endpointSchema } from './http/endpoint-schema.ts';
+import { parseBody } from './helpers/http/json-body.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
+import { callFactsOf, type CallFormat, callThrough } from './helpers/model-call/model-call.ts';
+import { callTermsOf } from './helpers/model-call/terms.ts';
+import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
 /** Beginning of the caller's headers that TypeSafe reads. */
 const FORWARDED = 'typesafe-danger-zone-';
@@ -21,8 +21,8 @@ const formatOf = (endpoint: Endpoint, check: (body: RequestBody, bytes: Uint8Arr
     const body = parseBody(bytes);
     check(body, bytes);
     assertValidRequest(body, endpoint);
-    const asked = { endpoint, model: String(body['model']), stream: false, includeUsage: false, bytes, body };
-    return { ...asked, ...callFactsOf(request), ...forwardedOf(request), ...callTermsOf(request, asked) };
+    const call = { endpoint, model: String(body['model']), stream: false, includeUsage: false, bytes, body };
+    return { ...call, ...callFactsOf(request), ...forwardedOf(request), ...callTermsOf(request, call) };
   },
   call: decide,
   // A decision is never streamed.

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   type ChangedDeployment,
   createDeployment,
@@ -9,28 +10,34 @@ import {
 import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import type { StoredDeployment } from '../src/domain/deployments/stored-deployment.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { fields, given, members, object, parseObject, requiredText, text } from './http/body-fields.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { defined } from './limit-fields.ts';
+import {
+  fields,
+  optional,
+  members,
+  object,
+  parseObject,
+  requiredText,
+  text,
+  missingField,
+} from './helpers/http/body-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { defined } from './helpers/fields/limits.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readNew = members({ model_name: requiredText, litellm_params: object, model_info: object });
-const readChange = members({ model_name: given(text), litellm_params: object, model_info: object });
+const readChange = members({ model_name: optional(text), litellm_params: object, model_info: object });
 const readId = fields({ id: requiredText });
 const readModelId = fields({ model_id: requiredText });
 
-const REQUIRED = { rule: 'missing', message: 'Field required' } as const;
-
 function parseNew(body: Uint8Array): NewDeployment {
-  const sent = parseObject(body);
-  const { model_name: modelGroup, litellm_params: params, model_info: info } = readNew(sent);
-  if (sent['litellm_params'] === undefined)
-    throw new InvalidInput('The body is not valid.', [{ path: ['body', 'litellm_params'], ...REQUIRED }]);
-  if (params['model'] === undefined)
-    throw new InvalidInput('The body is not valid.', [{ path: ['body', 'litellm_params', 'model'], ...REQUIRED }]);
+  const input = parseObject(body);
+  const { model_name: modelGroup, litellm_params: params, model_info: info } = readNew(input);
+  if (input['litellm_params'] === undefined) throw missingField('litellm_params');
+  if (params['model'] === undefined) throw missingField('litellm_params', 'model');
   return { id: idIn(info), modelGroup, params, info };
 }
 
-function idIn({ id }: Readonly<Record<string, unknown>>): string | null {
+function idIn({ id }: JsonObject): string | null {
   if (id === undefined || id === null || id === '') return null;
   if (typeof id === 'string') return id;
   const issue = { path: ['body', 'model_info', 'id'], rule: 'string_type', message: 'Input should be a valid string' };
@@ -59,11 +66,7 @@ const warningHead = ({ warning }: ChangedDeployment): Readonly<Record<string, st
   warning === null ? {} : { 'x-lensgate-warning': warning };
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
-  bodyLimit: 1024 * 1024,
+  ...MANAGEMENT_CHANGE,
 } as const;
 
 const blocking = (name: 'block' | 'unblock'): RouteRow =>

@@ -1,26 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ICON_SVG } from '../src/domain/icon.ts';
-import { DESCRIPTIONS } from './docs-descriptions.ts';
-import { exampleOf } from './docs-examples.ts';
-import { escapeHtml } from './http/html.ts';
-import type { HttpAnswer, RouteRow } from './http/route.ts';
-import type { JsonSchema } from './http/schema.ts';
+import { DESCRIPTIONS } from './helpers/openapi/descriptions.ts';
+import { exampleOf } from './helpers/openapi/examples.ts';
+import { escapeHtml, htmlAnswer } from './helpers/http/html.ts';
+import type { RouteRow } from './helpers/http/route.ts';
+import type { JsonSchema } from './helpers/http/schema.ts';
+import { iconAnswer } from './helpers/pages/icon.ts';
 
-const ICON: HttpAnswer = {
-  headers: { 'cache-control': 'public, max-age=86400' },
-  body: { kind: 'bytes', bytes: Buffer.from(ICON_SVG), contentType: 'image/svg+xml' },
-};
+const ICON = iconAnswer('public, max-age=86400');
 
-/** A page with every path of this process, from the rows, and the icon that browsers ask for. Examples have the address that the browser uses. */
+/** A page with every path of this process, from the rows, and the icon of the product. Examples have the address of the request. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
-  const page = (origin: string): HttpAnswer => ({
-    headers: { 'cache-control': 'no-cache' },
-    body: {
-      kind: 'bytes',
-      bytes: Buffer.from(renderPage(documented, origin)),
-      contentType: 'text/html; charset=utf-8',
-    },
-  });
   return [
     {
       name: 'docs.page',
@@ -31,7 +20,7 @@ export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[]
       credential: 'none',
       answers: [200],
       bodyLimit: 0,
-      handle: ({ headers }) => page(originOf(headers)),
+      handle: ({ headers }) => htmlAnswer({ 'cache-control': 'no-cache' }, renderPage(documented, originOf(headers))),
     },
     {
       name: 'docs.icon',

@@ -17,14 +17,14 @@ import {
 } from '../src/domain/errors.ts';
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
-import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './http/dialect-errors.ts';
-import { managementTypeAndParam, plainDetail } from './http/management-errors.ts';
+import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './helpers/http/dialect-errors.ts';
+import { managementTypeAndParam, plainDetail } from './helpers/http/management-errors.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
 export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens';
 
-/** A failure of the model call of a lens run, which its worker gets in a form of its own. */
+/** A failure of the model call of a lens run. It has its own form for the worker. */
 export class LensModelFailure extends DomainError {
   readonly code: ErrorCode;
   readonly failure: DomainError;

@@ -7,13 +7,14 @@ import {
 } from '../resolvers/fallbacks.ts';
 import { FALLBACK_TYPES, type FallbackDraft } from '../src/domain/fallbacks/fallback.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
-import { type FieldReader, fields, oneOf, requiredText, requiredTexts } from './http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { objectSchema } from './http/schema.ts';
+import { type FieldReader, fields, oneOf, requiredText, requiredTexts } from './helpers/http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { objectSchema } from './helpers/http/schema.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 /** Models without repetition, one at least. */
-const targets: FieldReader<readonly string[]> = (sent) => {
-  const read = requiredTexts(sent);
+const targets: FieldReader<readonly string[]> = (input) => {
+  const read = requiredTexts(input);
   if (!('value' in read)) return read;
   if (read.value.length === 0)
     return { rule: 'too_short', message: 'List should have at least 1 item after validation, not 0' };
@@ -30,11 +31,11 @@ function parseNew({ body }: HttpRequest): FallbackDraft {
   return { model: read.model, targets: read.fallback_models, type: read.fallback_type ?? 'general' };
 }
 
-function parseChosen({ params, search }: HttpRequest): ChosenFallback {
-  const sent = new URLSearchParams(search).get('fallback_type');
-  const read = type(sent);
+function parseNamed({ params, search }: HttpRequest): ChosenFallback {
+  const input = new URLSearchParams(search).get('fallback_type');
+  const read = type(input);
   if ('value' in read) return { model: params['model'] ?? '', type: read.value ?? 'general' };
-  const issue: Issue = { ...read, path: ['query', 'fallback_type'], input: sent };
+  const issue: Issue = { ...read, path: ['query', 'fallback_type'], input };
   throw new InvalidInput('The query is not valid.', [issue]);
 }
 
@@ -44,7 +45,7 @@ const render = ({ model, targets: models, type: kind }: FallbackView) => ({
   fallback_type: kind,
 });
 
-const COMMON = { surface: 'management', category: null, credential: 'required', failures: { body: 'detail' } } as const;
+const COMMON = { ...MANAGEMENT, failures: { body: 'detail' } } as const;
 /** Model names contain slashes. */
 const FALLBACK = '/fallback/{*model}';
 
@@ -74,7 +75,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     paths: [FALLBACK],
     answers: [200, 401, 404, 422],
     bodyLimit: 0,
-    parse: parseChosen,
+    parse: parseNamed,
     run: getFallback,
     render: (found) => json(render(found)),
   }),
@@ -86,7 +87,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     paths: [FALLBACK],
     answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: 0,
-    parse: parseChosen,
+    parse: parseNamed,
     run: deleteFallback,
     render: (removed) =>
       json({

@@ -1,21 +1,23 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { createFile, deleteFile, getFile, listFiles, readFile } from '../resolvers/files.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
-import { formOf } from './http/form.ts';
+import { formOf } from './helpers/http/form.ts';
 import {
   STORED_OBJECTS,
   listAnswer,
   objectAnswer,
   pageOf,
-  PLACE_FIELDS,
-  wantedOf,
+  PLACEMENT_FIELDS,
+  placementOf,
   pageSchema,
-} from './upstream-objects.ts';
-import { callFactsOf, unreadAnswer } from './model-call/model-call.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
-import { objectSchema } from './http/schema.ts';
+  objectIn,
+} from './helpers/model-call/upstream-objects.ts';
+import { callFactsOf, rawAnswer } from './helpers/model-call/model-call.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
+import { objectSchema } from './helpers/http/schema.ts';
 
 /** Default number of files on a page. */
 const PAGE = 1_000;
@@ -23,11 +25,11 @@ const PAGE = 1_000;
 async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const form = formOf(request, '/files', 'file');
   const fields = fieldsOf(form);
-  const { model, provider } = wantedOf(request, fields);
+  const { model, provider } = placementOf(request, fields);
   const draft = {
     form,
     fields,
-    without: PLACE_FIELDS,
+    without: PLACEMENT_FIELDS,
     model: model ?? (provider === null ? firstModel(form, fields) : null),
     provider,
     ...callFactsOf(request),
@@ -36,12 +38,10 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 }
 
 /** The model of the first line of a batch file decides its deployment. */
-function firstModel(form: Form, fields: Readonly<Record<string, unknown>>): string | null {
+function firstModel(form: Form, fields: JsonObject): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;
 }
-
-const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
 
 /** Files that upstreams store for callers. */
 export const fileRoutes: readonly RouteRow[] = [
@@ -73,7 +73,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id', '/files/:id'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await getFile(scope, named(request)), scope),
+    handle: async (request, scope) => objectAnswer(await getFile(scope, objectIn(request)), scope),
   },
   {
     ...STORED_OBJECTS,
@@ -82,7 +82,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id/content', '/files/:id/content'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => unreadAnswer(await readFile(scope, named(request)), scope),
+    handle: async (request, scope) => rawAnswer(await readFile(scope, objectIn(request)), scope),
   },
   {
     ...STORED_OBJECTS,
@@ -91,6 +91,6 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id', '/files/:id'],
     answers: [200, 401, 403, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await deleteFile(scope, named(request)), scope),
+    handle: async (request, scope) => objectAnswer(await deleteFile(scope, objectIn(request)), scope),
   },
 ];

@@ -1,5 +1,5 @@
 import { getFreeTierUsage } from '../resolvers/free-tier.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
 
 /** Use of the free tier. */
 export const freeTierRoutes: readonly RouteRow[] = [

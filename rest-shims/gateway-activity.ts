@@ -1,8 +1,9 @@
 import { readGatewayActivity } from '../resolvers/gateway-activity.ts';
 import { type ActivityGroup, addedCounts, byMostSucceeded } from '../src/domain/gateway-activity/gateway-activity.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { wordsOf } from './spend-dates.ts';
-import { textParameters } from './http/schema.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { wordsOf } from './helpers/fields/report-query.ts';
+import { textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const countsOf = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | 'failed'>) => ({
   successful_requests: succeeded,
@@ -24,11 +25,7 @@ function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[])
 /** Counts of requests at the edge. */
 export const gatewayActivityRoutes: readonly RouteRow[] = [
   route({
-    method: 'GET',
-    surface: 'management',
-    category: null,
-    credential: 'required',
-    bodyLimit: 0,
+    ...MANAGEMENT_READ,
     name: 'gatewayActivity.daily',
     query: textParameters('start_date', 'end_date'),
     paths: ['/gateway/daily/activity'],

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../src/domain/json-object.ts';
-import { orForwarded } from './forwarded-providers.ts';
+import { orForwarded } from './helpers/model-call/forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
@@ -8,54 +8,57 @@ import { assertValidRequest } from '../src/domain/inference/request-validation.t
 import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/endpoint.ts';
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
-import { embedContent, isEmbedMethod } from './embed-content.ts';
-import { sourceOfCount } from './model-call/count-source.ts';
-import { callTermsOf } from './model-call/terms.ts';
-import { geminiError } from './http/dialect-errors.ts';
+import { embedContent, isEmbedMethod } from './helpers/model-call/embed-content.ts';
+import { sourceOfCount } from './helpers/model-call/count-source.ts';
+import { callTermsOf } from './helpers/model-call/terms.ts';
+import { geminiError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
-import { parseBody, parseInPart } from './http/json-body.ts';
-import { objectSchema, textParameters } from './http/schema.ts';
+import { callFactsOf, callThrough, type CallFormat } from './helpers/model-call/model-call.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
+import { parseBody, parseInPart } from './helpers/http/json-body.ts';
+import { objectSchema, textParameters } from './helpers/http/schema.ts';
 
 /** `gemini-2.5-flash:streamGenerateContent`: a model, whose name may contain slashes and colons, and a method. */
-const ASKED = /^(.+):([A-Za-z]+)$/;
+const CALL_PATH = /^(.+):([A-Za-z]+)$/;
 const METHODS = new Set(['generateContent', 'streamGenerateContent', 'countTokens']);
 
 /** The model and the method in a path. Throws NotFound for an unknown method. */
-function askedOf({ params }: HttpRequest): { readonly model: string; readonly method: string } {
+function callOf({ params }: HttpRequest): { readonly model: string; readonly method: string } {
   const tail = params['call'] ?? '';
-  const [, model = '', method = ''] = ASKED.exec(tail) ?? [];
+  const [, model = '', method = ''] = CALL_PATH.exec(tail) ?? [];
   if (!METHODS.has(method) && !isEmbedMethod(method))
     throw new NotFound('method', tail, `There is no method "${method}" of a model.`);
   return { model, method };
 }
 
 function readGenerate(request: HttpRequest): ModelRequest {
-  const { model, method } = askedOf(request);
+  const { model, method } = callOf(request);
   const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
   const { fields: body, unread } = parseInPart(request, { model, stream });
   assertValidRequest(body, GENERATE_CONTENT, unread);
-  const asked = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
-  return { ...asked, ...callFactsOf(request), ...callTermsOf(request, asked) };
+  const call = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
+  return { ...call, ...callFactsOf(request), ...callTermsOf(request, call) };
 }
 
-/** The counted request: contents, or a whole request with its system instruction and tools. */
+/** The countAnswer request: contents, or a whole request with its system instruction and tools. */
 function readCount(request: HttpRequest): ModelRequest {
-  const { model } = askedOf(request);
+  const { model } = callOf(request);
   const { body: bytes } = request;
-  const sent = parseBody(bytes);
-  const whole = sent['generateContentRequest'] ?? sent['generate_content_request'];
-  const body = { ...(isJsonObject(whole) ? whole : sent), model };
+  const input = parseBody(bytes);
+  const whole = input['generateContentRequest'] ?? input['generate_content_request'];
+  const body = { ...(isJsonObject(whole) ? whole : input), model };
   assertValidRequest(body, COUNT_CONTENT_TOKENS);
-  const asked = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
-  return { ...asked, bytes, body, ...callFactsOf(request) };
+  const call = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
+  return { ...call, bytes, body, ...callFactsOf(request) };
 }
 
-async function counted(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+async function countAnswer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, readCount(request));
-  return json({ totalTokens: tokens, litellm_count_source: sourceOfCount(by) }, { 'x-gateway-tokens-counted-by': by });
+  return json(
+    { totalTokens: tokens, litellm_count_source: sourceOfCount(by) },
+    { 'x-gateway-tokens-countAnswer-by': by },
+  );
 }
 
 const errorOf = (failure: Error): string => {
@@ -66,8 +69,8 @@ const errorOf = (failure: Error): string => {
 const FORMAT: CallFormat = { read: readGenerate, failureEvent: (failure) => eventOf(errorOf(failure)) };
 
 async function generate(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const { model, method } = askedOf(request);
-  if (method === 'countTokens') return await counted(request, scope);
+  const { model, method } = callOf(request);
+  if (method === 'countTokens') return await countAnswer(request, scope);
   if (isEmbedMethod(method)) return await embedContent(request, scope, { model, method });
   const answer = await callThrough(FORMAT, request, scope);
   const { body } = answer;

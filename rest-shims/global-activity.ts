@@ -1,18 +1,21 @@
 import { readGlobalSpend, type SpendReport } from '../resolvers/spend.ts';
 import { sumOf } from '../src/domain/spend/daily-activity.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { requiredPeriod, validatedPeriod, wordsOf } from './spend-dates.ts';
-import { days, grouping, type Grouped } from './spend-reports.ts';
-import { requiredParameters } from './http/schema.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import {
+  requiredPeriod,
+  validatedPeriod,
+  wordsOf,
+  days,
+  grouping,
+  type Grouped,
+} from './helpers/fields/report-query.ts';
+import { requiredParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   answers: [200, 400, 401],
-  bodyLimit: 0,
 } as const;
 const VALIDATING = { ...READING, answers: [200, 400, 401, 422] } as const;
 

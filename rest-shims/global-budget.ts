@@ -1,19 +1,15 @@
 import { getTotalSpend } from '../resolvers/global-budget.ts';
 import { usdNumber, ZERO_USD } from '../src/domain/money.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { textParameters } from './http/schema.ts';
-import { periodIn } from './spend-dates.ts';
-import { grouping, lastDays } from './spend-reports.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { textParameters } from './helpers/http/schema.ts';
+import { periodIn, grouping, lastDays } from './helpers/fields/report-query.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /** The spend of all calls, and their budget. */
 export const globalBudgetRoutes: readonly RouteRow[] = [
   route({
-    method: 'GET',
-    surface: 'management',
-    category: null,
-    credential: 'required',
+    ...MANAGEMENT_READ,
     answers: [200, 400, 401],
-    bodyLimit: 0,
     name: 'spend.total',
     paths: ['/global/spend'],
     query: textParameters('start_date', 'end_date'),

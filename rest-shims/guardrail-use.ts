@@ -6,8 +6,9 @@ import {
   listGuardrailRuns,
 } from '../resolvers/guardrail-use.ts';
 import type { GuardrailRun, GuardrailUse, RunResult } from '../src/domain/guardrails/guardrail-use.ts';
-import { integer, query, text } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { integer, query, text } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /** Minimum shares of intervening runs, in percent, for the states `warning` and `critical` of a guardrail. */
 const WARNS_AT = 5;
@@ -15,7 +16,7 @@ const CRITICAL_AT = 15;
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100);
 const blockedOf = ({ intervened, failed }: GuardrailUse): number => intervened + failed;
-const isPassed = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
+const passedOf = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
 
 function statusOf(share: number): string {
   if (share >= CRITICAL_AT) return 'critical';
@@ -36,7 +37,7 @@ function numbersOf(use: GuardrailUse | null) {
 }
 
 const chartOf = (days: GuardrailUseReport['days']) =>
-  days.map((use) => ({ date: use.day, passed: isPassed(use), blocked: blockedOf(use) }));
+  days.map((use) => ({ date: use.day, passed: passedOf(use), blocked: blockedOf(use) }));
 
 function renderOverview({ guardrails, days }: GuardrailUseReport) {
   const total = guardrails.reduce((sum, { runs }) => sum + runs, 0);
@@ -115,13 +116,13 @@ function periodIn(search: string) {
 }
 
 function parseLogs(search: string) {
-  const sent = readLogs(search);
-  const [limit, page] = [Number(sent.page_size), Number(sent.page)];
-  const named = Object.entries(ACTIONS).find(([, action]) => action === sent.action);
+  const parameters = readLogs(search);
+  const [limit, page] = [Number(parameters.page_size), Number(parameters.page)];
+  const named = Object.entries(ACTIONS).find(([, action]) => action === parameters.action);
   return {
-    from: sent.start_date,
-    to: sent.end_date,
-    guardrailId: sent.guardrail_id,
+    from: parameters.start_date,
+    to: parameters.end_date,
+    guardrailId: parameters.guardrail_id,
     result: (named?.[0] ?? null) as RunResult | null,
     limit,
     offset: (page - 1) * limit,
@@ -129,12 +130,8 @@ function parseLogs(search: string) {
 }
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   failures: { body: 'text' },
-  bodyLimit: 0,
 } as const satisfies Partial<RouteRow>;
 
 /** Use of guardrails. */

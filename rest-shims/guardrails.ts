@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   applyGuardrail,
   createGuardrail,
@@ -14,49 +15,41 @@ import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts
 import { shown } from '../src/domain/settings/redaction.ts';
 import {
   type FieldReader,
-  given,
+  optional,
   members,
   object,
   parseObject,
   requiredText,
   text,
   texts,
-} from './http/body-fields.ts';
-import { renderKinds, renderSettings } from './guardrail-forms.ts';
-import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { described, objectSchema } from './http/schema.ts';
-
-type SentFields = Readonly<Record<string, unknown>>;
-
-/** An object that must be there. */
-const requiredObject: FieldReader<SentFields> = described({ type: 'object' }, (sent) =>
-  sent === undefined
-    ? { rule: 'missing', message: 'Field required' }
-    : sent === null
-      ? { rule: 'dict_type', message: 'Input should be a valid dictionary' }
-      : object(sent),
-);
+  required,
+  dictionary,
+} from './helpers/http/body-fields.ts';
+import { renderKinds, renderSettings } from './helpers/answers/guardrails.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { described, objectSchema } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /** An object; null when it is null. */
-const objectOrNull: FieldReader<SentFields | null> = described({ type: ['object', 'null'] }, (sent) =>
-  sent === null ? { value: null } : object(sent),
+const objectOrNull: FieldReader<JsonObject | null> = described({ type: ['object', 'null'] }, (input) =>
+  input === null ? { value: null } : object(input),
 );
 
 const readGuardrail = members({
   guardrail_name: requiredText,
-  litellm_params: requiredObject,
-  guardrail_info: given(objectOrNull),
+  litellm_params: required(dictionary),
+  guardrail_info: optional(objectOrNull),
   guardrail_id: text,
   team_id: text,
 });
 const readPatch = members({
   guardrail_name: text,
-  litellm_params: given(objectOrNull),
-  guardrail_info: given(objectOrNull),
-  team_id: given(text),
+  litellm_params: optional(objectOrNull),
+  guardrail_info: optional(objectOrNull),
+  team_id: optional(text),
 });
 const readApplied = members({ guardrail_name: requiredText, text: requiredText, language: text, entities: texts });
-const readOuter = members({ guardrail: requiredObject });
+const readOuter = members({ guardrail: required(dictionary) });
 const WHOLE = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
 
 /** A whole guardrail: `{guardrail: {…}}`. */
@@ -80,8 +73,8 @@ function parseApplied({ body }: HttpRequest) {
 }
 
 function parseNew({ body }: HttpRequest) {
-  const { guardrail_name: name, litellm_params: params, ...sent } = parseWhole(body);
-  return { id: sent.guardrail_id, name, params, info: sent.guardrail_info ?? null, teamId: sent.team_id };
+  const { guardrail_name: name, litellm_params: params, ...input } = parseWhole(body);
+  return { id: input.guardrail_id, name, params, info: input.guardrail_info ?? null, teamId: input.team_id };
 }
 
 function parseReplaced({ body, params: { id = '' } }: HttpRequest) {
@@ -95,8 +88,8 @@ function parseReplaced({ body, params: { id = '' } }: HttpRequest) {
 }
 
 function parsePatch({ body, params: { id = '' } }: HttpRequest) {
-  const sent = readPatch(parseObject(body));
-  const { guardrail_name: name, litellm_params: changedParams, guardrail_info: info, team_id: teamId } = sent;
+  const input = readPatch(parseObject(body));
+  const { guardrail_name: name, litellm_params: changedParams, guardrail_info: info, team_id: teamId } = input;
   const patch = {
     ...(name === null ? {} : { name }),
     ...(changedParams ? { changedParams } : {}),
@@ -134,12 +127,8 @@ const renderChanged = (one: GuardrailDefinition): HttpAnswer =>
 const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   failures: { body: 'text', taken: 'conflict' },
-  bodyLimit: 0,
 } as const satisfies Partial<RouteRow>;
 const CHANGING = { ...READING, bodyLimit: 1024 * 1024 } as const;
 const LISTED = { ...READING, answers: [200, 401] } as const;

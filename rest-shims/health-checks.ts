@@ -10,21 +10,27 @@ import { checkCache, checkService, clearCache, listServices } from '../resolvers
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { fields, members, object, parseObject, requiredTexts, text as textMember } from './http/body-fields.ts';
-import { integer, query, requiredText, text } from './http/query.ts';
-import { json, route, type HttpAnswer, type RouteRow } from './http/route.ts';
-import { detailsObject } from './health.ts';
-import { merged, objectSchema } from './http/schema.ts';
+import {
+  fields,
+  members,
+  object,
+  parseObject,
+  requiredTexts,
+  text as textMember,
+  missingField,
+} from './helpers/http/body-fields.ts';
+import { integer, query, requiredText, text } from './helpers/http/query.ts';
+import { json, route, type HttpAnswer, type RouteRow } from './helpers/http/route.ts';
+import { detailsObject } from './helpers/answers/health.ts';
+import { merged, objectSchema } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const readTest = members({ litellm_params: object, model_info: object, mode: textMember });
 
 function parseTest(body: Uint8Array): ConnectionDraft {
   const { litellm_params: params, model_info: info, mode } = readTest(parseObject(body));
   const { model } = params;
-  if (typeof model !== 'string' || model === '') {
-    const path = ['body', 'litellm_params', 'model'];
-    throw new InvalidInput('The body is not valid.', [{ path, rule: 'missing', message: 'Field required' }]);
-  }
+  if (typeof model !== 'string' || model === '') throw missingField('litellm_params', 'model');
   return { model, params, info: mode === null ? info : { ...info, mode } };
 }
 
@@ -79,11 +85,7 @@ const historyObject = ({ checks, totalCount }: HealthCheckPage, search: string) 
 };
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
-  bodyLimit: 0,
+  ...MANAGEMENT_READ,
 } as const;
 
 /** A row for callers with a key whose answer never changes. */

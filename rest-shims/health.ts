@@ -1,9 +1,9 @@
 import { type Checked, checkHealth, type HealthReport } from '../resolvers/health-checks.ts';
-import { checkReadiness, type Readiness } from '../resolvers/health.ts';
-import { VERSION } from '../src/domain/version.ts';
+import { checkReadiness } from '../resolvers/health.ts';
 import { UNHEALTHY } from './errors.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { textParameters } from './http/schema.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { textParameters } from './helpers/http/schema.ts';
+import { READY, detailsObject } from './helpers/answers/health.ts';
 
 /** A deployment in a report; the members that administrators see, and those of a check, are absent without one. */
 interface EndpointRow {
@@ -20,34 +20,35 @@ interface EndpointRow {
 
 function endpointObject({ deployment, found }: Checked, details: boolean): EndpointRow {
   const { id, modelGroup, provider, upstreamModel, apiBase, warning } = deployment;
-  const who = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
-  if (!details) return who;
-  const where = {
-    ...who,
+  const named = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
+  if (!details) return named;
+  const configured = {
+    ...named,
     ...(apiBase === null ? {} : { api_base: apiBase }),
     ...(warning === null ? {} : { warning }),
   };
-  if (found === null) return where;
-  if (typeof found === 'string') return { ...where, reason: found };
+  if (found === null) return configured;
+  if (typeof found === 'string') return { ...configured, reason: found };
   const { at, latencyMs, failure } = found;
-  const how = { ...where, checked_at: at.toISOString(), latency_ms: Number(latencyMs.toFixed(3)) };
-  return failure === null ? how : { ...how, error: failure.message };
+  const checked = { ...configured, checked_at: at.toISOString(), latency_ms: Number(latencyMs.toFixed(3)) };
+  return failure === null ? checked : { ...checked, error: failure.message };
 }
 
 const wasChecked = ({ found }: Checked): boolean => found !== null && typeof found === 'object';
-const isWell = ({ found }: Checked): boolean => found !== null && typeof found === 'object' && found.failure === null;
+const isHealthy = ({ found }: Checked): boolean =>
+  found !== null && typeof found === 'object' && found.failure === null;
 
-/** Deployments that were named by the request, of which some were checked and none is well. */
+/** Whether the request names deployments, of which some were checked and none is healthy. */
 const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
   const query = new URLSearchParams(search);
   if (!query.has('model') && !query.has('model_id')) return false;
-  return checked.some(wasChecked) && !checked.some(isWell);
+  return checked.some(wasChecked) && !checked.some(isHealthy);
 };
 
 function healthObject({ checked, details }: HealthReport) {
   const shown = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
-  const healthy = shown(checked.filter(isWell));
-  const unhealthy = shown(checked.filter((one) => wasChecked(one) && !isWell(one)));
+  const healthy = shown(checked.filter(isHealthy));
+  const unhealthy = shown(checked.filter((one) => wasChecked(one) && !isHealthy(one)));
   const unchecked = shown(checked.filter((one) => !wasChecked(one)));
   return {
     healthy_endpoints: healthy,
@@ -58,39 +59,10 @@ function healthObject({ checked, details }: HealthReport) {
   };
 }
 
-/** Tells callers who are not administrators that members are missing. */
+/** Header for callers who are not administrators: some members are missing. */
 const FIELD_NOTICE = {
   'litellm-health-field-notice': 'api_base and api_version are shown to proxy administrators only',
 };
-
-/** Answer of a process that can serve. Details need a key, unless a switch opens them. */
-const READY = { status: 'healthy', db: 'connected' } as const;
-
-const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
-  catalog: {
-    source: catalog.source,
-    entries: catalog.count,
-    taken_at: catalog.takenAt.toISOString(),
-    age_seconds: catalog.ageSeconds,
-    quarantined: catalog.quarantined,
-    last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
-    last_error: catalog.lastError,
-  },
-  records_waiting: recordsWaiting,
-  // The reason of a failure is in the log and in the graph.
-  ...(reload === null
-    ? {}
-    : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
-});
-
-/** State of a process that can serve, for operators. */
-export const detailsObject = (readiness: Readiness) => ({
-  ...READY,
-  cache: null,
-  litellm_version: VERSION,
-  success_callbacks: [],
-  ...stateObject(readiness),
-});
 
 /** Probes of orchestrators and load balancers. */
 export const healthRoutes: readonly RouteRow[] = [
@@ -110,9 +82,9 @@ export const healthRoutes: readonly RouteRow[] = [
       return { model: query.get('model'), deploymentId: query.get('model_id') };
     },
     run: checkHealth,
-    render: (answered, { search }) => ({
-      ...json(healthObject(answered), answered.seesAddress ? undefined : FIELD_NOTICE),
-      ...(isUnhealthy(answered, search) ? { status: UNHEALTHY } : {}),
+    render: (report, { search }) => ({
+      ...json(healthObject(report), report.seesAddress ? undefined : FIELD_NOTICE),
+      ...(isUnhealthy(report, search) ? { status: UNHEALTHY } : {}),
     }),
   }),
   route({

@@ -13,10 +13,10 @@ import {
   TRANSLATIONS,
 } from '../src/domain/inference/endpoint.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { callThrough, openAiFormat } from './model-call/model-call.ts';
-import { isForMistral, withId } from './model-call/mistral-clients.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
-import { endpointSchema } from './http/endpoint-schema.ts';
+import { callThrough, openAiFormat } from './helpers/model-call/model-call.ts';
+import { isForMistral, withId } from './helpers/model-call/mistral-clients.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
+import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
 /** Paths at which the clients of OpenAI and Azure call an endpoint. */
 const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [

@@ -6,30 +6,26 @@ import {
   type NamedResponse,
 } from '../resolvers/responses.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { bytesOf, collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { displayName } from '../src/domain/chat/provider.ts';
-import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import type { AnswerContext } from '../src/wire/dialect.ts';
 import { createInteractionWriter, interactionFailure, interactionOf } from '../src/wire/interactions/answer.ts';
 import { responseRequestOf } from '../src/wire/interactions/request.ts';
-import { parseJson } from '../src/wire/json/fields.ts';
 import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
 import { stepsOfResponse } from '../src/wire/responses/read-answer.ts';
 import { translatedStream } from '../src/wire/translate.ts';
-import { geminiError } from './http/dialect-errors.ts';
+import { geminiError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './model-call/model-call.ts';
-import { shownResponse } from './responses.ts';
-import { parseBody } from './http/json-body.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
-import { objectSchema, textParameters } from './http/schema.ts';
+import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './helpers/model-call/model-call.ts';
+import { shownResponse } from './helpers/model-call/stored-responses.ts';
+import { parseBody } from './helpers/http/json-body.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
+import { objectSchema, textParameters } from './helpers/http/schema.ts';
+import { jsonOf, reportedFailure, withAnswer } from './helpers/model-call/translated-answers.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof createResponse>>;
 
-/** Most bytes of a complete answer. */
-const ANSWER_LIMIT = 64 * 1024 * 1024;
 const RESPONSE = openAiFormat(RESPONSES);
 
 /** Requests of Google's Interactions API are requests for responses, and their answers interactions. */
@@ -38,7 +34,7 @@ const FORMAT: CallFormat = {
     const body = responseRequestOf(parseBody(request.body));
     return RESPONSE.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) });
   },
-  call: async (scope, asked) => asInteraction(await createResponse(scope, asked)),
+  call: async (scope, request) => asInteraction(await createResponse(scope, request)),
   failureEvent(failure) {
     const error = failure instanceof DomainError ? failure : null;
     const { message, status } = geminiError(statusOf('gemini', error), error);
@@ -47,27 +43,23 @@ const FORMAT: CallFormat = {
 };
 
 async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
-  const { exchange, callId, modelGroup, deployment } = call;
-  const failed = ({ message, code }: { readonly message: string; readonly code: string | null }): UpstreamFailed =>
-    new UpstreamFailed(`litellm.APIError: APIError: ${displayName(deployment.provider)}Exception - ${message}`, {
-      provider: deployment.provider,
-      upstreamStatus: null,
-      upstreamCode: code,
-    });
+  const { exchange, callId, modelGroup } = call;
   if (exchange.streaming) {
     const createdAt = Math.floor(Date.now() / 1000);
     const about: AnswerContext = { model: modelGroup, fallbackId: callId, createdAt, includeUsage: true, body: {} };
     return call.translated((bytes) =>
-      translatedStream(bytes, RESPONSES_OUT.reader(), createInteractionWriter(about), { failed }),
+      translatedStream(bytes, RESPONSES_OUT.reader(), createInteractionWriter(about), {
+        failed: (failure) => reportedFailure(call, failure),
+      }),
     );
   }
   const interaction = await call.consume(async (stream) => {
-    const response = parseJson((await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array());
+    const response = await jsonOf(stream);
     const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
-    if (failure !== undefined) throw failed(failure);
+    if (failure !== undefined) throw reportedFailure(call, failure);
     return interactionOf(response, modelGroup);
   });
-  return call.translated(() => bytesOf(Buffer.from(JSON.stringify(interaction))));
+  return withAnswer(call, interaction);
 }
 
 function named(request: HttpRequest): NamedResponse {

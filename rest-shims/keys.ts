@@ -1,7 +1,8 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
+import { type GeneratedKey } from '../resolvers/operation/key-issue.ts';
 import {
   blockKey,
   deleteKeys,
-  type GeneratedKey,
   generateKey,
   generateServiceKey,
   getKeyInfo,
@@ -23,10 +24,10 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { KEY_SORTS, KEY_STATUSES } from '../src/domain/keys/virtual-key.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { fields, parseObject, requiredText, texts } from './http/body-fields.ts';
-import { flag, integer, query, text as queryText } from './http/query.ts';
-import { ignoredHead as namesInHead } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { fields, parseObject, requiredText, texts } from './helpers/http/body-fields.ts';
+import { flag, integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
+import { ignoredHead as namesInHead } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   KEY_CHANGE,
   KEY_CHANGES,
@@ -37,12 +38,13 @@ import {
   parseRotation,
   parseUpdate,
   parseUpdates,
-} from './key-fields.ts';
-import { RESET_BODY, resetFrom } from './limit-fields.ts';
-import { renderGenerated, renderInfo, renderListed, renderStored } from './key-rows.ts';
-import { textParameters } from './http/schema.ts';
+} from './helpers/fields/keys.ts';
+import { RESET_BODY, resetFrom } from './helpers/fields/limits.ts';
+import { renderGenerated, renderInfo, renderListed, renderStored } from './helpers/answers/keys.ts';
+import { textParameters } from './helpers/http/schema.ts';
+import { isoOf, usdOf } from './helpers/answers/limits.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const BODY_LIMIT = 1024 * 1024;
 const DEFAULT_SIZE = 10;
 const DEFAULT_ALIASES = 50;
 const MOST_SIZE = 100;
@@ -72,8 +74,8 @@ const readList = query({
 });
 
 /** Parses a query value of a fixed set. Throws InvalidInput with the field. */
-function wordOf<Word extends string>(sent: string, known: readonly Word[], fault: { field: string; message: string }) {
-  const word = known.find((one) => one === sent);
+function wordOf<Word extends string>(input: string, known: readonly Word[], fault: { field: string; message: string }) {
+  const word = known.find((one) => one === input);
   if (word === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
   return word;
 }
@@ -85,39 +87,43 @@ interface ListRequest extends KeyQuery {
 }
 
 function parseList(search: string): ListRequest {
-  const sent = readList(search);
-  const sort = wordOf(sent.sort_by ?? 'created_at', KEY_SORTS, {
+  const parameters = readList(search);
+  const sort = wordOf(parameters.sort_by ?? 'created_at', KEY_SORTS, {
     field: 'sort_by',
     message: `Invalid sort column. Must be one of: ${KEY_SORTS.join(', ')}`,
   });
-  const order = wordOf((sent.sort_order ?? 'desc').toLowerCase(), ['asc', 'desc'], {
+  const order = wordOf((parameters.sort_order ?? 'desc').toLowerCase(), ['asc', 'desc'], {
     field: 'sort_order',
     message: 'Invalid sort order. Must be one of: asc, desc',
   });
   const status =
-    sent.status === null ? null : wordOf(sent.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
-  const [page, size] = [Number(sent.page), Number(sent.size)];
-  const isPart = sent.substring_matching === true;
-  const isElsewhere = [sent.organization_id, sent.project_id, sent.access_group_id].some((id) => idOrNull(id) !== null);
+    parameters.status === null
+      ? null
+      : wordOf(parameters.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
+  const [page, size] = [Number(parameters.page), Number(parameters.size)];
+  const isPart = parameters.substring_matching === true;
+  const isElsewhere = [parameters.organization_id, parameters.project_id, parameters.access_group_id].some(
+    (id) => idOrNull(id) !== null,
+  );
   return {
     filter: {
       // No key has one of these ids: match none.
-      hash: isElsewhere ? NO_HASH : idOrNull(sent.key_hash),
-      alias: isPart ? null : idOrNull(sent.key_alias),
-      aliasPart: isPart ? idOrNull(sent.key_alias) : null,
-      teamId: idOrNull(sent.team_id),
-      userId: idOrNull(sent.user_id),
+      hash: isElsewhere ? NO_HASH : idOrNull(parameters.key_hash),
+      alias: isPart ? null : idOrNull(parameters.key_alias),
+      aliasPart: isPart ? idOrNull(parameters.key_alias) : null,
+      teamId: idOrNull(parameters.team_id),
+      userId: idOrNull(parameters.user_id),
       blocked: null,
       status,
     },
     sort,
     descending: order === 'desc',
     limit: size,
-    from: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
-    withTeams: sent.include_team_keys ?? false,
+    from: rowsBefore(page, size),
+    withTeams: parameters.include_team_keys ?? false,
     page,
     size,
-    whole: sent.return_full_object ?? false,
+    whole: parameters.return_full_object ?? false,
   };
 }
 
@@ -129,12 +135,8 @@ const readAliases = query({
 
 /** Facts of a route that changes keys. */
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
-  bodyLimit: BODY_LIMIT,
 } as const;
 
 /** Facts of a route that reads keys. */
@@ -146,7 +148,7 @@ function ignoredHead(body: Uint8Array): Readonly<Record<string, string>> {
 }
 
 /** The tags of a new key where the request names them beside its metadata. */
-function sentTags({ row }: GeneratedKey, body: Uint8Array): Readonly<Record<string, unknown>> {
+function sentTags({ row }: GeneratedKey, body: Uint8Array): JsonObject {
   const isSent = body.length > 0 && Array.isArray(parseObject(body)['tags']);
   return isSent ? { tags: row.metadata['tags'] } : {};
 }
@@ -236,9 +238,9 @@ export const keyRoutes: readonly RouteRow[] = [
     paths: ['/key/aliases'],
     answers: [200, 401, 422],
     parse({ search }) {
-      const sent = readAliases(search);
-      const [page, limit] = [Number(sent.page), Number(sent.size)];
-      return { search: sent.search, limit, from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), page };
+      const parameters = readAliases(search);
+      const [page, limit] = [Number(parameters.page), Number(parameters.size)];
+      return { search: parameters.search, limit, from: rowsBefore(page, limit), page };
     },
     run: listKeyAliases,
     render({ aliases, totalCount }, { search }) {
@@ -328,8 +330,8 @@ export const keyRoutes: readonly RouteRow[] = [
         key_hash: row.hash,
         spend: usdNumber(spend),
         previous_spend: usdNumber(before),
-        max_budget: row.maxBudget === null ? null : usdNumber(row.maxBudget),
-        budget_reset_at: row.budgetResetAt?.toISOString() ?? null,
+        max_budget: usdOf(row.maxBudget),
+        budget_reset_at: isoOf(row.budgetResetAt),
       }),
   }),
   route({

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { buildDatasetCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
 import {
   createDataset,
@@ -26,17 +27,12 @@ import {
   required,
   textOf,
   wholeOf,
-} from './http/models.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+} from './helpers/http/strict-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
-const ROW = {
-  surface: 'lens',
-  category: null,
-  credential: 'required',
-  bodyLimit: 8 * 1024 * 1024,
-} as const;
-const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
+const CHANGING = { ...LENS_CHANGE, bodyLimit: 8 * 1024 * 1024 } as const;
 
 const anyText = textOf();
 const someText = textOf({ least: 1 });
@@ -78,9 +74,9 @@ const readSave = bodyOf(
 );
 
 // The members have the names of the domain in snake case, and the readers have checked their types.
-const draftOf = ({ id: _id, source: sent, ...one }: Readonly<Record<string, unknown>>): CaseDraft => ({
+const draftOf = ({ id: _id, source: input, ...one }: JsonObject): CaseDraft => ({
   ...(camelCased(one) as CaseDraft),
-  source: { ...NO_SOURCE, ...(camelCased(sent ?? {}) as object) },
+  source: { ...NO_SOURCE, ...(camelCased(input ?? {}) as object) },
 });
 
 const KINDS = {
@@ -99,10 +95,10 @@ const KINDS = {
 } as const;
 
 /** A source, by its kind. */
-const sourceModel: Reader<DatasetSource> = (sent, path, issues: Issue[]) => {
-  const kind = (sent as { readonly kind?: unknown } | null)?.kind;
+const sourceModel: Reader<DatasetSource> = (input, path, issues: Issue[]) => {
+  const kind = (input as { readonly kind?: unknown } | null)?.kind;
   const read = kind === 'trace' || kind === 'finding' || kind === 'text' ? KINDS[kind] : null;
-  if (read !== null) return camelCased(read(sent, path, issues) ?? null) as DatasetSource;
+  if (read !== null) return camelCased(read(input, path, issues) ?? null) as DatasetSource;
   const message = "Input should be 'trace', 'finding' or 'text'";
   issues.push({ path: [...path, 'kind'], rule: 'literal_error', message });
   return undefined;
@@ -118,7 +114,7 @@ const readBuild = bodyOf(
 const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ least: 0 }), -1) }));
 const numberIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
 
-const asked = ({
+const revisionIn = ({
   params,
   search,
 }: {
@@ -150,9 +146,9 @@ const datasetJson = ({ dataset, revision, cases }: ReadDataset) => ({
 });
 
 /** Test cases from traces and findings. `/lens/datasets/build` comes before `/lens/datasets/:dataset`. */
-export const lensDatasetRows: readonly RouteRow[] = [
+export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.datasets',
     paths: ['/lens/datasets'],
     answers: [200, 401, 403],
@@ -161,10 +157,9 @@ export const lensDatasetRows: readonly RouteRow[] = [
     render: (datasets) => json(datasets.map(summaryJson)),
   }),
   route({
-    ...ROW,
+    ...CHANGING,
     name: 'lens.createDataset',
     request: readCreate.schema,
-    method: 'POST',
     paths: ['/lens/datasets'],
     answers: [200, 401, 403, 422],
     parse({ body }) {
@@ -175,10 +170,9 @@ export const lensDatasetRows: readonly RouteRow[] = [
     render: (made) => json(datasetJson(made)),
   }),
   route({
-    ...ROW,
+    ...CHANGING,
     name: 'lens.buildDataset',
     request: readBuild.schema,
-    method: 'POST',
     paths: ['/lens/datasets/build'],
     answers: [200, 401, 403, 404, 422],
     parse({ body }) {
@@ -189,20 +183,19 @@ export const lensDatasetRows: readonly RouteRow[] = [
     render: (built) => json(snakeCased(built)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.dataset',
     query: readRevision.schema,
     paths: ['/lens/datasets/:dataset'],
     answers: [200, 401, 403, 404, 422],
-    parse: asked,
+    parse: revisionIn,
     run: readDataset,
     render: (found) => json(datasetJson(found)),
   }),
   route({
-    ...ROW,
+    ...CHANGING,
     name: 'lens.saveDataset',
     request: readSave.schema,
-    method: 'POST',
     paths: ['/lens/datasets/:dataset/revisions'],
     answers: [200, 401, 403, 404, 409, 422],
     parse({ params, body }) {
@@ -213,12 +206,12 @@ export const lensDatasetRows: readonly RouteRow[] = [
     render: (saved) => json(datasetJson(saved)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.exportDataset',
     query: readRevision.schema,
     paths: ['/lens/datasets/:dataset/export'],
     answers: [200, 401, 403, 404, 422],
-    parse: asked,
+    parse: revisionIn,
     run: readDataset,
     render: (found) => ({
       headers: {
@@ -232,7 +225,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
     }),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.datasetCases',
     paths: ['/lens/datasets/:dataset/revisions/:revision/cases'],
     answers: [200, 401, 403, 404],

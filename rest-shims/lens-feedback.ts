@@ -9,16 +9,10 @@ import {
 import { snakeCased } from '../src/domain/key-case.ts';
 import { type Feedback, FEEDBACK_LIMITS } from '../src/domain/lens/feedback.ts';
 import { SUCCESS } from './errors.ts';
-import { bodyOf, modelOf, optional, orNull, queryOf, required, textOf, wholeOf } from './http/models.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { TRACES, tracesFrom } from './lens-fields.ts';
-
-const ROW = {
-  surface: 'lens',
-  category: null,
-  credential: 'required',
-  bodyLimit: 1024 * 1024,
-} as const;
+import { bodyOf, modelOf, optional, orNull, queryOf, required, textOf, wholeOf } from './helpers/http/strict-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { TRACES, tracesFrom } from './helpers/fields/lens.ts';
+import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const user = optional(textOf({ most: FEEDBACK_LIMITS.user }), '');
 const TARGET = {
@@ -27,11 +21,11 @@ const TARGET = {
   trace_ref: optional(textOf({ most: 512 }), ''),
 };
 
-const targetIn = (sent: {
+const targetIn = (input: {
   readonly trace_id: string | null;
   readonly session_id: string | null;
   readonly trace_ref: string;
-}) => ({ traceId: sent.trace_id, sessionId: sent.session_id, traceRef: sent.trace_ref });
+}) => ({ traceId: input.trace_id, sessionId: input.session_id, traceRef: input.trace_ref });
 
 const readTarget = queryOf(modelOf(TARGET));
 const readAuthored = queryOf(modelOf({ ...TARGET, user }));
@@ -45,9 +39,9 @@ const readDraft = bodyOf(
 );
 
 function draftFrom(body: Uint8Array): FeedbackDraft {
-  const sent = readDraft(body);
-  const { score, comment, user: author } = sent;
-  return assertTarget({ ...targetIn(sent), score, comment, user: author }, 'body');
+  const input = readDraft(body);
+  const { score, comment, user: author } = input;
+  return assertTarget({ ...targetIn(input), score, comment, user: author }, 'body');
 }
 
 const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback) => ({
@@ -57,14 +51,12 @@ const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback) => ({
 });
 
 /** Feedback of people about traces. */
-export const lensFeedbackRows: readonly RouteRow[] = [
+export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
-    ...ROW,
+    ...LENS_READ,
     name: 'lens.feedback',
     query: readTarget.schema,
-    method: 'GET',
     paths: ['/lens/feedback'],
-    bodyLimit: 0,
     answers: [200, 401, 403, 404, 422],
     parse: ({ search }) => assertTarget(targetIn(readTarget(search)), 'query'),
     run: listFeedback,
@@ -72,7 +64,7 @@ export const lensFeedbackRows: readonly RouteRow[] = [
       json({ trace_id: traceId, trace_ref: traceRef, feedback: feedback.map(feedbackJson) }),
   }),
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.setFeedback',
     request: readDraft.schema,
     method: 'PUT',
@@ -83,15 +75,15 @@ export const lensFeedbackRows: readonly RouteRow[] = [
     render: (feedback) => json(feedbackJson(feedback)),
   }),
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.deleteFeedback',
     query: readAuthored.schema,
     method: 'DELETE',
     paths: ['/lens/feedback'],
     answers: [204, 401, 403, 404, 422],
     parse({ search }) {
-      const sent = readAuthored(search);
-      return { ...assertTarget(targetIn(sent), 'query'), user: sent.user };
+      const parameters = readAuthored(search);
+      return { ...assertTarget(targetIn(parameters), 'query'), user: parameters.user };
     },
     run: deleteFeedback,
     render: () => ({
@@ -100,10 +92,9 @@ export const lensFeedbackRows: readonly RouteRow[] = [
     }),
   }),
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.feedbackSummary',
     request: TRACES,
-    method: 'POST',
     paths: ['/lens/feedback/summary'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => tracesFrom(body),

@@ -1,16 +1,10 @@
 import { assertSignalConfig, readSignalConfig, readTraceSignals, setSignalConfig } from '../resolvers/lens-signals.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { DEFAULT_SIGNALS, SIGNAL_LIMITS, THRESHOLDS } from '../src/domain/lens/signals.ts';
-import { bodyOf, listOf, modelOf, numberOf, optional, required, textOf } from './http/models.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { TRACES, tracesFrom } from './lens-fields.ts';
-
-const ROW = {
-  surface: 'lens',
-  category: null,
-  credential: 'required',
-  bodyLimit: 1024 * 1024,
-} as const;
+import { bodyOf, listOf, modelOf, numberOf, optional, required, textOf } from './helpers/http/strict-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { TRACES, tracesFrom } from './helpers/fields/lens.ts';
+import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const { name, shortestQuestion, question } = SIGNAL_LIMITS;
 
@@ -32,20 +26,18 @@ const readConfig = bodyOf(
 );
 
 /** Yes/no questions about every new trace. */
-export const lensSignalRows: readonly RouteRow[] = [
+export const lensSignalRoutes: readonly RouteRow[] = [
   route({
-    ...ROW,
+    ...LENS_READ,
     name: 'lens.signals',
-    method: 'GET',
     paths: ['/lens/signals'],
-    bodyLimit: 0,
     answers: [200, 401, 403],
     parse: () => undefined,
     run: readSignalConfig,
     render: (config) => json(snakeCased(config)),
   }),
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.setSignals',
     request: readConfig.schema,
     method: 'PUT',
@@ -56,10 +48,9 @@ export const lensSignalRows: readonly RouteRow[] = [
     render: (config) => json(snakeCased(config)),
   }),
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.traceSignals',
     request: TRACES,
-    method: 'POST',
     paths: ['/lens/traces/signals'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => tracesFrom(body),

@@ -3,22 +3,15 @@ import { createTracingKey, deleteTracingKey, listTracingKeys } from '../resolver
 import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { bodyOf, instantOf, modelOf, optional, orNull, type Reader, textOf } from './http/models.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-
-const ROW = {
-  surface: 'lens',
-  category: null,
-  credential: 'required',
-  bodyLimit: 1024 * 1024,
-} as const;
-const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
+import { bodyOf, instantOf, modelOf, optional, orNull, type Reader, textOf } from './helpers/http/strict-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
 
 /** A time in ISO 8601 or Unix seconds. */
-const timeOf: Reader<Date> = (sent, path, issues) =>
-  typeof sent === 'number' && Math.abs(sent) < 1e11 ? new Date(sent * 1_000) : instantOf(sent, path, issues);
+const timeOf: Reader<Date> = (input, path, issues) =>
+  typeof input === 'number' && Math.abs(input) < 1e11 ? new Date(input * 1_000) : instantOf(input, path, issues);
 
 const readDraft = bodyOf(
   modelOf({
@@ -44,12 +37,11 @@ const recordJson = (key: TracingKey) => ({
 });
 
 /** Keys that may only send traces, and the service that takes them: this process. */
-export const lensTracingKeyRows: readonly RouteRow[] = [
+export const lensTracingKeyRoutes: readonly RouteRow[] = [
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.createTracingKey',
     request: readDraft.schema,
-    method: 'POST',
     paths: ['/lens/tracing/keys'],
     answers: [200, 401, 403, 409, 422],
     parse({ body }) {
@@ -60,7 +52,7 @@ export const lensTracingKeyRows: readonly RouteRow[] = [
     render: ({ token, key }) => json({ key: token, record: recordJson(key), active: true }),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.tracingKeys',
     paths: ['/lens/tracing/keys'],
     answers: [200, 401, 403],
@@ -69,7 +61,7 @@ export const lensTracingKeyRows: readonly RouteRow[] = [
     render: (keys) => json(keys.map(recordJson)),
   }),
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'lens.deleteTracingKey',
     method: 'DELETE',
     paths: ['/lens/tracing/keys/:key'],
@@ -79,7 +71,7 @@ export const lensTracingKeyRows: readonly RouteRow[] = [
     render: () => json(true),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.service',
     paths: ['/lens/service'],
     answers: [200, 401],
@@ -100,7 +92,7 @@ export const lensTracingKeyRows: readonly RouteRow[] = [
       }),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.ingestionCredentials',
     paths: ['/lens/internal/ingestion-credentials'],
     credential: 'none',

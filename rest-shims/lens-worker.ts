@@ -15,12 +15,12 @@ import { snakeCased } from '../src/domain/key-case.ts';
 import { type RunClaim, UnknownWorker, WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { LensModelFailure } from './errors.ts';
-import { readCredential } from './http/credential.ts';
-import { integer, query, text } from './http/query.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
-import { ANALYSIS_CALL, PROGRESS, RESULT, analysisCallFrom, progressFrom, resultFrom } from './lens-fields.ts';
-import { renderRun, renderShownState } from './lens-rows.ts';
-import { objectSchema } from './http/schema.ts';
+import { readCredential } from './helpers/http/credential.ts';
+import { integer, query, text } from './helpers/http/query.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
+import { ANALYSIS_CALL, PROGRESS, RESULT, analysisCallFrom, progressFrom, resultFrom } from './helpers/fields/lens.ts';
+import { renderRun, renderShownState } from './helpers/answers/lens.ts';
+import { objectSchema } from './helpers/http/schema.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 
 const ROW = {
@@ -64,7 +64,7 @@ function claimIn({ params, headers }: HttpRequest): RunClaim {
 }
 
 /** A row for the worker that holds a run. */
-const held = (
+const claimedRow = (
   facts: Pick<RouteRow, 'name' | 'paths'> & Partial<RouteRow>,
   serve: (scope: Scope, claim: RunClaim, request: HttpRequest) => Promise<HttpAnswer>,
 ): RouteRow => ({
@@ -84,10 +84,10 @@ async function claim(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   return json({ lens_id: lensId, job: renderRun(run), findings: snakeCased(findings), reviews: null });
 }
 
-async function model(scope: Scope, asked: RunClaim, { body }: HttpRequest): Promise<HttpAnswer> {
+async function model(scope: Scope, runClaim: RunClaim, { body }: HttpRequest): Promise<HttpAnswer> {
   const call = analysisCallFrom(body);
   try {
-    const { finishReason, ...answer } = await askAnalysisModel(scope, { claim: asked, call });
+    const { finishReason, ...answer } = await askAnalysisModel(scope, { claim: runClaim, call });
     const isCut = finishReason === 'length' || finishReason === 'content_filter';
     return json(snakeCased(answer), isCut ? { 'x-litellm-lens-finish-reason': finishReason } : undefined);
   } catch (error) {
@@ -95,7 +95,7 @@ async function model(scope: Scope, asked: RunClaim, { body }: HttpRequest): Prom
   }
 }
 
-/** What workers on other machines call. Their token is in `Authorization`; the attempt of the claim in a header. */
+/** Rows for workers on other machines. Their token is in `Authorization`; the attempt of the claim in a header. */
 export const lensWorkerRoutes: readonly RouteRow[] = [
   {
     ...ROW,
@@ -105,21 +105,23 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     answers: [200, 401, 409, 422],
     handle: claim,
   },
-  held({ ...READING, name: 'lensWorker.sample', paths: ['/lens/worker/:lens/:run/sample'] }, async (scope, asked) =>
-    json(snakeCased(await chooseLensSample(scope, asked))),
+  claimedRow(
+    { ...READING, name: 'lensWorker.sample', paths: ['/lens/worker/:lens/:run/sample'] },
+    async (scope, runClaim) => json(snakeCased(await chooseLensSample(scope, runClaim))),
   ),
-  held({ ...READING, name: 'lensWorker.reviews', paths: ['/lens/worker/:lens/:run/reviews'] }, async (scope, asked) =>
-    json(snakeCased(await listReusableReviews(scope, asked))),
+  claimedRow(
+    { ...READING, name: 'lensWorker.reviews', paths: ['/lens/worker/:lens/:run/reviews'] },
+    async (scope, runClaim) => json(snakeCased(await listReusableReviews(scope, runClaim))),
   ),
-  held(
+  claimedRow(
     { ...READING, name: 'lensWorker.content', query: readContent.schema, paths: ['/lens/worker/:lens/:run/content'] },
-    async (scope, asked, { search }) => {
+    async (scope, runClaim, { search }) => {
       const { execution_id: executionId, cursor, offset } = readContent(search);
-      const wanted = { executionId: executionId ?? '', cursor: textOrNull(cursor), offset: Number(offset) };
-      return json(snakeCased(await readSampledContent(scope, { ...asked, ...wanted })));
+      const page = { executionId: executionId ?? '', cursor: textOrNull(cursor), offset: Number(offset) };
+      return json(snakeCased(await readSampledContent(scope, { ...runClaim, ...page })));
     },
   ),
-  held(
+  claimedRow(
     {
       name: 'lensWorker.model',
       request: ANALYSIS_CALL,
@@ -128,30 +130,33 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     },
     model,
   ),
-  held(
+  claimedRow(
     {
       name: 'lensWorker.progress',
       request: PROGRESS,
       paths: ['/lens/worker/:lens/:run/progress'],
       answers: [200, 401, 404, 409, 422],
     },
-    async (scope, asked, { body }) => {
-      await reportLensProgress(scope, { claim: asked, progress: progressFrom(body) });
+    async (scope, runClaim, { body }) => {
+      await reportLensProgress(scope, { claim: runClaim, progress: progressFrom(body) });
       return json(true);
     },
   ),
-  held({ name: 'lensWorker.heartbeat', paths: ['/lens/worker/:lens/:run/heartbeat'] }, async (scope, asked) => {
-    await extendLensRun(scope, asked);
-    return json(true);
-  }),
-  held(
+  claimedRow(
+    { name: 'lensWorker.heartbeat', paths: ['/lens/worker/:lens/:run/heartbeat'] },
+    async (scope, runClaim) => {
+      await extendLensRun(scope, runClaim);
+      return json(true);
+    },
+  ),
+  claimedRow(
     {
       name: 'lensWorker.result',
       request: RESULT,
       paths: ['/lens/worker/:lens/:run/result'],
       answers: [200, 401, 404, 409, 422],
     },
-    async (scope, asked, { body }) =>
-      json(renderShownState(await completeLensRun(scope, { claim: asked, result: resultFrom(body) }))),
+    async (scope, runClaim, { body }) =>
+      json(renderShownState(await completeLensRun(scope, { claim: runClaim, result: resultFrom(body) }))),
   ),
 ];

@@ -22,8 +22,8 @@ import {
 import { assignAnalysisKey, registerLensWorker, revokeLensWorker } from '../resolvers/lens-workers.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { integer, query, text } from './http/query.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { integer, query, text } from './helpers/http/query.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   LENS_SETTINGS,
   PREVIEW,
@@ -36,22 +36,10 @@ import {
   runRequestFrom,
   tracesFrom,
   workerFrom,
-} from './lens-fields.ts';
-import { lensDatasetRows } from './lens-datasets.ts';
-import { lensFeedbackRows } from './lens-feedback.ts';
-import { lensSignalRows } from './lens-signals.ts';
-import { lensTracingKeyRows } from './lens-tracing-keys.ts';
-import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './lens-rows.ts';
+} from './helpers/fields/lens.ts';
+import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './helpers/answers/lens.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-
-const CHANGING = {
-  method: 'POST',
-  surface: 'lens',
-  category: null,
-  credential: 'required',
-  bodyLimit: 1024 * 1024,
-} as const;
-const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
+import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const idOf = ({ params }: HttpRequest): string => params['lens'] ?? '';
 const named = (request: HttpRequest) => ({ id: idOf(request) });
@@ -67,7 +55,7 @@ const WORKER_COMMAND = `lensgate:${VERSION}`;
 
 const lensRows: readonly RouteRow[] = [
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.list',
     paths: ['/lens'],
     answers: [200, 401, 403],
@@ -77,7 +65,7 @@ const lensRows: readonly RouteRow[] = [
       json({ lenses: lenses.map(renderShownState), workers: workers.map(renderWorker), tracing_enabled: true }),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.create',
     request: LENS_SETTINGS,
     paths: ['/lens'],
@@ -87,7 +75,7 @@ const lensRows: readonly RouteRow[] = [
     render: (state) => json(renderState(state)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.get',
     paths: ['/lens/:lens'],
     answers: [200, 401, 403, 404],
@@ -96,7 +84,7 @@ const lensRows: readonly RouteRow[] = [
     render: (state) => json(renderShownState(state)),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.update',
     request: LENS_SETTINGS,
     method: 'PUT',
@@ -107,7 +95,7 @@ const lensRows: readonly RouteRow[] = [
     render: (state) => json(renderState(state)),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.watchAll',
     paths: ['/lens/watch-all'],
     answers: [200, 401, 403],
@@ -116,7 +104,7 @@ const lensRows: readonly RouteRow[] = [
     render: (watched) => json(watched),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.cancel',
     paths: ['/lens/:lens/cancel'],
     answers: [200, 401, 403, 404],
@@ -125,7 +113,7 @@ const lensRows: readonly RouteRow[] = [
     render: (state) => json(renderState(state)),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.finding',
     request: findingStatusFrom.schema,
     method: 'PATCH',
@@ -143,7 +131,7 @@ const lensRows: readonly RouteRow[] = [
 
 const runRows: readonly RouteRow[] = [
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.run',
     request: RUN_REQUEST,
     paths: ['/lens/:lens/runs'],
@@ -153,7 +141,7 @@ const runRows: readonly RouteRow[] = [
     render: (state) => json(renderState(state)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.runs',
     query: readOffset.schema,
     paths: ['/lens/:lens/runs'],
@@ -167,7 +155,7 @@ const runRows: readonly RouteRow[] = [
     render: ({ items }) => json(items.map(renderListedRun)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.readRun',
     paths: ['/lens/:lens/runs/:run'],
     answers: [200, 401, 403, 404],
@@ -176,7 +164,7 @@ const runRows: readonly RouteRow[] = [
     render: (run) => json(renderRun(run)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.reviews',
     query: readAfter.schema,
     paths: ['/lens/:lens/runs/:run/reviews'],
@@ -186,7 +174,7 @@ const runRows: readonly RouteRow[] = [
     render: (page) => json(snakeCased(page)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.execution',
     query: readContent.schema,
     paths: ['/lens/:lens/executions/:execution'],
@@ -203,7 +191,7 @@ const runRows: readonly RouteRow[] = [
 
 const activityRows: readonly RouteRow[] = [
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.preview',
     request: PREVIEW,
     paths: ['/lens/preview/sample'],
@@ -213,7 +201,7 @@ const activityRows: readonly RouteRow[] = [
     render: (sample) => json(snakeCased(sample)),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.agents',
     paths: ['/lens/agents'],
     answers: [200, 401, 403],
@@ -222,7 +210,7 @@ const activityRows: readonly RouteRow[] = [
     render: (agents) => json(agents),
   }),
   route({
-    ...READING,
+    ...LENS_READ,
     name: 'lens.activity',
     paths: ['/lens/activity/available'],
     answers: [200, 401, 403],
@@ -231,7 +219,7 @@ const activityRows: readonly RouteRow[] = [
     render: (available) => json(available),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.traceFindings',
     request: TRACES,
     paths: ['/lens/traces/findings'],
@@ -244,7 +232,7 @@ const activityRows: readonly RouteRow[] = [
 
 const workerRows: readonly RouteRow[] = [
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.registerWorker',
     request: workerFrom.schema,
     paths: ['/lens/workers/register'],
@@ -257,7 +245,7 @@ const workerRows: readonly RouteRow[] = [
     render: ({ worker, token }) => json({ worker: renderWorker(worker), token, image: WORKER_COMMAND, managed: false }),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.billingKey',
     request: analysisKeyFrom.schema,
     method: 'PUT',
@@ -271,7 +259,7 @@ const workerRows: readonly RouteRow[] = [
     render: (worker) => json(renderWorker(worker)),
   }),
   route({
-    ...CHANGING,
+    ...LENS_CHANGE,
     name: 'lens.revokeWorker',
     method: 'DELETE',
     paths: ['/lens/workers/:worker'],
@@ -283,13 +271,4 @@ const workerRows: readonly RouteRow[] = [
 ];
 
 /** Lenses, their runs, findings and workers. Paths of one segment come before `/lens/:lens`. */
-export const lensRoutes: readonly RouteRow[] = [
-  ...lensFeedbackRows,
-  ...lensDatasetRows,
-  ...lensTracingKeyRows,
-  ...lensSignalRows,
-  ...activityRows,
-  ...workerRows,
-  ...lensRows,
-  ...runRows,
-];
+export const lensRoutes: readonly RouteRow[] = [...activityRows, ...workerRows, ...lensRows, ...runRows];

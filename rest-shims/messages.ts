@@ -1,18 +1,18 @@
-import { orForwarded } from './forwarded-providers.ts';
+import { orForwarded } from './helpers/model-call/forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError, NotFound } from '../src/domain/errors.ts';
 import { assertValidRequest, mistyped } from '../src/domain/inference/request-validation.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
-import { sourceOfCount } from './model-call/count-source.ts';
-import { callTermsOf } from './model-call/terms.ts';
-import { anthropicError } from './http/dialect-errors.ts';
+import { sourceOfCount } from './helpers/model-call/count-source.ts';
+import { callTermsOf } from './helpers/model-call/terms.ts';
+import { anthropicError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { parseInPart } from './http/json-body.ts';
-import { endpointSchema } from './http/endpoint-schema.ts';
+import { callFactsOf, callThrough, type CallFormat } from './helpers/model-call/model-call.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { parseInPart } from './helpers/http/json-body.ts';
+import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
 /** Headers that select the version of the dialect. An upstream of the same dialect gets them. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
@@ -39,8 +39,8 @@ function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   assertValidRequest(body, endpoint, unread);
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
-  const asked = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
-  return { ...asked, forwarded: forwardedOf(request), ...callFactsOf(request), ...callTermsOf(request, asked) };
+  const call = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
+  return { ...call, forwarded: forwardedOf(request), ...callFactsOf(request), ...callTermsOf(request, call) };
 }
 
 function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>> {

@@ -1,7 +1,7 @@
 import { readMetrics } from '../resolvers/metrics.ts';
-import { route, type RouteRow } from './http/route.ts';
+import { route, type RouteRow } from './helpers/http/route.ts';
 
-/** What a Prometheus server reads. */
+/** Metrics for a Prometheus server. */
 export const metricsRoutes: readonly RouteRow[] = [
   route({
     name: 'metrics.read',

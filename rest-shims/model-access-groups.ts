@@ -7,12 +7,13 @@ import {
   updateModelAccessGroup,
 } from '../resolvers/model-access-groups.ts';
 import type { ModelAccessGroup } from '../src/domain/deployments/model-access-groups.ts';
-import { type FieldReader, fields, requiredText, texts } from './http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { type FieldReader, fields, requiredText, texts } from './helpers/http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 /** A list of texts; null when left out. */
-const someTexts: FieldReader<readonly string[] | null> = (sent) =>
-  sent === undefined || sent === null ? { value: null } : texts(sent);
+const someTexts: FieldReader<readonly string[] | null> = (input) =>
+  input === undefined || input === null ? { value: null } : texts(input);
 
 const MEMBERS = { model_names: someTexts, model_ids: someTexts };
 const readNew = fields({ access_group: requiredText, ...MEMBERS });
@@ -33,9 +34,7 @@ const renderGroup = ({ name, models, deployments }: ModelAccessGroup) => ({
 });
 
 const COMMON = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'detail', taken: 'conflict' },
 } as const;
 const READING = { ...COMMON, method: 'GET', bodyLimit: 0 } as const;

@@ -9,9 +9,11 @@ import {
 import { shownParameters } from '../src/domain/deployments/parameters.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { flag, integer, query as queryOf, text } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { textParameters } from './http/schema.ts';
+import { flag, integer, query as queryOf, text } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { textParameters } from './helpers/http/schema.ts';
+import { groupObject } from './helpers/answers/model-groups.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 /** Prices of a deployment without a price: unknown, not free. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
@@ -76,50 +78,6 @@ const stampsOf = (stored: NonNullable<KnownModel['stored']>) => ({
   updated_by: stored.updatedBy,
 });
 
-/** Capabilities of a group: true when every deployment has them. */
-const ABILITIES = [
-  'supports_function_calling',
-  'supports_parallel_function_calling',
-  'supports_vision',
-  'supports_reasoning',
-  'supports_web_search',
-] as const;
-
-/** Limits of stored deployments, which a group has the sum of. */
-const LIMITS = ['tpm', 'rpm'] as const;
-
-const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) =>
-  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Readonly<Record<Name, Value>>;
-
-/** A model with the limits, prices and capabilities of its deployments. */
-export function groupObject(name: string, members: readonly KnownModel[]) {
-  const rows = members.map(({ entry, deployment }) => {
-    return { ...entry?.row, ...deployment.priceOverrides };
-  });
-  const greatest = (member: string): number | null => {
-    const values = rows.flatMap((row) => (typeof row[member] === 'number' ? [row[member]] : []));
-    return values.length === 0 ? null : Math.max(...values);
-  };
-  const total = (member: string): number | null => {
-    const values = members.flatMap(({ stored }) => {
-      const value = stored?.params[member];
-      return typeof value === 'number' ? [value] : [];
-    });
-    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
-  };
-  return {
-    model_group: name,
-    providers: [...new Set(members.map(({ deployment }) => deployment.provider))],
-    mode: members[0]?.entry?.mode ?? null,
-    max_input_tokens: greatest('max_input_tokens'),
-    max_output_tokens: greatest('max_output_tokens'),
-    input_cost_per_token: greatest('input_cost_per_token'),
-    output_cost_per_token: greatest('output_cost_per_token'),
-    ...recordOf(LIMITS, total),
-    ...recordOf(ABILITIES, (ability) => rows.every((row) => row[ability] === true)),
-  };
-}
-
 const readPage = queryOf({
   page: integer({ least: 1, otherwise: 1 }),
   size: integer({ least: 1, most: 1_000, otherwise: 50 }),
@@ -136,24 +94,24 @@ const readPage = queryOf({
 });
 
 function parsePage(search: string): ModelPageDraft {
-  const asked = readPage(search);
-  const sort = MODEL_SORTS.find((one) => one === asked.sortBy) ?? null;
-  const order = asked.sortOrder?.toLowerCase() ?? 'asc';
-  if (asked.sortBy !== null && order !== 'asc' && order !== 'desc')
-    throw new InvalidInput(`Invalid sortOrder: ${asked.sortOrder}. Must be 'asc' or 'desc'.`, [], {
+  const parameters = readPage(search);
+  const sort = MODEL_SORTS.find((one) => one === parameters.sortBy) ?? null;
+  const order = parameters.sortOrder?.toLowerCase() ?? 'asc';
+  if (parameters.sortBy !== null && order !== 'asc' && order !== 'desc')
+    throw new InvalidInput(`Invalid sortOrder: ${parameters.sortOrder}. Must be 'asc' or 'desc'.`, [], {
       field: 'sortOrder',
     });
   return {
-    page: Number(asked.page),
-    size: Number(asked.size),
-    name: asked.model,
-    deploymentId: asked.modelId,
-    search: asked.search,
-    accessGroup: asked.access_group,
-    onlyWildcards: asked.wildcard_only ?? false,
-    onlyOwn: asked.user_models_only ?? false,
-    teamId: asked.teamId || null,
-    withTeams: asked.include_team_models ?? false,
+    page: Number(parameters.page),
+    size: Number(parameters.size),
+    name: parameters.model,
+    deploymentId: parameters.modelId,
+    search: parameters.search,
+    accessGroup: parameters.access_group,
+    onlyWildcards: parameters.wildcard_only ?? false,
+    onlyOwn: parameters.user_models_only ?? false,
+    teamId: parameters.teamId || null,
+    withTeams: parameters.include_team_models ?? false,
     sort,
     descending: order === 'desc',
   };
@@ -202,9 +160,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     query: readPage.schema,
     method: 'GET',
     paths: ['/v2/model/info'],
-    surface: 'management',
-    category: null,
-    credential: 'required',
+    ...MANAGEMENT,
     answers: [200, 400, 401, 403, 404, 422],
     failures: { body: 'text' },
     bodyLimit: 0,
@@ -246,9 +202,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     query: readDeprecations.schema,
     method: 'GET',
     paths: ['/v1/model/deprecations', '/model/deprecations'],
-    surface: 'management',
-    category: null,
-    credential: 'required',
+    ...MANAGEMENT,
     answers: [200, 401, 422],
     bodyLimit: 0,
     parse: ({ search }) => ({ withinDays: Number(readDeprecations(search).warn_within_days) }),

@@ -1,12 +1,12 @@
-import { getModel, listModelsOf } from '../resolvers/models.ts';
+import { getModel, listModels, listModelsOf } from '../resolvers/models.ts';
 import { FALLBACK_TYPES, type FallbackType } from '../src/domain/fallbacks/fallback.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { generateContentModel, generateContentModelList } from './generate-content-models.ts';
-import { isForMistral } from './model-call/mistral-clients.ts';
-import { messagesModel, messagesModelList } from './messages-models.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { isForTypesafe, typesafeModel } from './typesafe-models.ts';
-import { textParameters } from './http/schema.ts';
+import { generateContentModel, generateContentModelList } from './helpers/answers/generate-content-models.ts';
+import { isForMistral } from './helpers/model-call/mistral-clients.ts';
+import { MESSAGES_MODELS_LIMIT, messagesModel, messagesModelList } from './helpers/answers/messages-models.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { isForTypesafe, typesafeModel } from './helpers/answers/typesafe-models.ts';
+import { merged, objectSchema, textParameters } from './helpers/http/schema.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
@@ -50,8 +50,8 @@ const isForGoogle = ({ headers }: HttpRequest): boolean =>
 /** Fallbacks that a request asks for; null for none. Throws InvalidInput. */
 function fallbackTypeIn(query: URLSearchParams): FallbackType | null {
   if (query.get('include_metadata')?.toLowerCase() !== 'true') return null;
-  const sent = query.get('fallback_type') ?? 'general';
-  const type = FALLBACK_TYPES.find((one) => one === sent);
+  const input = query.get('fallback_type') ?? 'general';
+  const type = FALLBACK_TYPES.find((one) => one === input);
   if (type !== undefined) return type;
   throw new InvalidInput(`Invalid fallback_type. It must be one of: ${FALLBACK_TYPES.join(', ')}`, [], {
     field: 'fallback_type',
@@ -61,9 +61,21 @@ function fallbackTypeIn(query: URLSearchParams): FallbackType | null {
 const withWildcards = ({ search }: HttpRequest): boolean =>
   new URLSearchParams(search).get('return_wildcard_routes')?.toLowerCase() === 'true';
 
-/** Lists of callable models. */
+/** Facts of all rows. They call no model, so they are not counted as activity. */
+const READING = {
+  method: 'GET',
+  surface: 'proxy',
+  category: null,
+  credential: 'required',
+  bodyLimit: 0,
+} as const;
+const READING_FOR_GOOGLE = { ...READING, surface: 'gemini', keyParameter: 'key' } as const;
+const READING_FOR_ANTHROPIC = { ...READING, surface: 'anthropic' } as const;
+
+/** Callable models, in the formats of OpenAI, Google and Anthropic. */
 export const modelRoutes: readonly RouteRow[] = [
   route({
+    ...READING,
     name: 'models.list',
     query: textParameters(
       'return_wildcard_routes',
@@ -73,13 +85,8 @@ export const modelRoutes: readonly RouteRow[] = [
       'include_metadata',
       'fallback_type',
     ),
-    method: 'GET',
     paths: ['/v1/models', '/models', '/ide/models', '/cursor/models', '/cursor/v1/models'],
-    surface: 'proxy',
-    category: null,
-    credential: 'required',
     answers: [200, 400, 401, 403, 404, 422],
-    bodyLimit: 0,
     parse(request) {
       const query = new URLSearchParams(request.search);
       const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
@@ -90,28 +97,24 @@ export const modelRoutes: readonly RouteRow[] = [
     },
     run: listModelsOf,
     render(models, request) {
-      if (isForAnthropic(request)) return messagesModelList(models, request);
+      if (isForAnthropic(request)) return json(messagesModelList(models, request));
       if (isForGoogle(request)) return json(generateContentModelList(models, request));
-      const isAsked = fallbackTypeIn(new URLSearchParams(request.search)) !== null;
+      const withFallbacks = fallbackTypeIn(new URLSearchParams(request.search)) !== null;
       const membersOf = isForMistral(request) ? mistralMembers : () => ({});
       const data = models.map((model) => ({
         ...modelObject(model),
         ...membersOf(model),
-        ...(isAsked ? { metadata: { fallbacks: model.fallbacks } } : {}),
+        ...(withFallbacks ? { metadata: { fallbacks: model.fallbacks } } : {}),
       }));
       const forTypesafe = isForTypesafe(request) ? { models: models.map(typesafeModel) } : {};
       return json({ object: 'list', data, ...forTypesafe });
     },
   }),
   route({
+    ...READING,
     name: 'models.get',
-    method: 'GET',
     paths: ['/v1/models/{*model}', '/models/{*model}'],
-    surface: 'proxy',
-    category: null,
-    credential: 'required',
     answers: [200, 401, 404],
-    bodyLimit: 0,
     parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
     render(model, request) {
@@ -119,5 +122,46 @@ export const modelRoutes: readonly RouteRow[] = [
       if (isForGoogle(request)) return json(generateContentModel(model));
       return json({ ...modelObject(model), ...(isForMistral(request) ? mistralMembers(model) : {}) });
     },
+  }),
+  route({
+    ...READING_FOR_GOOGLE,
+    name: 'content.models',
+    query: textParameters('pageSize', 'pageToken'),
+    paths: ['/v1beta/models', '/gemini/v1beta/models'],
+    answers: [200, 400, 401],
+    parse: () => ({ withWildcards: false }),
+    run: listModels,
+    render: (models, request) => json(generateContentModelList(models, request)),
+  }),
+  route({
+    ...READING_FOR_GOOGLE,
+    name: 'content.model',
+    paths: ['/v1beta/models/{*model}', '/gemini/v1beta/models/{*model}'],
+    answers: [200, 401, 404],
+    parse: ({ params }) => ({ id: params['model'] ?? '' }),
+    run: getModel,
+    render: (model) => json(generateContentModel(model)),
+  }),
+  route({
+    ...READING_FOR_ANTHROPIC,
+    name: 'messages.models',
+    query: merged(
+      textParameters('before_id', 'after_id'),
+      objectSchema({ limit: { type: 'integer', minimum: 1, maximum: MESSAGES_MODELS_LIMIT } }),
+    ),
+    paths: ['/anthropic/v1/models'],
+    answers: [200, 400, 401],
+    parse: () => ({ withWildcards: false }),
+    run: listModels,
+    render: (models, request) => json(messagesModelList(models, request)),
+  }),
+  route({
+    ...READING_FOR_ANTHROPIC,
+    name: 'messages.model',
+    paths: ['/anthropic/v1/models/{*model}'],
+    answers: [200, 401, 404],
+    parse: ({ params }) => ({ id: params['model'] ?? '' }),
+    run: getModel,
+    render: (model) => json(messagesModel(model)),
   }),
 ];

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   addOrganizationMembers,
   removeOrganizationMember,
@@ -13,11 +14,10 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../resolvers/organizations.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
 import { type Organization, ORGANIZATION_ROLES } from '../src/domain/organizations/organization.ts';
 import {
   fields,
-  given,
+  optional,
   members,
   object,
   oneOf,
@@ -26,9 +26,10 @@ import {
   requiredTexts,
   text,
   texts,
-} from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+} from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderBudgetTable } from './helpers/answers/limits.ts';
 import {
   renamedLimits,
   BUDGET_MEMBERS,
@@ -38,42 +39,39 @@ import {
   defined,
   limitsFrom,
   renamed,
-  renderBudgetTable,
-} from './limit-fields.ts';
-import { assertNamesUser } from './member-fields.ts';
-import { teamColumns } from './team-rows.ts';
-import { renderUserRow } from './user-rows.ts';
+} from './helpers/fields/limits.ts';
+import { assertNamesUser } from './helpers/fields/members.ts';
+import { teamColumns } from './helpers/answers/teams.ts';
+import { renderUserRow } from './helpers/answers/users.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
-import { type JsonSchema, merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
+import { merged, objectSchema, requiredParameters, textParameters, oneOrMany } from './helpers/http/schema.ts';
+import { missingParameters } from './helpers/http/query.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-type SentFields = Readonly<Record<string, unknown>>;
-
-const readMembers = members({ models: given(texts), metadata: given(object) });
+const readMembers = members({ models: optional(texts), metadata: optional(object) });
 const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
-const readChanged = members({ organization_id: requiredText, organization_alias: given(text) });
+const readChanged = members({ organization_id: requiredText, organization_alias: optional(text) });
 
-const patchOf = (sent: SentFields) => ({ ...defined(readMembers(sent)), ...metadataMembersOf(sent) });
+const patchOf = (input: JsonObject) => ({ ...defined(readMembers(input)), ...metadataMembersOf(input) });
 
 function parseNew(body: Uint8Array) {
-  const sent = parseObject(body);
-  const { organization_id: id, organization_alias: alias, budget_id: budgetId } = readNew(sent);
-  return { id, alias, budgetId, patch: patchOf(sent), limits: budgetFrom(sent) };
+  const input = parseObject(body);
+  const { organization_id: id, organization_alias: alias, budget_id: budgetId } = readNew(input);
+  return { id, alias, budgetId, patch: patchOf(input), limits: budgetFrom(input) };
 }
 
 function parseChange(body: Uint8Array) {
-  const sent = parseObject(body);
-  const { organization_id: id, organization_alias: alias } = readChanged(sent);
-  const patch = { ...patchOf(sent), ...defined({ alias: alias ?? undefined }) };
-  return { id, patch, limits: budgetFrom(sent) };
+  const input = parseObject(body);
+  const { organization_id: id, organization_alias: alias } = readChanged(input);
+  const patch = { ...patchOf(input), ...defined({ alias: alias ?? undefined }) };
+  return { id, patch, limits: budgetFrom(input) };
 }
 
 function parseNamed(search: string) {
   const id = new URLSearchParams(search).get('organization_id');
   if (id !== null) return { id };
-  throw new InvalidInput('The query is not valid.', [
-    { path: ['query', 'organization_id'], rule: 'missing', message: 'Field required' },
-  ]);
+  throw missingParameters('organization_id');
 }
 
 const IN_ORGANIZATION = { max_budget_in_organization: 'max_budget' };
@@ -81,29 +79,29 @@ const readId = members({ organization_id: requiredText });
 const readMember = members({ user_id: text, user_email: text, role: oneOf(ORGANIZATION_ROLES) });
 const readOneMember = members({ organization_id: requiredText, user_id: requiredText });
 /** One member, or several. */
-const MEMBER: JsonSchema = { anyOf: [readMember.schema, { type: 'array', items: readMember.schema }] };
+const MEMBER = oneOrMany(readMember.schema);
 const readRole = members({ role: oneOf(ORGANIZATION_ROLES) });
 
 function parseAddition(body: Uint8Array) {
-  const sent = parseObject(body);
-  const { member } = sent;
+  const input = parseObject(body);
+  const { member } = input;
   const list: readonly unknown[] = Array.isArray(member) ? member : [member];
   const wanted = list.map((one): WantedOrganizationMember => {
-    const inner: SentFields = typeof one === 'object' && one !== null ? { ...one } : {};
+    const inner: JsonObject = typeof one === 'object' && one !== null ? { ...one } : {};
     assertNamesUser(inner, ['body', 'member']);
     const { user_id: userId, user_email: email, role } = readMember(inner);
     return { userId, email, role: role ?? 'internal_user' };
   });
-  return { id: readId(sent).organization_id, members: wanted, limits: limitsFrom(renamed(sent, IN_ORGANIZATION)) };
+  return { id: readId(input).organization_id, members: wanted, limits: limitsFrom(renamed(input, IN_ORGANIZATION)) };
 }
 
 function parseMember(body: Uint8Array) {
-  const sent = parseObject(body);
-  const { organization_id: id, user_id: userId } = readOneMember(sent);
+  const input = parseObject(body);
+  const { organization_id: id, user_id: userId } = readOneMember(input);
   return {
     named: { id, userId },
-    role: readRole(sent).role,
-    limits: limitsFrom(renamed(sent, IN_ORGANIZATION)),
+    role: readRole(input).role,
+    limits: limitsFrom(renamed(input, IN_ORGANIZATION)),
   };
 }
 
@@ -140,13 +138,9 @@ const renderOrganization = ({ organization, budget, members: all, teams, spend }
 });
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
   failures: { body: 'detail' },
-  bodyLimit: 1024 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 const NAMED = [200, 400, 401, 403, 404, 422] as const;
@@ -191,8 +185,8 @@ export const organizationRoutes: readonly RouteRow[] = namingIgnored([
     query: textParameters('org_id', 'org_alias'),
     paths: ['/organization/list'],
     parse({ search }) {
-      const sent = new URLSearchParams(search);
-      return { id: sent.get('org_id'), aliasPart: sent.get('org_alias') };
+      const parameters = new URLSearchParams(search);
+      return { id: parameters.get('org_id'), aliasPart: parameters.get('org_alias') };
     },
     run: listOrganizations,
     render: (views) => json(views.map(renderOrganization)),

@@ -5,12 +5,11 @@ import {
   listTeamEndpoints,
   updateEndpoint,
 } from '../resolvers/pass-through-endpoints.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import { shownHeaders } from '../src/domain/pass-through/headers.ts';
 import {
   flagOf,
-  given,
+  optional,
   listOf,
   members,
   number,
@@ -19,19 +18,21 @@ import {
   recordOf,
   requiredText,
   text,
-} from './http/body-fields.ts';
-import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { requiredParameters, textParameters } from './http/schema.ts';
+} from './helpers/http/body-fields.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { missingParameters } from './helpers/http/query.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const settings = {
-  headers: given(recordOf(text)),
-  default_query_params: given(recordOf(text)),
+  headers: optional(recordOf(text)),
+  default_query_params: optional(recordOf(text)),
   include_subpath: flagOf,
   cost_per_request: number,
-  timeout: given(number),
+  timeout: optional(number),
   auth: flagOf,
-  guardrails: given(object),
-  methods: given(listOf(text)),
+  guardrails: optional(object),
+  methods: optional(listOf(text)),
   forward_headers: flagOf,
 } as const;
 
@@ -41,26 +42,26 @@ const readPatch = members({ path: text, target: text, ...settings });
 type SentFields = Omit<ReturnType<typeof readPatch>, 'path' | 'target'>;
 
 /** Settings of a request. Those that were left out or null are absent. */
-const patchOf = (sent: SentFields): EndpointPatch => ({
-  ...(sent.headers ? { headers: sent.headers } : {}),
-  ...(sent.default_query_params ? { defaultQuery: sent.default_query_params } : {}),
-  ...(sent.include_subpath === null ? {} : { includeSubpath: sent.include_subpath }),
-  ...(sent.cost_per_request === null ? {} : { costPerRequest: sent.cost_per_request }),
-  ...(sent.timeout === undefined ? {} : { timeoutSeconds: sent.timeout }),
-  ...(sent.auth === null ? {} : { auth: sent.auth }),
-  ...(sent.guardrails === undefined ? {} : { guardrails: sent.guardrails }),
-  ...(sent.methods === undefined ? {} : { methods: sent.methods?.map((method) => method.toUpperCase()) ?? null }),
-  ...(sent.forward_headers === null ? {} : { forwardHeaders: sent.forward_headers }),
+const patchOf = (input: SentFields): EndpointPatch => ({
+  ...(input.headers ? { headers: input.headers } : {}),
+  ...(input.default_query_params ? { defaultQuery: input.default_query_params } : {}),
+  ...(input.include_subpath === null ? {} : { includeSubpath: input.include_subpath }),
+  ...(input.cost_per_request === null ? {} : { costPerRequest: input.cost_per_request }),
+  ...(input.timeout === undefined ? {} : { timeoutSeconds: input.timeout }),
+  ...(input.auth === null ? {} : { auth: input.auth }),
+  ...(input.guardrails === undefined ? {} : { guardrails: input.guardrails }),
+  ...(input.methods === undefined ? {} : { methods: input.methods?.map((method) => method.toUpperCase()) ?? null }),
+  ...(input.forward_headers === null ? {} : { forwardHeaders: input.forward_headers }),
 });
 
 function parseDraft({ body }: HttpRequest) {
-  const { id, path, target, ...sent } = readDraft(parseObject(body));
-  return { id, path, target, ...patchOf(sent) };
+  const { id, path, target, ...input } = readDraft(parseObject(body));
+  return { id, path, target, ...patchOf(input) };
 }
 
 function parseChange({ body, params }: HttpRequest) {
-  const { path, target, ...sent } = readPatch(parseObject(body));
-  const patch = { ...patchOf(sent), ...(path === null ? {} : { path }), ...(target === null ? {} : { target }) };
+  const { path, target, ...input } = readPatch(parseObject(body));
+  const patch = { ...patchOf(input), ...(path === null ? {} : { path }), ...(target === null ? {} : { target }) };
   return { id: params['id'] ?? '', patch };
 }
 
@@ -69,8 +70,7 @@ const idIn = ({ search }: HttpRequest): string | null => new URLSearchParams(sea
 function requiredId(request: HttpRequest): { readonly id: string } {
   const id = idIn(request);
   if (id !== null) return { id };
-  const issue = { path: ['query', 'endpoint_id'], rule: 'missing', message: 'Field required', input: null };
-  throw new InvalidInput('The query is not valid.', [issue]);
+  throw missingParameters('endpoint_id');
 }
 
 /** An entry as administrators see it: values of headers that may be credentials are masked. */
@@ -94,9 +94,7 @@ const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>
   json({ endpoints: endpoints.map(rendered) });
 
 const MANAGED = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'detail' },
 } as const satisfies Partial<RouteRow>;
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   createProject,
   deleteProjects,
@@ -9,7 +10,7 @@ import {
 import {
   fields,
   flagOf,
-  given,
+  optional,
   members,
   object,
   parseObject,
@@ -17,60 +18,59 @@ import {
   requiredTexts,
   text,
   texts,
-} from './http/body-fields.ts';
-import { GUARDRAIL_READERS } from './key-metadata.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+} from './helpers/http/body-fields.ts';
+import { GUARDRAIL_READERS } from './helpers/fields/key-metadata.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderBudgetTable } from './helpers/answers/limits.ts';
 import {
   BUDGET_MEMBERS,
   budgetFrom,
   defined,
   metadataMembersOf,
   MODEL_LIMITS,
-  renderBudgetTable,
-} from './limit-fields.ts';
-import { merged, textParameters } from './http/schema.ts';
+  withMetadataMembers,
+} from './helpers/fields/limits.ts';
+import { merged, textParameters } from './helpers/http/schema.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
-
-type SentFields = Readonly<Record<string, unknown>>;
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readMembers = members({
-  project_alias: given(text),
-  description: given(text),
-  models: given(texts),
-  tags: given(texts),
-  metadata: given(object),
-  blocked: given(flagOf),
+  project_alias: optional(text),
+  description: optional(text),
+  models: optional(texts),
+  tags: optional(texts),
+  metadata: optional(object),
+  blocked: optional(flagOf),
   budget_id: text,
 });
-const readMetadata = members<SentFields>(GUARDRAIL_READERS);
+const readMetadata = members<JsonObject>(GUARDRAIL_READERS);
 const readNew = members({ team_id: requiredText, project_id: text });
-const readChanged = members({ project_id: requiredText, team_id: given(text) });
+const readChanged = members({ project_id: requiredText, team_id: optional(text) });
 
-function settingsOf(sent: SentFields) {
-  const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(sent);
-  const metadataMembers = { ...defined(readMetadata(sent)), ...metadataMembersOf(sent).metadataMembers };
+function settingsOf(input: JsonObject) {
+  const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(input);
   return {
     patch: {
       ...defined(read),
       ...defined({ alias, blocked: blocked ?? undefined }),
-      ...(Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers }),
+      ...withMetadataMembers({ ...readMetadata(input), ...metadataMembersOf(input).metadataMembers }),
     },
-    budget: { budgetId, limits: budgetFrom(sent) },
+    budget: { budgetId, limits: budgetFrom(input) },
   };
 }
 
 function parseNew(body: Uint8Array) {
-  const sent = parseObject(body);
-  const { team_id: teamId, project_id: id } = readNew(sent);
-  return { id, teamId, ...settingsOf(sent) };
+  const input = parseObject(body);
+  const { team_id: teamId, project_id: id } = readNew(input);
+  return { id, teamId, ...settingsOf(input) };
 }
 
 function parseChange(body: Uint8Array) {
-  const sent = parseObject(body);
-  const { project_id: id, team_id: teamId } = readChanged(sent);
-  const { patch, budget } = settingsOf(sent);
+  const input = parseObject(body);
+  const { project_id: id, team_id: teamId } = readChanged(input);
+  const { patch, budget } = settingsOf(input);
   return { id, patch: { ...patch, ...defined({ teamId: teamId ?? undefined }) }, budget };
 }
 
@@ -95,13 +95,9 @@ const renderProject = ({ project, budget, spend }: ProjectView) => ({
 });
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
   failures: { body: 'named', param: 'project_id' },
-  bodyLimit: 1024 * 1024,
 } as const;
 
 const readIds = fields({ project_ids: requiredTexts });

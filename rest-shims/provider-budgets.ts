@@ -1,27 +1,25 @@
 import { listProviderBudgets, type ProviderBudget } from '../resolvers/provider-budgets.ts';
 import { usdNumber } from '../src/domain/money.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { isoOf, usdOf } from './helpers/answers/limits.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const renderBudget = ({ provider, limit, duration, spent, resetAt }: ProviderBudget) =>
   [
     provider,
     {
-      budget_limit: limit === null ? null : usdNumber(limit),
+      budget_limit: usdOf(limit),
       time_period: duration,
       spend: usdNumber(spent),
-      budget_reset_at: resetAt?.toISOString() ?? null,
+      budget_reset_at: isoOf(resetAt),
     },
   ] as const;
 
 /** Budgets of providers. */
 export const providerBudgetRoutes: readonly RouteRow[] = [
   route({
-    method: 'GET',
-    surface: 'management',
-    category: null,
-    credential: 'required',
+    ...MANAGEMENT_READ,
     answers: [200, 401],
-    bodyLimit: 0,
     name: 'providerBudgets.list',
     paths: ['/provider/budgets'],
     parse: () => undefined,

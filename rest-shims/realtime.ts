@@ -8,13 +8,13 @@ import type { SocketMessage } from '../src/domain/realtime/sockets.ts';
 import { Secret } from '../src/domain/secret.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { errorEvent } from '../src/wire/realtime/error-event.ts';
-import { readCredential, requireCredential } from './http/credential.ts';
-import { proxyError } from './http/dialect-errors.ts';
+import { readCredential, requireCredential } from './helpers/http/credential.ts';
+import { proxyError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { noUpgrade, offeredProtocols, type UpgradeRequest } from './http/handshake.ts';
-import { ownLabels } from './model-call/labels.ts';
-import { callFactsOf, headerText } from './model-call/model-call.ts';
-import type { RouteRow } from './http/route.ts';
+import { noUpgrade, offeredProtocols, type UpgradeRequest } from './helpers/http/handshake.ts';
+import { ownLabels } from './helpers/model-call/labels.ts';
+import { callFactsOf, headerText } from './helpers/model-call/model-call.ts';
+import type { RouteRow } from './helpers/http/route.ts';
 
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
 
@@ -53,7 +53,7 @@ export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
 }
 
 /** Selected subprotocol; never the one with the key. Browsers require one of the offered protocols. */
-export function chosenProtocol(headers: IncomingHttpHeaders): string | null {
+export function selectedProtocol(headers: IncomingHttpHeaders): string | null {
   const names = offeredProtocols(headers);
   return [REALTIME_PROTOCOL, BETA_PROTOCOL].find((name) => names.includes(name)) ?? null;
 }

@@ -13,12 +13,12 @@ import {
   RESPONSES,
 } from '../src/domain/inference/endpoint.ts';
 import { parseJson } from '../src/wire/json/fields.ts';
-import { fields, object, oneOf, requiredText } from './http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { parseBody } from './http/json-body.ts';
-import { sourceOfCount } from './model-call/count-source.ts';
-import { callFactsOf } from './model-call/model-call.ts';
-import { merged, objectSchema, requiredParameters } from './http/schema.ts';
+import { fields, object, oneOf, requiredText } from './helpers/http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { parseBody } from './helpers/http/json-body.ts';
+import { sourceOfCount } from './helpers/model-call/count-source.ts';
+import { callFactsOf } from './helpers/model-call/model-call.ts';
+import { merged, objectSchema, requiredParameters } from './helpers/http/schema.ts';
 
 /** Endpoints of `call_type` in a request that is only transformed. */
 const CALL_TYPES = {
@@ -43,8 +43,8 @@ const readModel = fields<{ model: string }>({ model: requiredText });
 
 function requestOf(endpoint: Endpoint, body: RequestBody, request: HttpRequest): ModelRequest {
   const bytes = Buffer.from(JSON.stringify(body));
-  const asked = { endpoint, model: String(body['model']), stream: body['stream'] === true, bytes, body };
-  return { ...asked, includeUsage: false, ...callFactsOf(request) };
+  const call = { endpoint, model: String(body['model']), stream: body['stream'] === true, bytes, body };
+  return { ...call, includeUsage: false, ...callFactsOf(request) };
 }
 
 /** The request whose tokens are counted. Throws InvalidInput. */
@@ -58,7 +58,7 @@ function readCount(request: HttpRequest): ModelRequest {
   return requestOf(COUNT_CHAT_TOKENS, { model, messages: [{ role: 'user', content: prompt }] }, request);
 }
 
-/** What the rows have in common. They call no model, so they are not counted as activity. */
+/** Facts of all rows. They call no model, so they are not counted as activity. */
 const ROW = { surface: 'catalog', category: null, credential: 'required' } as const satisfies Partial<RouteRow>;
 
 /** Requests that are examined but not sent. */
@@ -81,7 +81,7 @@ export const requestRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: 'setting',
     parse: readCount,
-    run: async (scope, asked: ModelRequest) => ({ ...(await countTokens(scope, asked)), model: asked.model }),
+    run: async (scope, request: ModelRequest) => ({ ...(await countTokens(scope, request)), model: request.model }),
     render: ({ tokens, by, model }) =>
       json({
         total_tokens: tokens,

@@ -10,12 +10,12 @@ import type { RequestedTurn, ReadMessage, Turn } from '../src/domain/responses/t
 import { VERSION } from '../src/domain/version.ts';
 import { socketMessages } from '../src/wire/responses/socket-messages.ts';
 import { ResponseWriter } from '../src/wire/responses/write-answer.ts';
-import { callTermsOf } from './model-call/terms.ts';
-import { noUpgrade, type UpgradeRequest } from './http/handshake.ts';
-import { callFactsOf } from './model-call/model-call.ts';
-import { errorEventOf, faultIn, laneOf, readEvent, unsteered } from './response-events.ts';
-import { RESPONSE_PATHS } from './responses.ts';
-import type { RouteRow } from './http/route.ts';
+import { callTermsOf } from './helpers/model-call/terms.ts';
+import { noUpgrade, type UpgradeRequest } from './helpers/http/handshake.ts';
+import { callFactsOf } from './helpers/model-call/model-call.ts';
+import { errorEventOf, faultIn, laneOf, readEvent, unsteered } from './helpers/model-call/response-events.ts';
+import { RESPONSE_PATHS } from './helpers/model-call/stored-responses.ts';
+import type { RouteRow } from './helpers/http/route.ts';
 
 /** The Responses API over a WebSocket, at the paths of the HTTP route. */
 export const responseSocketRow: RouteRow = {
@@ -39,7 +39,7 @@ export const responseSocketRoutes: readonly RouteRow[] = [responseSocketRow];
 export const RESPONSE_SOCKET_HEAD: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
 
 /** Context of one client's messages. */
-interface Reading {
+interface ClientContext {
   readonly request: UpgradeRequest;
   readonly memory: TurnMemory;
   /** Scope of a turn, with the current state of the caller's key. Throws Unauthenticated. */
@@ -58,7 +58,7 @@ export interface ResponseReader {
 /** Most named lanes of one connection; OpenAI's limit. */
 const MOST_LANES = 32;
 
-export function createResponseReader(reading: Reading): ResponseReader {
+export function createResponseReader(context: ClientContext): ResponseReader {
   const names = new Set<string>();
 
   function claim(streamId: string): void {
@@ -81,9 +81,9 @@ export function createResponseReader(reading: Reading): ResponseReader {
         if (event['type'] === 'response.steer') return { kind: 'answer', message: messageOf(unsteered(event)) };
         streamId = laneOf(event);
         if (streamId !== null) claim(streamId);
-        return createdTurn({ event, bytes, streamId }, reading);
+        return turnOf({ event, bytes, streamId }, context);
       } catch (failure) {
-        return refusedTurn(failure, streamId, reading);
+        return refusedTurn(failure, streamId, context);
       }
     },
   };
@@ -92,7 +92,7 @@ export function createResponseReader(reading: Reading): ResponseReader {
 const messageOf = (event: object): SocketMessage => ({ bytes: Buffer.from(JSON.stringify(event)), binary: false });
 
 /** An invalid message. It is refused in lane order, so that clients can assign the error to its request. */
-function refusedTurn(failure: unknown, streamId: string | null, { failed }: Reading): RequestedTurn {
+function refusedTurn(failure: unknown, streamId: string | null, { failed }: ClientContext): RequestedTurn {
   return {
     kind: 'turn',
     lane: streamId ?? '',
@@ -116,8 +116,8 @@ interface CreateEvent {
   readonly streamId: string | null;
 }
 
-function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: Reading): RequestedTurn {
-  const { event, streamId } = asked;
+function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: ClientContext): RequestedTurn {
+  const { event, streamId } = create;
   const lane = streamId ?? '';
   const previous = event['previous_response_id'];
   let scope: Scope | null = null;
@@ -151,11 +151,11 @@ function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: 
   return {
     kind: 'turn',
     lane,
-    size: asked.bytes.length,
+    size: create.bytes.length,
     async begin(signal) {
       try {
         scope = await scopeFor(signal);
-        const turn = { request: requestOf(asked, request), memory, lane };
+        const turn = { request: requestOf(create, request), memory, lane };
         return event['generate'] === false ? await prepared(scope, turn, streamId) : await startTurn(scope, turn);
       } catch (failure) {
         removePrevious();
@@ -172,12 +172,12 @@ function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: 
 
 /** Parses an event to a model request. Throws InvalidInput. */
 function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRequest): ModelRequest {
-  const { type: _type, stream_id: _streamId, generate = null, ...asked } = event;
+  const { type: _type, stream_id: _streamId, generate = null, ...members } = event;
   if (generate !== null && typeof generate !== 'boolean') throw mistyped('generate', 'a boolean', RESPONSES);
-  if (asked['background'] === true)
+  if (members['background'] === true)
     throw faultIn('background', 'unsupported', "The parameter 'background' is not supported on a WebSocket.");
-  const model = asked['model'] ?? new URLSearchParams(search).get('model');
-  const body: RequestBody = { ...asked, model, stream: true };
+  const model = members['model'] ?? new URLSearchParams(search).get('model');
+  const body: RequestBody = { ...members, model, stream: true };
   assertValidRequest(body, RESPONSES);
   const request = { endpoint: RESPONSES, model: String(body['model']), stream: true, includeUsage: false, bytes, body };
   // Members of the connection are not sent upstream.

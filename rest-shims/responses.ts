@@ -1,4 +1,3 @@
-import { isJsonObject } from '../src/domain/json-object.ts';
 import {
   cancelResponse,
   createResponse,
@@ -10,22 +9,18 @@ import {
 } from '../resolvers/responses.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { type ByteSink, type ByteStream, collect } from '../src/domain/bytes.ts';
-import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import { type ByteSink, type ByteStream } from '../src/domain/bytes.ts';
+import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { COUNT_RESPONSE_TOKENS, RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
-import { parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
-import { renamedResponse } from '../src/wire/responses/rename.ts';
-import { proxyError } from './http/dialect-errors.ts';
+import { proxyError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { pageOf, pageSchema } from './upstream-objects.ts';
-import { sourceOfCount } from './model-call/count-source.ts';
-import { callFactsOf, callThrough, headOf, type CallFormat, openAiFormat } from './model-call/model-call.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
-import { endpointSchema } from './http/endpoint-schema.ts';
-
-/** Most bytes of an answer about a stored response. */
-const ANSWER_LIMIT = 64 * 1024 * 1024;
+import { pageOf, pageSchema } from './helpers/model-call/upstream-objects.ts';
+import { sourceOfCount } from './helpers/model-call/count-source.ts';
+import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './helpers/model-call/model-call.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
+import { endpointSchema } from './helpers/http/endpoint-schema.ts';
+import { shownResponse, RESPONSE_PATHS } from './helpers/model-call/stored-responses.ts';
 
 const compactFormat: CallFormat = { ...openAiFormat(RESPONSES_COMPACT), call: createResponse };
 const countFormat = openAiFormat(COUNT_RESPONSE_TOKENS);
@@ -104,44 +99,13 @@ const named = (request: HttpRequest): NamedResponse => {
 const MOST_ITEMS = 100;
 const USUAL_ITEMS = 20;
 
-/**
- * Answers with a response that the gateway stores, or relays the upstream's answer under public names and ids. `formOf` gives
- * another form to either; none when absent.
- */
-export async function shownResponse(
-  run: () => Promise<ResponseAnswer>,
-  scope: Scope,
-  formOf?: (response: unknown) => unknown,
-): Promise<HttpAnswer> {
-  const answered = await run();
-  if (answered.kind === 'stored') return json(formOf === undefined ? answered.value : formOf(answered.value));
-  const { call, idOf } = answered;
-  return call.consume(async (stream) => {
-    const bytes = (await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array();
-    const value = parseJson(bytes);
-    const { provider } = call.deployment;
-    if (!isJsonObject(value))
-      throw new UpstreamFailed("The upstream's answer cannot be used: it is no JSON.", {
-        provider,
-        upstreamStatus: null,
-      });
-    // A wildcard group does not contain the model name of the call.
-    const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
-    const renamed = renamedResponse(bytes, value, { model, idOf });
-    const body = formOf === undefined ? renamed : Buffer.from(JSON.stringify(formOf(parseJson(renamed))));
-    return { head: headOf(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
-  });
-}
-
-/** Paths of the Responses API. */
-export const RESPONSE_PATHS = ['/v1/responses', '/responses', '/openai/v1/responses'] as const;
 const under = (tail: string): RouteRow['paths'] => [
   `${RESPONSE_PATHS[0]}${tail}`,
   `${RESPONSE_PATHS[1]}${tail}`,
   `${RESPONSE_PATHS[2]}${tail}`,
 ];
 
-function keptRow(
+function storedRow(
   facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers' | 'query'>,
   run: (scope: Scope, request: HttpRequest) => Promise<ResponseAnswer>,
 ): RouteRow {
@@ -198,15 +162,15 @@ export const responseRoutes: readonly RouteRow[] = [
     bodyLimit: 'setting',
     handle: inputTokens,
   },
-  keptRow(
+  storedRow(
     { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 403, 404, 500, 503] },
     (scope, request) => getResponse(scope, named(request)),
   ),
-  keptRow(
+  storedRow(
     { name: 'responses.delete', method: 'DELETE', paths: under('/:id'), answers: [200, 401, 403, 404, 500, 503] },
     (scope, request) => deleteResponse(scope, named(request)),
   ),
-  keptRow(
+  storedRow(
     {
       name: 'responses.inputItems',
       query: pageSchema(MOST_ITEMS),
@@ -219,7 +183,7 @@ export const responseRoutes: readonly RouteRow[] = [
       return listResponseItems(scope, { ...named(request), page });
     },
   ),
-  keptRow(
+  storedRow(
     {
       name: 'responses.cancel',
       method: 'POST',

@@ -2,9 +2,9 @@ import { listPublicEndpoints } from '../resolvers/public-endpoints.ts';
 import { listPublicModels, type PublicModelPage } from '../resolvers/public-models.ts';
 import { PROVIDER_NAMES } from '../src/domain/chat/provider.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { integer, query } from './http/query.ts';
-import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
-import { groupObject } from './model-info.ts';
+import { integer, query } from './helpers/http/query.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
+import { groupObject } from './helpers/answers/model-groups.ts';
 
 const OPEN = {
   method: 'GET',

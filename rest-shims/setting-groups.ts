@@ -8,8 +8,8 @@ import {
   updateSettingGroup,
 } from '../resolvers/setting-groups.ts';
 import type { GroupName } from '../src/domain/settings/setting-groups.ts';
-import { parseObject } from './http/body-fields.ts';
-import { json, route, type RouteFacts, type RouteRow } from './http/route.ts';
+import { parseObject } from './helpers/http/body-fields.ts';
+import { json, route, type RouteFacts, type RouteRow } from './helpers/http/route.ts';
 import {
   eventsSchema,
   eventValues,
@@ -19,8 +19,9 @@ import {
   renderCallbacks,
   renderRouterFields,
   renderRouterSettings,
-} from './setting-group-rows.ts';
-import type { FailureForm } from './http/failure-form.ts';
+} from './helpers/answers/setting-groups.ts';
+import type { FailureForm } from './helpers/http/failure-form.ts';
+import { MANAGEMENT, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /** A group on the wire: its paths and the form of its answers. */
 interface GroupRows {
@@ -102,9 +103,8 @@ const GROUPS: readonly GroupRows[] = [
   }),
 ];
 
-const ROW = { surface: 'management', category: null, credential: 'required' } as const;
-const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
-const CHANGING = { ...ROW, answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
+const READING = { ...MANAGEMENT_READ, answers: [200, 401] } as const;
+const CHANGING = { ...MANAGEMENT, answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
 
 function rowsOf({ group: name, named, read, write: [method, path], form, subject, failures }: GroupRows): RouteRow[] {
   const { rendered, changed } = GROUP_FORMS[form];

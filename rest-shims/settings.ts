@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import type { SettingView } from '../src/domain/settings/ownership.ts';
 import type { SectionUpdates } from '../src/domain/settings/config-update.ts';
 import {
@@ -13,17 +14,18 @@ import {
 import {
   fields,
   type FieldReader,
-  given,
+  optional,
   literal,
   members,
   object,
   parseObject,
   requiredText,
   requiredValue,
-} from './http/body-fields.ts';
-import { query, requiredLiteral, requiredText as requiredParameter } from './http/query.ts';
-import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
-import { renderListed } from './setting-rows.ts';
+} from './helpers/http/body-fields.ts';
+import { query, requiredLiteral, requiredText as requiredParameter } from './helpers/http/query.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderListed } from './helpers/answers/settings.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const GENERAL = 'general_settings';
 
@@ -33,7 +35,7 @@ const readUpdate = fields({ field_name: requiredText, field_value: requiredValue
 const readRemoval = fields({ field_name: requiredText, config_type: literal(GENERAL) });
 const readCallback = fields({ callback_name: requiredText });
 
-const section: FieldReader<Readonly<Record<string, unknown>> | undefined> = given(object);
+const section: FieldReader<JsonObject | undefined> = optional(object);
 const readSections = members({
   general_settings: section,
   litellm_settings: section,
@@ -43,7 +45,7 @@ const readSections = members({
 
 /** The sections that were sent. */
 const parseSections = (body: Uint8Array): SectionUpdates =>
-  Object.fromEntries(Object.entries(readSections(parseObject(body))).filter(([, sent]) => sent !== undefined));
+  Object.fromEntries(Object.entries(readSections(parseObject(body))).filter(([, input]) => input !== undefined));
 
 const renderView = ({ name, source, editable, declaredValue, effectiveValue }: SettingView): HttpAnswer =>
   json({ field_name: name, field_value: source === 'config' ? declaredValue : effectiveValue, source, editable });
@@ -55,9 +57,7 @@ function renderStored(result: StoredResult): HttpAnswer {
 }
 
 const ROW = {
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT,
   failures: { body: 'detail' },
 } as const;
 const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;

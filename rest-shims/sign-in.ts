@@ -4,11 +4,11 @@ import { getPageSettings } from '../resolvers/setting-groups.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CODE_SECONDS } from '../src/domain/users/one-time-codes.ts';
 import { SUCCESS } from './errors.ts';
-import { fields, requiredText, text } from './http/body-fields.ts';
-import { CSRF_COOKIE, SESSION_COOKIE } from './http/session-cookie.ts';
-import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { isForeign, LOGIN_ID } from './command-line-login.ts';
-import { signInPage, welcomePage } from './sign-in-page.ts';
+import { fields, requiredText, text } from './helpers/http/body-fields.ts';
+import { CSRF_COOKIE, SESSION_COOKIE } from './helpers/http/session-cookie.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { isForeign, LOGIN_ID } from './helpers/fields/sign-in.ts';
+import { signInPage, welcomePage } from './helpers/pages/sign-in.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 
@@ -39,7 +39,7 @@ function loginOf(search: string): string | null {
   return query.get('source') === 'litellm-cli' && LOGIN_ID.test(id) ? id : null;
 }
 
-/** Where a browser goes after it signed in. */
+/** Page after a sign-in. */
 const TARGET = '/ui?login=success';
 
 /** Headers that set the cookies of a session. */

@@ -4,15 +4,14 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { rateText, type Rate, type Usd, usdNumber } from '../src/domain/money.ts';
 import { list, object as objectIn, text as textIn } from '../src/wire/json/fields.ts';
 import { usageOf } from '../src/wire/chat-completions/answer.ts';
-import { fields, parseObject, requiredText, wholeNumber } from './http/body-fields.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { objectSchema } from './http/schema.ts';
+import { fields, parseObject, requiredText, wholeNumber } from './helpers/http/body-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { objectSchema } from './helpers/http/schema.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const POSTING = {
+  ...MANAGEMENT,
   method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
   bodyLimit: 'setting',
 } as const;
 
@@ -28,25 +27,26 @@ const readEstimate = fields({
 });
 
 /** A count of a body; absent is zero. Throws InvalidInput below zero. */
-function countOf(sent: number | null, name: string): number {
-  if (sent === null || sent >= 0) return sent ?? 0;
+function countOf(input: number | null, name: string): number {
+  if (input === null || input >= 0) return input ?? 0;
   const message = 'Input should be greater than or equal to 0';
   throw new InvalidInput('The body is not valid.', [{ path: ['body', name], rule: 'greater_than_equal', message }]);
 }
 
 function parseEstimate(body: Uint8Array) {
-  const sent = readEstimate(body);
+  const input = readEstimate(body);
   const usage: Usage = {
-    inputTokens: countOf(sent.input_tokens, 'input_tokens'),
-    outputTokens: countOf(sent.output_tokens, 'output_tokens'),
-    cacheReadTokens: countOf(sent.cache_read_input_tokens, 'cache_read_input_tokens'),
-    cacheWriteTokens: countOf(sent.cache_creation_input_tokens, 'cache_creation_input_tokens'),
-    reasoningTokens: countOf(sent.reasoning_tokens, 'reasoning_tokens'),
+    inputTokens: countOf(input.input_tokens, 'input_tokens'),
+    outputTokens: countOf(input.output_tokens, 'output_tokens'),
+    cacheReadTokens: countOf(input.cache_read_input_tokens, 'cache_read_input_tokens'),
+    cacheWriteTokens: countOf(input.cache_creation_input_tokens, 'cache_creation_input_tokens'),
+    reasoningTokens: countOf(input.reasoning_tokens, 'reasoning_tokens'),
   };
-  const ofDay = sent.num_requests_per_day === null ? null : countOf(sent.num_requests_per_day, 'num_requests_per_day');
+  const ofDay =
+    input.num_requests_per_day === null ? null : countOf(input.num_requests_per_day, 'num_requests_per_day');
   const ofMonth =
-    sent.num_requests_per_month === null ? null : countOf(sent.num_requests_per_month, 'num_requests_per_month');
-  return { model: sent.model, usage, ofDay, ofMonth };
+    input.num_requests_per_month === null ? null : countOf(input.num_requests_per_month, 'num_requests_per_month');
+  return { model: input.model, usage, ofDay, ofMonth };
 }
 
 const rateNumber = (rate: Rate | null): number | null => (rate === null ? null : Number(rateText(rate)));
@@ -103,14 +103,14 @@ const unpriceable = (message: string): InvalidInput => new InvalidInput(message,
 
 /** A model with messages, or a completion with its usage. Throws InvalidInput. */
 function parseCall(body: Uint8Array): CallToPrice {
-  const sent = parseObject(body);
-  const completion = objectIn(sent['completion_response']);
-  const model = textIn(sent['model']) ?? textIn(completion['model']);
+  const input = parseObject(body);
+  const completion = objectIn(input['completion_response']);
+  const model = textIn(input['model']) ?? textIn(completion['model']);
   if (model === null) throw unpriceable("Bad Request - Either 'model' or 'completion_response' must be provided");
   const usage = usageOf(completion['usage']);
   if (usage !== null) return { model, usage };
-  if (!Array.isArray(sent['messages'])) throw unpriceable("Bad Request - 'messages' must be provided with 'model'");
-  return { model, messages: list(sent['messages']) };
+  if (!Array.isArray(input['messages'])) throw unpriceable("Bad Request - 'messages' must be provided with 'model'");
+  return { model, messages: list(input['messages']) };
 }
 
 /** Estimated costs of calls. */

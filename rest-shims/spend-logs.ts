@@ -3,31 +3,33 @@ import { type GroupingRequest, findSpendContent, listSpend, readSpend, type Spen
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom, usdNumber } from '../src/domain/money.ts';
 import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
-import { dayText, momentFrom, type Period, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { dayText, momentFrom, type Period } from '../src/domain/spend/report-dates.ts';
 import { type FieldValues, SPEND_SORTS, type SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { integer, query } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { renderStored } from './key-rows.ts';
-import { listOf, periodIn, requiredPeriod, wordsOf } from './spend-dates.ts';
-import { renderLog, renderLogItem } from './spend-rows.ts';
-import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
+import { integer, query, missingParameters, rowsBefore } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderStored } from './helpers/answers/keys.ts';
+import {
+  listOf,
+  periodIn,
+  requiredPeriod,
+  wordsOf,
+  MOST_REPORT_GROUPS,
+  lastDays,
+} from './helpers/fields/report-query.ts';
+import { renderLog, renderLogItem } from './helpers/answers/spend-logs.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /** Most rows of a list without pages, the newest. */
 const MOST_ROWS = 1_000;
 const PAGE_SIZE = 50;
-/** Most groups of a report. */
-const MOST_GROUPS = 100_000;
 /** Most keys of the list by spend. */
 const MOST_KEYS = 1_000;
 
 /** Facts of a route that reads spend. */
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   answers: [200, 400, 401],
-  bodyLimit: 0,
 } as const;
 
 const readPage = query({
@@ -83,7 +85,12 @@ function parseLogs(search: string): LogsRequest {
     return {
       kind: 'days',
       period,
-      grouping: { filter, by: ['key', 'user', 'model'], bucket: { ms: DAY_MS, offsetMs: 0 }, limit: MOST_GROUPS },
+      grouping: {
+        filter,
+        by: ['key', 'user', 'model'],
+        bucket: { ms: DAY_MS, offsetMs: 0 },
+        limit: MOST_REPORT_GROUPS,
+      },
     };
   return { kind: 'rows', query: { filter, sort: 'startTime', descending: true, limit: MOST_ROWS, from: 0 } };
 }
@@ -111,10 +118,10 @@ function renderDays(groups: readonly SpendGroup[], { to }: Period) {
 }
 
 /** A moment of a query. Throws InvalidInput. */
-function requiredMoment(sent: string): Date {
-  const moment = momentFrom(sent);
+function requiredMoment(input: string): Date {
+  const moment = momentFrom(input);
   if (moment !== null) return moment;
-  const message = `Invalid date format: ${sent.slice(0, 40)}. Expected: 'YYYY-MM-DD HH:MM:SS'`;
+  const message = `Invalid date format: ${input.slice(0, 40)}. Expected: 'YYYY-MM-DD HH:MM:SS'`;
   throw new InvalidInput(message, [], { field: 'log_date' });
 }
 
@@ -129,8 +136,8 @@ function momentsIn(search: string): Period {
 
 function sortIn(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
   const word = wordsOf(search);
-  const asked = word('sort_by') ?? 'startTime';
-  const sort = SPEND_SORTS.find((one) => one === asked);
+  const column = word('sort_by') ?? 'startTime';
+  const sort = SPEND_SORTS.find((one) => one === column);
   if (sort !== undefined) return { sort, descending: word('sort_order')?.toLowerCase() !== 'asc' };
   throw new InvalidInput(`Invalid sort column. Must be one of: ${SPEND_SORTS.join(', ')}`, [], { field: 'sort_by' });
 }
@@ -138,8 +145,8 @@ function sortIn(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
 function costsIn(search: string): Pick<SpendQuery['filter'], 'minCost' | 'maxCost'> {
   const word = wordsOf(search);
   const amountOf = (name: string) => {
-    const sent = word(name);
-    const amount = sent === null ? undefined : usdFrom(sent);
+    const input = word(name);
+    const amount = input === null ? undefined : usdFrom(input);
     if (amount !== null) return amount;
     throw new InvalidInput('The query is not valid.', [
       { path: ['query', name], rule: 'float_parsing', message: 'Input should be a valid number' },
@@ -154,8 +161,8 @@ interface PagedQuery extends SpendQuery {
 }
 
 function pagedQuery(search: string, period: Period | null): PagedQuery {
-  const sent = readPage(search);
-  const [page, limit] = [Number(sent.page), Number(sent.page_size)];
+  const parameters = readPage(search);
+  const [page, limit] = [Number(parameters.page), Number(parameters.page_size)];
   const keyAlias = wordsOf(search)('key_alias');
   return {
     filter: {
@@ -168,27 +175,25 @@ function pagedQuery(search: string, period: Period | null): PagedQuery {
     },
     ...sortIn(search),
     limit,
-    from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+    from: rowsBefore(page, limit),
     page,
   };
 }
 
 /** The form of a page, with its rows. */
 const renderPage = <Row>(search: string, total: number, data: readonly Row[]) => {
-  const sent = readPage(search);
-  const size = Number(sent.page_size);
-  return { data, total, page: Number(sent.page), page_size: size, total_pages: Math.ceil(total / size) };
+  const parameters = readPage(search);
+  const size = Number(parameters.page_size);
+  return { data, total, page: Number(parameters.page), page_size: size, total_pages: Math.ceil(total / size) };
 };
 
 function parseSession(search: string): PagedQuery {
   if (wordsOf(search)('session_id') !== null) return pagedQuery(search, null);
-  throw new InvalidInput('The query is not valid.', [
-    { path: ['query', 'session_id'], rule: 'missing', message: 'Field required' },
-  ]);
+  throw missingParameters('session_id');
 }
 
 /** Stored messages: parsed where they are complete JSON, else text. */
-function keptValue(text: string): unknown {
+function storedValue(text: string): unknown {
   if (text === '') return {};
   try {
     return JSON.parse(text) as unknown;
@@ -199,12 +204,12 @@ function keptValue(text: string): unknown {
 
 /** Sums of one field over a period, the last 30 days without one. */
 const groupedBy = (search: string, by: GroupingRequest['by'], any: FieldValues): GroupingRequest => ({
-  filter: { ...(periodIn(search) ?? usualPeriod(new Date())), any },
+  filter: { ...(periodIn(search) ?? lastDays()), any },
   by,
-  limit: MOST_GROUPS,
+  limit: MOST_REPORT_GROUPS,
 });
 
-/** The user of a query that is compared with the groups of a report. */
+/** Users with their spend; a single null when the query names a user without spend, as in the reference. */
 function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
   const users = groups.flatMap(({ of, cost }) =>
     of.user === null || of.user === undefined ? [] : [{ user_id: of.user, spend: usdNumber(cost) }],
@@ -219,10 +224,10 @@ export const spendLogRoutes: readonly RouteRow[] = [
     query: LOG_FILTER,
     paths: ['/spend/logs'],
     parse: ({ search }) => parseLogs(search),
-    run: async (scope, asked) =>
-      asked.kind === 'rows'
-        ? { kind: asked.kind, list: await listSpend(scope, asked.query) }
-        : { ...asked, report: await readSpend(scope, asked.grouping) },
+    run: async (scope, request) =>
+      request.kind === 'rows'
+        ? { kind: request.kind, list: await listSpend(scope, request.query) }
+        : { ...request, report: await readSpend(scope, request.grouping) },
     render: (result) =>
       json(
         result.kind === 'rows'
@@ -276,7 +281,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
       json(
         content === null
           ? null
-          : { messages: keptValue(content.input), response: keptValue(content.output), proxy_server_request: {} },
+          : { messages: storedValue(content.input), response: storedValue(content.output), proxy_server_request: {} },
       ),
   }),
   route({

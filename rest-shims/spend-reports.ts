@@ -8,63 +8,38 @@ import {
 import { resetAllSpend } from '../resolvers/spend-resets.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type Usd, usdNumber } from '../src/domain/money.ts';
-import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
-import { dayText, type Period, usualPeriod } from '../src/domain/spend/report-dates.ts';
-import type { FieldValues, SpendField, SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
+import { sumOf } from '../src/domain/spend/daily-activity.ts';
+import { type Period } from '../src/domain/spend/report-dates.ts';
+import type { SpendField, SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { text } from '../src/wire/json/fields.ts';
-import { parseObject } from './http/body-fields.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { listOf, periodIn, requiredPeriod, validatedPeriod, wordsOf } from './spend-dates.ts';
-import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
+import { parseObject } from './helpers/http/body-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import {
+  periodIn,
+  requiredPeriod,
+  validatedPeriod,
+  wordsOf,
+  fieldsIn,
+  MOST_REPORT_GROUPS,
+  grouping,
+  lastDays,
+  days,
+  type Grouped,
+} from './helpers/fields/report-query.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Most groups of a report. */
-const MOST_GROUPS = 100_000;
 const BODY_LIMIT = 64 * 1024;
 /** Name of calls without a team. */
 const UNASSIGNED = 'Unassigned';
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_READ,
   answers: [200, 400, 401],
-  bodyLimit: 0,
 } as const;
 
 const usd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
 const usdOf = (groups: readonly SpendSums[]): number => usd(sumOf(groups));
-
-export interface Grouped {
-  readonly by: readonly SpendField[];
-  readonly any?: FieldValues;
-  readonly byDay?: boolean;
-}
-
-/** A grouping of all calls of a period, by day in UTC. */
-export const grouping = (period: Period, { by, any = {}, byDay = false }: Grouped): GroupingRequest => ({
-  filter: { ...period, any },
-  by,
-  limit: MOST_GROUPS,
-  ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
-});
-
-export const lastDays = (): Period => usualPeriod(new Date());
-
-/** Fields that a query limits a report to. */
-function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField>>): FieldValues {
-  const named = Object.entries(parameters).flatMap(([parameter, field]) => {
-    const values = listOf(search, parameter);
-    return values === undefined ? [] : [[field, values] as const];
-  });
-  return Object.fromEntries(named);
-}
-
-/** Groups of each day, the earliest first. */
-export const days = (groups: readonly SpendGroup[]): readonly (readonly [day: string, groups: SpendGroup[]])[] =>
-  [...Map.groupBy(groups, ({ startMs }) => dayText(startMs ?? 0))].toSorted(([left], [right]) =>
-    left < right ? -1 : 1,
-  );
 
 const DATES = requiredParameters('start_date', 'end_date');
 const OPEN_DATES = textParameters('start_date', 'end_date');
@@ -96,8 +71,8 @@ function reportRoute(facts: {
 }
 
 const limitIn = (search: string): number => {
-  const limit = Number(wordsOf(search)('limit') ?? MOST_GROUPS);
-  return Number.isSafeInteger(limit) && limit > 0 ? limit : MOST_GROUPS;
+  const limit = Number(wordsOf(search)('limit') ?? MOST_REPORT_GROUPS);
+  return Number.isSafeInteger(limit) && limit > 0 ? limit : MOST_REPORT_GROUPS;
 };
 
 /** Sums of teams by day, and in all. */
@@ -125,8 +100,8 @@ const endUserRows = ({ groups }: SpendReport) =>
 
 /** The period and key of a body; the last 30 days without a period. */
 function endUserGrouping(body: Uint8Array): GroupingRequest {
-  const sent = body.length === 0 ? {} : parseObject(body);
-  const [start, end, key] = [text(sent['startTime']), text(sent['endTime']), text(sent['api_key'])];
+  const input = body.length === 0 ? {} : parseObject(body);
+  const [start, end, key] = [text(input['startTime']), text(input['endTime']), text(input['api_key'])];
   const dates = new URLSearchParams({ start_date: start?.slice(0, 10) ?? '', end_date: end?.slice(0, 10) ?? '' });
   const any = key === null || key === '' ? {} : { key: [key] };
   return grouping(periodIn(dates.toString()) ?? lastDays(), { by: ['endUser'], any });
@@ -141,8 +116,8 @@ const GROUPS = {
 type ReportGroup = keyof typeof GROUPS;
 
 function groupIn(search: string): ReportGroup {
-  const sent = wordsOf(search)('group_by') ?? 'team';
-  const known = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === sent);
+  const input = wordsOf(search)('group_by') ?? 'team';
+  const known = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === input);
   if (known !== undefined) return known;
   const message = "Input should be 'team', 'customer' or 'api_key'";
   throw new InvalidInput('The query is not valid.', [{ path: ['query', 'group_by'], rule: 'literal_error', message }]);

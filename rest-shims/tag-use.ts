@@ -1,19 +1,16 @@
 import { readTagUse, type TagUse } from '../resolvers/tag-use.ts';
 import { usdNumber } from '../src/domain/money.ts';
-import { dayText, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { dayText } from '../src/domain/spend/report-dates.ts';
 import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { type DayWindow, sumsByTag, sumsByUser, usersByTag, windowsUntil } from '../src/domain/spend/tag-use.ts';
-import { integer, query } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { listOf, periodIn, validatedPeriod } from './spend-dates.ts';
-import { merged, requiredParameters, textParameters } from './http/schema.ts';
+import { integer, query } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { listOf, periodIn, validatedPeriod, lastDays } from './helpers/fields/report-query.ts';
+import { merged, requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const READING = {
-  method: 'GET',
-  surface: 'management',
-  category: null,
-  credential: 'required',
-  bodyLimit: 0,
+  ...MANAGEMENT_READ,
 } as const;
 
 /** Periods in which active users are counted, seven of each. */
@@ -30,7 +27,7 @@ const MOST_PAGE = 1_000;
 
 const TAGS = textParameters('tag_filter', 'tag_filters');
 
-/** Tags that a query names, each once; null for none. */
+/** Distinct tags of a query; null for none. */
 function tagsIn(search: string): readonly string[] | null {
   const tags = [...(listOf(search, 'tag_filter') ?? []), ...new URLSearchParams(search).getAll('tag_filters')];
   const named = [...new Set(tags.filter((tag) => tag !== ''))];
@@ -68,8 +65,8 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
       const period = { from: new Date(windows[0]?.from ?? 0), to: new Date(windows.at(-1)?.to ?? 0) };
       return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: true, windows };
     },
-    run: async (scope, { windows, tags, ...asked }) => {
-      const { groups } = await readTagUse(scope, { ...asked, tags });
+    run: async (scope, { windows, tags, ...grouping }) => {
+      const { groups } = await readTagUse(scope, { ...grouping, tags });
       return { windows, active: usersByTag(groups, windows, tags) };
     },
     render: ({ windows, active }) =>
@@ -88,8 +85,8 @@ const pageReader = query({
 });
 
 function renderUsers({ groups, emails }: TagUse, search: string) {
-  const sent = pageReader(search);
-  const [page, size] = [Number(sent.page), Number(sent.page_size)];
+  const parameters = pageReader(search);
+  const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   const all = sumsByUser(groups, tagsIn(search));
   const results = all.slice((page - 1) * size, page * size).map(({ userId, client, sums }) => ({
     user_id: userId,
@@ -143,7 +140,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 422],
     parse({ search }) {
       pageReader(search);
-      const period = periodIn(search) ?? usualPeriod(new Date());
+      const period = periodIn(search) ?? lastDays();
       return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: false };
     },
     run: readTagUse,

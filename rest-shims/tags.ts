@@ -1,19 +1,35 @@
 import { createTag, deleteTag, getTags, listTags, type TagChange, type TagView, updateTag } from '../resolvers/tags.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
-import { fields, given, members, parseObject, requiredText, requiredTexts, text, texts } from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined, renderBudget } from './limit-fields.ts';
-import { merged } from './http/schema.ts';
+import {
+  fields,
+  optional,
+  members,
+  parseObject,
+  requiredText,
+  requiredTexts,
+  text,
+  texts,
+} from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderBudget } from './helpers/answers/limits.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined } from './helpers/fields/limits.ts';
+import { merged } from './helpers/http/schema.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const readMembers = members({ name: requiredText, description: given(text), models: given(texts), budget_id: text });
+const readMembers = members({
+  name: requiredText,
+  description: optional(text),
+  models: optional(texts),
+  budget_id: text,
+});
 const readNames = fields({ names: requiredTexts });
 const readName = fields({ name: requiredText });
 
 function parseChange(body: Uint8Array): TagChange {
-  const sent = parseObject(body);
-  const { name, description, models, budget_id: budgetId } = readMembers(sent);
-  return { name, patch: defined({ description, models }), budget: { budgetId, limits: budgetFrom(sent) } };
+  const input = parseObject(body);
+  const { name, description, models, budget_id: budgetId } = readMembers(input);
+  return { name, patch: defined({ description, models }), budget: { budgetId, limits: budgetFrom(input) } };
 }
 
 const renderTag = (tag: Tag) => ({
@@ -32,13 +48,9 @@ const renderView = ({ tag, budget }: TagView) => ({
 });
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404, 422],
   failures: { body: 'text' },
-  bodyLimit: 1024 * 1024,
 } as const;
 
 /** Tags of calls. */

@@ -4,20 +4,17 @@ import {
   getTeamLogging,
   type TeamLoggingView,
 } from '../resolvers/team-logging.ts';
-import { CALLBACK_KINDS, CALLBACK_TYPES, receives } from '../src/domain/teams/logging.ts';
-import { fields, oneOf, recordOf, requiredText, text } from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { renderTeamTable } from './team-rows.ts';
+import { CALLBACK_TYPES, receives } from '../src/domain/teams/logging.ts';
+import { fields, oneOf, recordOf, requiredText, text } from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderTeamTable } from './helpers/answers/teams.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const ROW = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404],
   failures: { body: 'rule' },
-  bodyLimit: 1024 * 1024,
 } as const;
 
 const readCallback = fields({
@@ -34,21 +31,6 @@ const renderLogging = ({ teamId, callbacks }: TeamLoggingView) => ({
   failure_callbacks: callbacks.filter((one) => receives(one, true)).map(({ name }) => name),
   callback_vars: Object.assign({}, ...callbacks.map(({ vars }) => vars)) as Readonly<Record<string, string>>,
 });
-
-/** Callbacks of teams, and their variables, as a form shows them. */
-export const TEAM_CALLBACK_CONFIGS = [...CALLBACK_KINDS].map(([id, variables]) => ({
-  id,
-  displayName: { langfuse: 'Langfuse', langfuse_otel: 'Langfuse OpenTelemetry', langsmith: 'LangSmith' }[id] ?? id,
-  logo: `${id.replace('_otel', '')}.png`,
-  supports_key_team_logging: true,
-  dynamic_params: Object.fromEntries(
-    Object.entries(variables).map(([name, { title, description, isRequired, isSecret }]) => [
-      name,
-      { type: isSecret ? 'password' : 'text', ui_name: title, description, required: isRequired },
-    ]),
-  ),
-  description: 'Sends spans of the calls of a team.',
-}));
 
 /** Where calls of a team are exported. */
 export const teamLoggingRoutes: readonly RouteRow[] = namingIgnored([

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   addManyTeamMembers,
   addTeamMembers,
@@ -8,9 +9,9 @@ import {
   updateTeamMember,
 } from '../resolvers/team-members.ts';
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
-import { given, members, oneOf, parseObject, requiredText, text, texts } from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { optional, members, oneOf, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   INCREASE_MEMBERS,
   increaseFrom,
@@ -20,13 +21,18 @@ import {
   renamed,
   RESET_BODY,
   resetFrom,
-} from './limit-fields.ts';
-import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-fields.ts';
-import { renderMemberReset, renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
-import { renderUserRow } from './user-rows.ts';
-import { merged, objectSchema } from './http/schema.ts';
-
-type SentFields = Readonly<Record<string, unknown>>;
+} from './helpers/fields/limits.ts';
+import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './helpers/fields/members.ts';
+import {
+  renderMemberReset,
+  renderMembership,
+  renderMemberUpdate,
+  renderTeam,
+  renderTeamTable,
+} from './helpers/answers/teams.ts';
+import { renderUserRow } from './helpers/answers/users.ts';
+import { merged, objectSchema } from './helpers/http/schema.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const IN_TEAM = {
   max_budget_in_team: 'max_budget',
@@ -36,24 +42,24 @@ const IN_TEAM = {
 };
 
 const readTeam = members({ team_id: requiredText });
-const readModels = members({ allowed_models: given(texts) });
+const readModels = members({ allowed_models: optional(texts) });
 const readNamed = members({ team_id: requiredText, user_id: text, user_email: text });
 const readRole = members({ role: oneOf(MEMBER_ROLES) });
 
-const limitsIn = (sent: SentFields) => ({
-  ...limitsFrom(renamed(sent, IN_TEAM)),
-  ...defined({ allowedModels: readModels(sent).allowed_models }),
+const limitsIn = (input: JsonObject) => ({
+  ...limitsFrom(renamed(input, IN_TEAM)),
+  ...defined({ allowedModels: readModels(input).allowed_models }),
 });
 
 function parseAddition(body: Uint8Array, member: 'member' | 'members') {
-  const sent = parseObject(body);
-  const { team_id: teamId } = readTeam(sent);
-  return { teamId, members: wantedMembers(sent[member], member, limitsIn(sent)) };
+  const input = parseObject(body);
+  const { team_id: teamId } = readTeam(input);
+  return { teamId, members: wantedMembers(input[member], member, limitsIn(input)) };
 }
 
-function namedIn(sent: SentFields) {
-  const { team_id: teamId, user_id: userId, user_email: email } = readNamed(sent);
-  assertNamesUser(sent, ['body']);
+function namedIn(input: JsonObject) {
+  const { team_id: teamId, user_id: userId, user_email: email } = readNamed(input);
+  assertNamesUser(input, ['body']);
   return { teamId, userId, email };
 }
 
@@ -67,13 +73,9 @@ const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
 });
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
   failures: { body: 'detail', unknown: 'bad_request' },
-  bodyLimit: 1024 * 1024,
 } as const;
 
 /** Members of teams. */
@@ -126,8 +128,12 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
     request: merged(readNamed, readRole, readModels, renamedLimits(IN_TEAM), INCREASE_MEMBERS),
     paths: ['/team/member_update'],
     parse({ body }) {
-      const sent = parseObject(body);
-      return { named: namedIn(sent), role: readRole(sent).role, limits: { ...limitsIn(sent), ...increaseFrom(sent) } };
+      const input = parseObject(body);
+      return {
+        named: namedIn(input),
+        role: readRole(input).role,
+        limits: { ...limitsIn(input), ...increaseFrom(input) },
+      };
     },
     run: updateTeamMember,
     render: (view) => json(renderMemberUpdate(view)),

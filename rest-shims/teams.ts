@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import {
   blockTeam,
   changeTeamModels,
@@ -8,8 +9,9 @@ import {
   listCountedTeams,
   listTeams,
   updateTeam,
+  type TeamDraft,
+  type TeamQuery,
 } from '../resolvers/teams.ts';
-import type { TeamDraft, TeamQuery } from '../resolvers/teams.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { KEY_PERMISSIONS } from '../src/domain/teams/permissions.ts';
@@ -17,7 +19,7 @@ import { ALL_TEAMS, TEAM_SORTS, type TeamPatch } from '../src/domain/teams/team.
 import {
   fields,
   flagOf,
-  given,
+  optional,
   listOf,
   members,
   object,
@@ -28,18 +30,30 @@ import {
   text,
   texts,
   wholeNumber,
-} from './http/body-fields.ts';
-import { integer, query, text as queryText } from './http/query.ts';
-import { GUARDRAIL_READERS } from './key-metadata.ts';
-import { budgetWindow } from './budget-windows.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-fields.ts';
-import { wantedMembers, MEMBER_OR_LIST } from './member-fields.ts';
-import { renderCountedTeam, renderListedTeam, renderTeam, renderTeamInfo, renderTeamTable } from './team-rows.ts';
-import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
-
-type SentFields = Readonly<Record<string, unknown>>;
+} from './helpers/http/body-fields.ts';
+import { integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
+import { GUARDRAIL_READERS } from './helpers/fields/key-metadata.ts';
+import { budgetWindow } from './helpers/fields/budget-windows.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import {
+  LIMIT_MEMBERS,
+  renamedLimits,
+  defined,
+  limitsFrom,
+  renamed,
+  withMetadataMembers,
+} from './helpers/fields/limits.ts';
+import { wantedMembers, MEMBER_OR_LIST } from './helpers/fields/members.ts';
+import {
+  renderCountedTeam,
+  renderListedTeam,
+  renderTeam,
+  renderTeamInfo,
+  renderTeamTable,
+} from './helpers/answers/teams.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 /** Names of the limits of members in the body of a team. */
 const MEMBER_LIMITS = {
@@ -50,39 +64,38 @@ const MEMBER_LIMITS = {
 };
 
 const readMembers = members({
-  team_alias: given(text),
-  organization_id: given(text),
-  models: given(texts),
-  model_aliases: given(recordOf(text)),
-  metadata: given(object),
-  blocked: given(flagOf),
-  team_member_permissions: given(texts),
-  router_settings: given(object),
-  budget_limits: given(listOf(budgetWindow)),
+  team_alias: optional(text),
+  organization_id: optional(text),
+  models: optional(texts),
+  model_aliases: optional(recordOf(text)),
+  metadata: optional(object),
+  blocked: optional(flagOf),
+  team_member_permissions: optional(texts),
+  router_settings: optional(object),
+  budget_limits: optional(listOf(budgetWindow)),
 });
 
 /** Members of the metadata that a request may send beside it. */
 const METADATA = {
-  tags: given(texts),
-  model_rpm_limit: given(recordOf(wholeNumber)),
-  model_tpm_limit: given(recordOf(wholeNumber)),
+  tags: optional(texts),
+  model_rpm_limit: optional(recordOf(wholeNumber)),
+  model_tpm_limit: optional(recordOf(wholeNumber)),
   ...GUARDRAIL_READERS,
-  allow_team_guardrail_config: given(flagOf),
+  allow_team_guardrail_config: optional(flagOf),
 };
-const readMetadata = members<SentFields>(METADATA);
+const readMetadata = members<JsonObject>(METADATA);
 
-function patchOf(sent: SentFields): TeamPatch {
-  const read = readMembers(sent);
-  const metadataMembers = defined(readMetadata(sent));
+function patchOf(input: JsonObject): TeamPatch {
+  const read = readMembers(input);
   return {
-    ...limitsFrom(sent),
+    ...limitsFrom(input),
     ...defined({
       alias: read.team_alias,
       organizationId: read.organization_id,
       models: read.models,
       modelAliases: read.model_aliases === null ? {} : read.model_aliases,
       metadata: read.metadata,
-      ...(Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers }),
+      ...withMetadataMembers(readMetadata(input)),
       blocked: read.blocked ?? undefined,
       memberPermissions: read.team_member_permissions,
       routerSettings: read.router_settings,
@@ -95,20 +108,20 @@ const TEAM = merged(readMembers, readMetadata, LIMIT_MEMBERS, renamedLimits(MEMB
 const readNew = members({ team_id: text });
 
 function parseNew(body: Uint8Array): TeamDraft {
-  const sent = parseObject(body);
+  const input = parseObject(body);
   return {
-    id: readNew(sent).team_id,
-    patch: patchOf(sent),
-    members: wantedMembers(sent['members_with_roles'] ?? [], 'members_with_roles', {}),
-    memberLimits: limitsFrom(renamed(sent, MEMBER_LIMITS)),
+    id: readNew(input).team_id,
+    patch: patchOf(input),
+    members: wantedMembers(input['members_with_roles'] ?? [], 'members_with_roles', {}),
+    memberLimits: limitsFrom(renamed(input, MEMBER_LIMITS)),
   };
 }
 
 const readNamed = members({ team_id: requiredText });
 
-function parseChange(sent: SentFields) {
-  const { team_id: id } = readNamed(sent);
-  return { id, patch: patchOf(sent), memberLimits: limitsFrom(renamed(sent, MEMBER_LIMITS)) };
+function parseChange(input: JsonObject) {
+  const { team_id: id } = readNamed(input);
+  return { id, patch: patchOf(input), memberLimits: limitsFrom(renamed(input, MEMBER_LIMITS)) };
 }
 
 const readPage = query({
@@ -123,30 +136,30 @@ const readPage = query({
 });
 
 function parsePage(search: string): TeamQuery {
-  const sent = readPage(search);
-  const [page, size] = [Number(sent.page), Number(sent.page_size)];
-  const teamId = idOrNull(sent.team_id);
+  const parameters = readPage(search);
+  const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
+  const teamId = idOrNull(parameters.team_id);
   // The reference ignores an unknown sort.
-  const sort = TEAM_SORTS.find((one) => one === sent.sort_by);
+  const sort = TEAM_SORTS.find((one) => one === parameters.sort_by);
   return {
     filter: {
       ids: teamId === null ? null : [teamId],
-      organizationId: idOrNull(sent.organization_id),
-      aliasPart: idOrNull(sent.team_alias),
+      organizationId: idOrNull(parameters.organization_id),
+      aliasPart: idOrNull(parameters.team_alias),
     },
-    userId: sent.user_id,
+    userId: parameters.user_id,
     sort: sort ?? 'created_at',
-    descending: sort === undefined || sent.sort_order?.toLowerCase() === 'desc',
+    descending: sort === undefined || parameters.sort_order?.toLowerCase() === 'desc',
     limit: size,
-    from: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+    from: rowsBefore(page, size),
   };
 }
 
 function parseList(search: string): TeamQuery {
-  const sent = new URLSearchParams(search);
+  const parameters = new URLSearchParams(search);
   return {
-    filter: { ...ALL_TEAMS, organizationId: idOrNull(sent.get('organization_id')) },
-    userId: sent.get('user_id'),
+    filter: { ...ALL_TEAMS, organizationId: idOrNull(parameters.get('organization_id')) },
+    userId: parameters.get('user_id'),
     sort: 'created_at',
     descending: false,
     limit: null,
@@ -163,13 +176,9 @@ function teamOf(search: string): { readonly id: string } {
 }
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404, 422],
   failures: { body: 'detail' },
-  bodyLimit: 1024 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
@@ -185,8 +194,8 @@ const models = (verb: 'add' | 'remove', path: string): RouteRow =>
     request: readModels.schema,
     paths: [path],
     parse({ body }) {
-      const { team_id: id, models: sent } = readModels(body);
-      return { id, add: verb === 'add' ? sent : [], remove: verb === 'remove' ? sent : [] };
+      const { team_id: id, models: input } = readModels(body);
+      return { id, add: verb === 'add' ? input : [], remove: verb === 'remove' ? input : [] };
     },
     run: changeTeamModels,
     render: (view) => json(renderTeamTable(view)),

@@ -6,11 +6,12 @@ import {
   updateTokenMapping,
 } from '../resolvers/token-mappings.ts';
 import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts';
-import { fields, flagOf, given, members, parseObject, requiredText, text } from './http/body-fields.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { integer, query, requiredText as requiredQueryText } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { defined } from './limit-fields.ts';
+import { fields, flagOf, optional, members, parseObject, requiredText, text } from './helpers/http/body-fields.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { integer, query, requiredText as requiredQueryText } from './helpers/http/query.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { defined } from './helpers/fields/limits.ts';
+import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const MOST_SIZE = 100;
 const DEFAULT_SIZE = 50;
@@ -22,7 +23,7 @@ const readNew = members({
   description: text,
   is_active: flagOf,
 });
-const readChange = members({ id: requiredText, key: text, description: given(text), is_active: flagOf });
+const readChange = members({ id: requiredText, key: text, description: optional(text), is_active: flagOf });
 const readId = fields({ id: requiredText });
 const readQueryId = query({ id: requiredQueryText });
 const readPage = query({
@@ -31,13 +32,13 @@ const readPage = query({
 });
 
 function parseNew(body: Uint8Array) {
-  const sent = readNew(parseObject(body));
+  const input = readNew(parseObject(body));
   return {
-    claimName: sent.jwt_claim_name,
-    claimValue: sent.jwt_claim_value,
-    key: sent.key,
-    description: sent.description,
-    active: sent.is_active ?? true,
+    claimName: input.jwt_claim_name,
+    claimValue: input.jwt_claim_value,
+    key: input.key,
+    description: input.description,
+    active: input.is_active ?? true,
   };
 }
 
@@ -65,10 +66,8 @@ const renderMapping = (mapping: TokenMapping) => ({
 });
 
 const CHANGING = {
+  ...MANAGEMENT,
   method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
   failures: { body: 'text', taken: 'conflict' },
   bodyLimit: 64 * 1024,
 } as const;

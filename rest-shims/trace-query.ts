@@ -1,18 +1,16 @@
 import { readTraceQuery, readQueryHelp } from '../resolvers/trace-query.ts';
-import { bodyOf, modelOf, required, textOf } from './http/models.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-
-const ROW = { surface: 'lens', category: null, credential: 'required' } as const;
+import { bodyOf, modelOf, required, textOf } from './helpers/http/strict-fields.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const readQuery = bodyOf(modelOf({ sql: required(textOf({ least: 1 })) }));
 
 /** SQL over the views of traces and spend. */
 export const traceQueryRoutes: readonly RouteRow[] = [
   route({
-    ...ROW,
+    ...LENS_CHANGE,
     name: 'traces.query',
     request: readQuery.schema,
-    method: 'POST',
     paths: ['/v1/traces/query'],
     bodyLimit: 256 * 1024,
     answers: [200, 400, 401, 422, 503],
@@ -21,11 +19,9 @@ export const traceQueryRoutes: readonly RouteRow[] = [
     render: (data) => json({ data }),
   }),
   route({
-    ...ROW,
+    ...LENS_READ,
     name: 'traces.queryHelp',
-    method: 'GET',
     paths: ['/v1/traces/query/help'],
-    bodyLimit: 0,
     answers: [200, 401],
     parse: () => undefined,
     run: readQueryHelp,

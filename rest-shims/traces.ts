@@ -3,7 +3,6 @@ import { getSpanError } from '../resolvers/spans.ts';
 import { getSpan, getTrace, ingestTraces, listTraces, type ReadTrace, type TracePage } from '../resolvers/traces.ts';
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
-import { type Usd, usdNumber } from '../src/domain/money.ts';
 import { msBetween, sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { AgentSpend } from '../src/domain/traces/agents.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
@@ -12,10 +11,11 @@ import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import type { TraceAgent, TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
-import { integer, query, text, textUpTo } from './http/query.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './http/route.ts';
-import { merged, objectSchema } from './http/schema.ts';
+import { integer, query, text, textUpTo, INTEGER_FAULTS } from './helpers/http/query.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './helpers/http/route.ts';
+import { merged, objectSchema } from './helpers/http/schema.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { usdOf } from './helpers/answers/limits.ts';
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;
@@ -41,35 +41,29 @@ const readSpanPage = query({
 });
 
 function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
-  const sent = readListQuery(search);
+  const parameters = readListQuery(search);
   const issues: Issue[] = [];
-  const startMs = instant('start_ms', sent.start_ms, issues);
-  const endMs = instant('end_ms', sent.end_ms, issues);
-  if (sent.cursor !== null && sent.cursor.length > MAX_CURSOR_LENGTH)
+  const startMs = instant('start_ms', parameters.start_ms, issues);
+  const endMs = instant('end_ms', parameters.end_ms, issues);
+  if (parameters.cursor !== null && parameters.cursor.length > MAX_CURSOR_LENGTH)
     issues.push({
       rule: 'string_too_long',
       path: ['query', 'cursor'],
       message: `String should have at most ${MAX_CURSOR_LENGTH} characters`,
-      input: sent.cursor,
+      input: parameters.cursor,
       context: { max_length: MAX_CURSOR_LENGTH },
     });
   if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
-  return { startMs, endMs, cursor: textOrNull(sent.cursor) };
+  return { startMs, endMs, cursor: textOrNull(parameters.cursor) };
 }
 
 /** Unix milliseconds; null when absent. Adds an issue for an invalid value. */
-function instant(name: string, sent: string | null, issues: Issue[]): number | null {
-  if (sent === null) return null;
-  const read = integerFrom(sent);
+function instant(name: string, input: string | null, issues: Issue[]): number | null {
+  if (input === null) return null;
+  const read = integerFrom(input);
   if ('value' in read) return Number(read.value > MAX_MS ? MAX_MS : read.value < -MAX_MS ? -MAX_MS : read.value);
-  const fault =
-    read.fault === 'malformed'
-      ? { rule: 'int_parsing', message: 'Input should be a valid integer, unable to parse string as an integer' }
-      : {
-          rule: 'int_parsing_size',
-          message: 'Unable to parse input string as an integer, exceeded maximum size',
-        };
-  issues.push({ ...fault, path: ['query', name], input: sent });
+  const { rule, message } = INTEGER_FAULTS[read.fault];
+  issues.push({ rule, message, path: ['query', name], input: input });
   return null;
 }
 
@@ -117,12 +111,10 @@ const summaryJson = (summary: TraceSummary, traceRef: string, durationMs: number
   agent_names: summary.agentNames,
   frameworks: summary.frameworks,
   source: sourceJson(summary.source),
-  spend: moneyJson(summary.spend),
+  spend: usdOf(summary.spend),
   priced_calls: summary.pricedCalls,
   estimated_calls: summary.estimatedCalls,
 });
-
-const moneyJson = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
 
 function sourceJson(source: TraceSummary['source']) {
   if (source === null) return null;
@@ -145,7 +137,7 @@ const agentJson = (agent: TraceAgent, { spend, pricedCalls, estimatedCalls }: Ag
   llm_calls: agent.llmCalls,
   tool_calls: agent.namedToolCalls,
   duration_ms: agent.durationMs,
-  spend: moneyJson(spend),
+  spend: usdOf(spend),
   priced_calls: pricedCalls,
   estimated_calls: estimatedCalls,
 });
@@ -168,7 +160,7 @@ const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefi
   output_tokens: span.outputTokens,
   litellm_request_id: span.requestId,
   // Gateway spans that are not model calls, such as batches, also have a cost.
-  spend: moneyJson(call === undefined ? span.cost : call.cost),
+  spend: usdOf(call === undefined ? span.cost : call.cost),
   cost_source: costSourceOf(span, call),
   spend_match: call?.match ?? null,
   spend_log_request_id: call?.row?.id ?? null,
@@ -215,10 +207,10 @@ const ownersJson = (parts: readonly TraceIdentity[]) =>
 /** `trace_ref` of the summary repeats the requested ref, and is empty without one, as in the reference. */
 const traceJson = (
   { summary, agents, spans, parts, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
-  askedRef: string,
+  requestedRef: string,
 ) => ({
   summary: {
-    ...summaryJson(summary, askedRef, msBetween(summary.startNs, summary.endNs)),
+    ...summaryJson(summary, requestedRef, msBetween(summary.startNs, summary.endNs)),
     ...ownersJson(parts),
   },
   agents: agents.map((agent) => agentJson(agent, agentSpend.get(agent.name))),

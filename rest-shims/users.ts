@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { answerInvitation, createInvitation, deleteInvitation, getInvitation } from '../resolvers/invitations.ts';
 import {
   countUsers,
@@ -18,7 +19,7 @@ import { USER_SORTS, type UserPatch } from '../src/domain/users/user.ts';
 import {
   fields,
   flagOf,
-  given,
+  optional,
   members,
   object,
   oneOf,
@@ -27,12 +28,12 @@ import {
   requiredTexts,
   text,
   texts,
-} from './http/body-fields.ts';
-import { integer, query, text as queryText } from './http/query.ts';
-import { namingIgnored } from './http/ignored-members.ts';
-import { json, route, type RouteRow } from './http/route.ts';
-import { KEY_DRAFT, parseDraft } from './key-fields.ts';
-import { LIMIT_MEMBERS, defined, limitsFrom } from './limit-fields.ts';
+} from './helpers/http/body-fields.ts';
+import { integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
+import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { KEY_DRAFT, parseDraft } from './helpers/fields/keys.ts';
+import { LIMIT_MEMBERS, defined, limitsFrom } from './helpers/fields/limits.ts';
 import {
   renderChangedUser,
   renderFlatUser,
@@ -40,37 +41,36 @@ import {
   renderNewUser,
   renderUserInfo,
   renderUserRow,
-} from './user-rows.ts';
-import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
-
-type SentFields = Readonly<Record<string, unknown>>;
+} from './helpers/answers/users.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const DEFAULT_PAGE_SIZE = 25;
 
 /** `teams` of a new user: ids, or objects with a `team_id`. */
-const teamIds = (sent: unknown): { readonly value: readonly string[] } => ({
-  value: (Array.isArray(sent) ? sent : []).flatMap((one: unknown) => {
-    const id = typeof one === 'object' && one !== null ? (one as SentFields)['team_id'] : one;
+const teamIds = (input: unknown): { readonly value: readonly string[] } => ({
+  value: (Array.isArray(input) ? input : []).flatMap((one: unknown) => {
+    const id = typeof one === 'object' && one !== null ? (one as JsonObject)['team_id'] : one;
     return typeof id === 'string' ? [id] : [];
   }),
 });
 
 const readDraft = members({ user_id: text, auto_create_key: flagOf, teams: teamIds });
 const readMembers = members({
-  user_alias: given(text),
-  user_email: given(text),
-  user_role: given(oneOf(ROLES)),
-  models: given(texts),
-  metadata: given(object),
-  model_max_budget: given(object),
-  allowed_cache_controls: given(texts),
-  sso_user_id: given(text),
+  user_alias: optional(text),
+  user_email: optional(text),
+  user_role: optional(oneOf(ROLES)),
+  models: optional(texts),
+  metadata: optional(object),
+  model_max_budget: optional(object),
+  allowed_cache_controls: optional(texts),
+  sso_user_id: optional(text),
 });
 
-function patchOf(sent: SentFields): UserPatch {
-  const read = readMembers(sent);
+function patchOf(input: JsonObject): UserPatch {
+  const read = readMembers(input);
   return {
-    ...limitsFrom(sent),
+    ...limitsFrom(input),
     ...defined({
       alias: read.user_alias,
       email: read.user_email,
@@ -86,9 +86,9 @@ function patchOf(sent: SentFields): UserPatch {
 
 /** Rate limits and models of a new user apply to its key, too; its budget does not. */
 function parseNew(body: Uint8Array): UserDraft {
-  const sent = parseObject(body);
-  const read = readDraft(sent);
-  const patch = patchOf(sent);
+  const input = parseObject(body);
+  const read = readDraft(input);
+  const patch = patchOf(input);
   const key = read.auto_create_key === false ? null : parseDraft(body);
   return {
     id: read.user_id,
@@ -102,9 +102,9 @@ const readNamed = members({ user_id: text, user_email: text });
 const USER = merged(readMembers, LIMIT_MEMBERS);
 const USER_CHANGE = merged(USER, readNamed);
 
-function parseChange(sent: SentFields) {
-  const { user_id: id, user_email: email } = readNamed(sent);
-  const { email: sentEmail, ...patch } = patchOf(sent);
+function parseChange(input: JsonObject) {
+  const { user_id: id, user_email: email } = readNamed(input);
+  const { email: sentEmail, ...patch } = patchOf(input);
   // Without an id the email names the user.
   return {
     named: { id, email },
@@ -131,50 +131,46 @@ const readList = query({
   sort_order: queryText,
 });
 
-const listed = (sent: string | null): readonly string[] | null =>
-  sent === null
+const listed = (input: string | null): readonly string[] | null =>
+  input === null
     ? null
-    : sent
+    : input
         .split(',')
         .map((id) => id.trim())
         .filter(Boolean);
 
-function sortOf(sent: string | null): UserQuery['sort'] {
-  if (sent === null) return 'created_at';
-  const known = USER_SORTS.find((sort) => sort === sent);
+function sortOf(input: string | null): UserQuery['sort'] {
+  if (input === null) return 'created_at';
+  const known = USER_SORTS.find((sort) => sort === input);
   if (known === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
   return known;
 }
 
 function parseList(search: string): UserQuery {
-  const sent = readList(search);
-  const role = sent.role === null ? null : ROLES.find((one) => one === sent.role);
+  const parameters = readList(search);
+  const role = parameters.role === null ? null : ROLES.find((one) => one === parameters.role);
   if (role === undefined) throw new InvalidInput(`Invalid role. Must be one of: ${ROLES.join(', ')}`);
-  const [page, size] = [Number(sent.page), Number(sent.page_size)];
+  const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   return {
     filter: {
-      ids: listed(sent.user_ids),
+      ids: listed(parameters.user_ids),
       emails: null,
-      emailPart: idOrNull(sent.user_email),
+      emailPart: idOrNull(parameters.user_email),
       role,
-      ssoUserIds: listed(sent.sso_user_ids),
+      ssoUserIds: listed(parameters.sso_user_ids),
     },
-    teamId: idOrNull(sent.team),
-    sort: sortOf(sent.sort_by),
-    descending: sent.sort_by === null || sent.sort_order?.toLowerCase() === 'desc',
+    teamId: idOrNull(parameters.team),
+    sort: sortOf(parameters.sort_by),
+    descending: parameters.sort_by === null || parameters.sort_order?.toLowerCase() === 'desc',
     limit: size,
-    from: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+    from: rowsBefore(page, size),
   };
 }
 
 const CHANGING = {
-  method: 'POST',
-  surface: 'management',
-  category: null,
-  credential: 'required',
+  ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
   failures: { body: 'rule' },
-  bodyLimit: 1024 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401, 403, 404], bodyLimit: 0 } as const;
 

@@ -23,11 +23,11 @@ import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { COUNT_COST } from './base/limits.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readCreationCursor } from './base/row-pages.ts';
 import { AnnotationType, partsOf, SpanType, TraceType } from './base/refs.ts';
-import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const AnnotatorKindType = builder.enumType('AnnotatorKind', {

@@ -4,7 +4,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId, readGlobalId } from './base/global-id.ts';
-import { nodesOf, readableOrNull } from './node.ts';
+import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 

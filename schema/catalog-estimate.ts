@@ -10,7 +10,7 @@ import {
 import { shareFrom, type Workload } from '../src/domain/catalog/workload.ts';
 import { fixedText, rateText, usdText } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
-import { CatalogEntryFilterType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
+import { CatalogEntryFilterType, readSearch, SNAPSHOT_ARG } from './base/catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
 import { RANKING_COST } from './base/limits.ts';
 import { type PageArgs, pageCost, pageOf } from './base/paging.ts';

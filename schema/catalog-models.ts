@@ -14,11 +14,11 @@ import {
 } from '../src/domain/catalog/models.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
-import { CapabilityType, SNAPSHOT_ARG } from './catalog-search.ts';
+import { CapabilityType, SNAPSHOT_ARG } from './base/catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
 import { localId } from './base/global-id.ts';
 import { LIST_COST, SEARCH_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { inOrder, valueOrder } from './base/order.ts';
 import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
 import { CatalogEntryType } from './base/refs.ts';

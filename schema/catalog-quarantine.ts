@@ -4,7 +4,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 import { CatalogEntryType } from './base/refs.ts';

@@ -4,11 +4,11 @@ import { type DeclaredFields, declaredFieldOf, extraFieldsOf } from '../src/doma
 import type { FoundEntries } from '../src/domain/catalog/result-cache.ts';
 import { answerOf, FROM_SOURCE } from './base/answer-basis.ts';
 import { builder } from './base/builder.ts';
-import { CatalogEntryFilterType, CatalogEntryOrderType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
+import { CatalogEntryFilterType, CatalogEntryOrderType, readSearch, SNAPSHOT_ARG } from './base/catalog-search.ts';
 import { decimalText } from './base/decimal.ts';
 import { localId } from './base/global-id.ts';
 import { SEARCH_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
 import { CatalogEntryType } from './base/refs.ts';
 

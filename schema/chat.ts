@@ -1,3 +1,4 @@
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { completeChat, type ChatStep, type CompletedChat, streamChat, type ToolCall } from '../resolvers/chat.ts';
 import type { ChatDelta } from '../src/domain/chat/chat.ts';
 import type { ChatDraft } from '../src/domain/chat/chat-draft.ts';
@@ -70,7 +71,7 @@ type ChatInputShape = typeof ChatInput.$inferInput;
 type ChatMessageShape = typeof ChatMessageInput.$inferInput;
 
 /** Parameters that are present. */
-const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const present = (fields: JsonObject): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function readMessage({ role, content, name, toolCallId, toolCalls }: ChatMessageShape): Record<string, unknown> {

@@ -15,7 +15,7 @@ import { Conflict, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain
 import type { Page } from '../src/domain/page.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { CatalogKeyType, CheckoutType } from './base/refs.ts';

@@ -17,7 +17,7 @@ import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 

@@ -13,7 +13,7 @@ import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { localId } from './base/global-id.ts';
 import { readObject } from './base/json-inputs.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { containsText, inOrder, rowOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 

@@ -10,8 +10,8 @@ import type { CustomerPatch } from '../src/domain/customers/customer.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { changed, DeletedOwnersType } from './owner-inputs.ts';
-import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 
 /** Fields of a new customer and of a change. */

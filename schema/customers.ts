@@ -1,7 +1,7 @@
 import { findBudgetRow, findCustomerRow, readTotalSpend, readWindowSpend } from '../resolvers/owner-nodes.ts';
 import { builder } from './base/builder.ts';
-import { nodesOf } from './node.ts';
-import { OwnerLimitsType } from './owner-limits.ts';
+import { nodesOf } from './base/node-loading.ts';
+import { OwnerLimitsType } from './base/owner-limits.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './base/decimal.ts';

@@ -13,7 +13,7 @@ import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { readObject } from './base/json-inputs.ts';
 import { type AnsweredQuestion, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
 import { CALL_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 import { UsageType } from './base/refs.ts';

@@ -16,7 +16,7 @@ import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST, LIST_COST } from './base/limits.ts';
 import { readObject } from './base/json-inputs.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { inOrder, matchesValue, rowOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 

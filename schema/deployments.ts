@@ -15,7 +15,7 @@ import { builder } from './base/builder.ts';
 import { matchesValue } from './base/order.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST, LIST_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { CatalogEntryType, TeamType } from './base/refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {

@@ -14,7 +14,7 @@ import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { localId } from './base/global-id.ts';
 import { readObject } from './base/json-inputs.ts';
-import { nodesOf, readableOrNull } from './node.ts';
+import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 

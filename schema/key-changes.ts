@@ -6,10 +6,10 @@ import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { readObject } from './base/json-inputs.ts';
+import { changed } from './base/owner-inputs.ts';
 import { GeneratedKeyType, RoleType } from './keys.ts';
-import { KeySettingsInput, settingsOf } from './key-settings.ts';
-import { changed } from './owner-inputs.ts';
+import { KeySettingsInput, settingsOf } from './base/key-settings.ts';
+import { readObject } from './base/json-inputs.ts';
 import { VirtualKeyType } from './base/refs.ts';
 
 const NAMED = 'The key: global id, hash or secret.';

@@ -1,14 +1,15 @@
-import { findKey, generateKey, type GeneratedKey } from '../resolvers/keys.ts';
+import type { GeneratedKey } from '../resolvers/operation/key-issue.ts';
+import { findKey, generateKey } from '../resolvers/keys.ts';
 import { ROLES } from '../src/domain/role.ts';
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
-import { usdOrNull } from './base/decimal.ts';
 import { localId } from './base/global-id.ts';
+import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './base/key-settings.ts';
+import { nodesOf } from './base/node-loading.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { readObject } from './base/json-inputs.ts';
-import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './key-settings.ts';
-import { nodesOf } from './node.ts';
 import { VirtualKeyType } from './base/refs.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 

@@ -13,7 +13,7 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { LENS_ID, SelectionInput, selectionFrom } from './lens-settings.ts';
+import { LENS_ID, SelectionInput, selectionFrom } from './base/lens-settings.ts';
 import { EvidenceType, ExecutionType, LensReviewType, LensRunType } from './lens-types.ts';
 import { CONTENT_COST } from './base/limits.ts';
 import { partsOf, TraceType } from './base/refs.ts';

@@ -16,9 +16,9 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { nodesOf, readableOrNull } from './node.ts';
+import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { pageCost } from './base/paging.ts';
-import { traceAddressOf } from './trace-address.ts';
+import { traceAddressOf } from './base/trace-address.ts';
 
 const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
   description: 'One test case.',

@@ -5,7 +5,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { TRACE_ID, traceAddressOf } from './trace-address.ts';
+import { TRACE_ID, traceAddressOf } from './base/trace-address.ts';
 
 const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
   description: 'Score and comment of a user about a trace. An author has one feedback per trace.',

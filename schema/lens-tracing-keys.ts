@@ -9,7 +9,7 @@ import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { nodesOf, readableOrNull } from './node.ts';
+import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { pageCost } from './base/paging.ts';
 
 const TracingKeyType = builder.objectRef<TracingKey>('TracingKey');

@@ -1,7 +1,6 @@
 import { getLens, getLensRun } from '../resolvers/lens.ts';
 import { getSpan } from '../resolvers/traces.ts';
-import type { Execution } from '../src/domain/lens/execution.ts';
-import { readExecutionId } from '../src/domain/lens/execution.ts';
+import { type Execution, readExecutionId } from '../src/domain/lens/execution.ts';
 import type { Evidence } from '../src/domain/lens/finding.ts';
 import type { Coverage, LensRun, LensState } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
@@ -16,9 +15,9 @@ import {
   FindingPriorityType,
   FindingStatusType,
   LensRunStatusType,
-} from './lens-enums.ts';
+} from './base/lens-enums.ts';
 import { CONTENT_COST } from './base/limits.ts';
-import { nodesOf, readableOrNull } from './node.ts';
+import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { SpanType } from './base/refs.ts';
 
 // Declared apart from their fields, because they refer to each other.

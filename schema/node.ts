@@ -1,41 +1,12 @@
 import { type GraphQLNamedType, type GraphQLSchema, isObjectType } from 'graphql';
 import { resolveNodes } from '@pothos/plugin-relay';
-import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { builder, type GraphContext } from './base/builder.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { builder } from './base/builder.ts';
 import { readGlobalId } from './base/global-id.ts';
 import { NODE_COST } from './base/limits.ts';
 
 /** Most ids of one `nodes` field. */
 const MAX_NODES = 100;
-
-/**
- * Loads nodes one by one for `loadMany`. A failure belongs to its own id. Loaders batch what is read from a store.
- */
-export function nodesOf<Node extends object>(
-  load: (id: string, context: GraphContext) => Node | null | Promise<Node | null>,
-) {
-  return (ids: readonly string[], context: GraphContext): Promise<readonly (Node | null)[]> =>
-    Promise.all(ids.map((id) => loadedOrFailed(() => load(id, context))));
-}
-
-/** Result of a read. Null when the object does not exist, or the caller may not read it. */
-export async function readableOrNull<Node>(read: () => Node | Promise<Node>): Promise<Node | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof NotFound || error instanceof Forbidden) return null;
-    throw error;
-  }
-}
-
-/** Returns an error as a value, so that only its item of a list fails. A rejection would fail the whole list. */
-async function loadedOrFailed<Node>(load: () => Node | Promise<Node>): Promise<Node> {
-  try {
-    return await load();
-  } catch (error) {
-    return (error instanceof Error ? error : new Error('A node could not be read.', { cause: error })) as Node;
-  }
-}
 
 /** The address of a global id; null for malformed text and for names of types that are no nodes. */
 function nodeAddressOf(globalId: string, schema: GraphQLSchema) {

@@ -3,9 +3,9 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationPatch } from '../src/domain/organizations/organization.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
+import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject } from './base/json-inputs.ts';
-import { changed, DeletedOwnersType } from './owner-inputs.ts';
-import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { OrganizationType } from './base/refs.ts';
 
 /** Fields of a new organization and of a change. */

@@ -7,8 +7,8 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationMember } from '../src/domain/organizations/organization.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { changed } from './owner-inputs.ts';
-import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { changed } from './base/owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { OrganizationMemberType, OrganizationRoleType } from './owners.ts';
 
 const OrganizationMemberInput = builder.inputType('OrganizationMemberInput', {

@@ -15,7 +15,7 @@ import { TAKES_EFFECT } from './base/descriptions.ts';
 import { decimalText } from './base/decimal.ts';
 import { localId } from './base/global-id.ts';
 import { readObject, readTexts } from './base/json-inputs.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 

@@ -3,7 +3,7 @@ import { getSpan } from '../resolvers/traces.ts';
 import { builder } from './base/builder.ts';
 import { CONTENT_COST, LIST_COST } from './base/limits.ts';
 import { SpanType } from './base/refs.ts';
-import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 
 builder.queryField('span', (t) =>
   t.field({

@@ -8,7 +8,7 @@ import { builder } from './base/builder.ts';
 import type { CountedPage } from './base/counted-pages.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { tokensOf } from './base/counts.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { edgesOf, forwardPage } from './base/paging.ts';
 import { type PartialSpan, SpanType, SpendRowType } from './base/refs.ts';
 import { usdOrNull } from './base/decimal.ts';

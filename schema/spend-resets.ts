@@ -1,6 +1,6 @@
 import { resetAllSpend, type SpendResets } from '../resolvers/spend-resets.ts';
 import { builder } from './base/builder.ts';
-import { changed } from './owner-inputs.ts';
+import { changed } from './base/owner-inputs.ts';
 
 const SpendResetsType = builder.objectRef<SpendResets>('SpendResets').implement({
   description: 'Numbers of the keys and teams whose spend was set to zero.',

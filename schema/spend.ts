@@ -1,9 +1,9 @@
 import { findSpendRow } from '../resolvers/nodes.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { builder } from './base/builder.ts';
 import { tokensOf } from './base/counts.ts';
-import { usdOrNull } from './base/decimal.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { SpendRowType, UsageType } from './base/refs.ts';
 
 UsageType.implement({

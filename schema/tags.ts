@@ -4,8 +4,8 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { changed } from './owner-inputs.ts';
-import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { changed } from './base/owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { BudgetType } from './base/refs.ts';
 import { usdOrNull } from './base/decimal.ts';
 

@@ -5,10 +5,10 @@ import { usdFrom } from '../src/domain/money.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
+import { KeyBudgetWindowInput, windowsOf } from './base/key-settings.ts';
+import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
+import { increaseOf, limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject, readTexts } from './base/json-inputs.ts';
-import { KeyBudgetWindowInput, windowsOf } from './key-settings.ts';
-import { changed, DeletedOwnersType } from './owner-inputs.ts';
-import { increaseOf, limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { MemberRoleType, TeamMemberType } from './owners.ts';
 import { TeamType } from './base/refs.ts';
 

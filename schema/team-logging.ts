@@ -1,11 +1,15 @@
-import { addTeamCallback, disableTeamLogging, getTeamLogging } from '../resolvers/team-logging.ts';
+import {
+  addTeamCallback,
+  disableTeamLogging,
+  getTeamLogging,
+  type TeamLoggingView,
+} from '../resolvers/team-logging.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { CALLBACK_TYPES, type TeamCallback } from '../src/domain/teams/logging.ts';
-import type { TeamLoggingView } from '../resolvers/team-logging.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
+import { changed } from './base/owner-inputs.ts';
 import { readTexts } from './base/json-inputs.ts';
-import { changed } from './owner-inputs.ts';
 import { TeamType } from './base/refs.ts';
 
 const CallbackTypeType = builder.enumType('TeamCallbackType', {

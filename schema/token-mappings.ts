@@ -11,7 +11,7 @@ import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
-import { nodesOf, readableOrNull } from './node.ts';
+import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { rowOrder } from './base/order.ts';
 import { VirtualKeyType } from './base/refs.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';

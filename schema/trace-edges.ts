@@ -8,7 +8,7 @@ import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-re
 import { type TraceIdentity, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
 import { LIST_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import {
   CatalogEntryType,
   commonOwner,

@@ -3,7 +3,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
 import { type PartialTrace, TraceType } from './base/refs.ts';
-import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({
   description: 'A deleted trace.',

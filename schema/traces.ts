@@ -6,7 +6,7 @@ import { SOURCE_TYPES, type TraceSource } from '../src/domain/traces/span.ts';
 import { builder } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { LIST_COST, TRACE_COST } from './base/limits.ts';
-import { nodesOf } from './node.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { commonOwner, type PartialTrace, partsOf, TraceAgentType, TraceType } from './base/refs.ts';
 import {
   AFTER_SPAN,
@@ -18,7 +18,7 @@ import {
   SpanStatusType,
 } from './spans.ts';
 import { usdOrNull } from './base/decimal.ts';
-import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 import { agentsOf } from './trace-agents.ts';
 
 const SourceKindType = builder.enumType('TraceSourceType', {

@@ -3,10 +3,10 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { UserPatch } from '../src/domain/users/user.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { readObject } from './base/json-inputs.ts';
+import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
 import { RoleType } from './keys.ts';
-import { changed, DeletedOwnersType } from './owner-inputs.ts';
-import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
+import { readObject } from './base/json-inputs.ts';
 import { UserType } from './base/refs.ts';
 
 /** Fields of a new user and of a change. */

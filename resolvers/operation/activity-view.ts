@@ -3,7 +3,7 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
 import type { ActivityEntity } from '../../src/domain/spend/daily-activity.ts';
 import type { SpendFilter } from '../../src/domain/spend/spend-reports.ts';
-import { type FilterRequest, visibleFilter } from '../spend.ts';
+import { type FilterRequest, visibleFilter } from './spend-filter.ts';
 import { isAnyAdmin, refuseManagement } from './access.ts';
 import { callerOf } from './operation.ts';
 import type { ActivityPlatform } from './platform.ts';

@@ -1,7 +1,6 @@
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
-import type { EarlierAnswers } from '../../src/domain/decisions/earlier-answers.ts';
-import { weakPositions } from '../../src/domain/decisions/earlier-answers.ts';
+import { type EarlierAnswers, weakPositions } from '../../src/domain/decisions/earlier-answers.ts';
 import { DomainError, Unavailable } from '../../src/domain/errors.ts';
 import { NO_RETRIES } from '../../src/domain/inference/retries.ts';
 import { addUsd, type Usd } from '../../src/domain/money.ts';

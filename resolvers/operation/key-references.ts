@@ -1,9 +1,9 @@
 import { InvalidInput, NotFound } from '../../src/domain/errors.ts';
+import type { SettingsPatch } from '../../src/domain/keys/key-settings.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
 import { assertAlias, assertCaps } from '../../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
-import type { SettingsPatch } from '../../src/domain/keys/key-settings.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
 import { callerOf } from './operation.ts';
 import type { KeyPlatform } from './platform.ts';

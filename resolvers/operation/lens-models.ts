@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/domain/json-object.ts';
 import { deploymentsFor } from '../../src/domain/deployments/team-models.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { entryFor } from '../../src/domain/deployments/priced-by.ts';
@@ -27,7 +28,7 @@ function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readon
 
 /** A deployment with its facts from the catalog and the configuration. */
 interface AnalysisModel {
-  readonly row: Readonly<Record<string, unknown>>;
+  readonly row: JsonObject;
   /** Whether no price is known or expected, as for a self-hosted server that no catalog lists. */
   readonly isUnpriced: boolean;
 }

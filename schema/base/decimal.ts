@@ -1,9 +1,5 @@
 import { type Usd, usdText } from '../../src/domain/money.ts';
 
-/** An amount as exact decimal text; null where it is unknown. */
-export const usdOrNull = (amount: Usd | null | undefined): string | null =>
-  amount === null || amount === undefined ? null : usdText(amount);
-
 /**
  * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A price read from
  * JSON keeps its digits.
@@ -23,3 +19,7 @@ export function decimalText(value: number): string {
   const rest = digits.slice(whole.length + shift);
   return `${sign}${digits.slice(0, whole.length + shift)}${rest === '' ? '' : `.${rest}`}`;
 }
+
+/** An amount as exact decimal text; null where it is unknown. */
+export const usdOrNull = (amount: Usd | null | undefined): string | null =>
+  amount === null || amount === undefined ? null : usdText(amount);

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/domain/json-object.ts';
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -55,12 +56,10 @@ export const MAX_ERRORS = 20;
 /** Maximum length of an error message that quotes the request. */
 const MAX_MESSAGE = 1_000;
 
-type RawVariables = Readonly<Record<string, unknown>>;
-
 interface Operation {
   readonly document: DocumentNode;
   readonly operationName?: string | null | undefined;
-  readonly variableValues?: RawVariables | null | undefined;
+  readonly variableValues?: JsonObject | null | undefined;
 }
 
 /** Cached results of the check for operations without variables. Null: not refused. */
@@ -125,7 +124,7 @@ function refusalOf(
 }
 
 /** Number of values in the variables at all depths, or the reason to refuse them. */
-function valuesIn(variables: RawVariables): number | string {
+function valuesIn(variables: JsonObject): number | string {
   let count = 0;
   let level: readonly object[] = [variables];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { STALLED_MS } from '../../rest-shims/http/answer-writer.ts';
+import { STALLED_MS } from '../../rest-shims/helpers/http/answer-writer.ts';
 import { toPollable, type PollableStream } from '../domain/pollable-stream.ts';
 
 /** How events are written in the body of one HTTP answer. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_MS } from '../../rest-shims/http/body.ts';
-import { assignedRequestId } from '../../rest-shims/http/request-id.ts';
+import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_MS } from '../../rest-shims/helpers/http/body.ts';
+import { assignedRequestId } from '../../rest-shims/helpers/http/request-id.ts';
 import { statusOf } from '../../rest-shims/errors.ts';
 import { rootOf } from '../../schema/base/errors.ts';
 import { DomainError } from '../domain/errors.ts';

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribeMessage } from 'graphql-ws';
 import type { IncomingMessage } from 'node:http';
-import { withKey } from '../../rest-shims/http/credential.ts';
+import { withKey } from '../../rest-shims/helpers/http/credential.ts';
 import type { GraphContext } from '../../schema/base/builder.ts';
 import { DomainError, Forbidden, InvalidInput, TooLarge, Unauthenticated, Unavailable } from '../domain/errors.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';

@@ -1,8 +1,8 @@
 import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
-import { createRestRouter, type RestRouterOptions } from '../../rest-shims/http/router.ts';
-import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/http/request-id.ts';
+import { createRestRouter, type RestRouterOptions } from '../../rest-shims/helpers/http/router.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
 import type { Connections } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { createKoaApp, type GraphEndpoints } from './koa-app.ts';

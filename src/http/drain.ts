@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { statusOf } from '../../rest-shims/errors.ts';
-import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
 import { type DomainError, Unavailable } from '../domain/errors.ts';
 import { OpenList } from '../domain/open-list.ts';
 import { withDeadline } from '../domain/with-deadline.ts';

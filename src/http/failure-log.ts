@@ -1,4 +1,4 @@
-import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
+import type { RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { RefusedFor } from '../domain/metrics.ts';
 import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';

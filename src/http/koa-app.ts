@@ -1,7 +1,7 @@
 import Koa, { type Context, type Middleware } from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderError } from '../../rest-shims/errors.ts';
-import type { RestRouter } from '../../rest-shims/http/router.ts';
+import type { RestRouter } from '../../rest-shims/helpers/http/router.ts';
 import { cors } from './cors.ts';
 import type { Drain } from './drain.ts';
 import { setCommonHeaders } from './response-headers.ts';

@@ -1,7 +1,7 @@
 import { createLoaders, type Loaders } from '../../resolvers/operation/loaders.ts';
 import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
-import { offeredCredential, readCredential } from '../../rest-shims/http/credential.ts';
-import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import { offeredCredential, readCredential } from '../../rest-shims/helpers/http/credential.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
 import type { Caller } from '../domain/caller.ts';
 import { Unauthenticated } from '../domain/errors.ts';
 import { Client } from '../domain/free-tier/client.ts';

@@ -1,5 +1,5 @@
-import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/http/request-id.ts';
-import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
 
 /** Headers of every answer that browsers obey: no guessed content types, no frames, no referrer. */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [

@@ -17,7 +17,6 @@ import { fileRoutes } from '../../rest-shims/files.ts';
 import { forwardedProviderRoutes } from '../../rest-shims/forwarded-providers.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
-import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
 import { interactionRoutes } from '../../rest-shims/interactions.ts';
 import { globalBudgetRoutes } from '../../rest-shims/global-budget.ts';
@@ -29,11 +28,13 @@ import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
 import { credentialRoutes } from '../../rest-shims/credentials.ts';
 import { deploymentRoutes } from '../../rest-shims/deployments.ts';
-import { managementPageRoutes } from '../../rest-shims/management-pages.ts';
-import { messagesModelRoutes } from '../../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
 import { metricsRoutes } from '../../rest-shims/metrics.ts';
 import { keyRoutes } from '../../rest-shims/keys.ts';
+import { lensDatasetRoutes } from '../../rest-shims/lens-datasets.ts';
+import { lensFeedbackRoutes } from '../../rest-shims/lens-feedback.ts';
+import { lensSignalRoutes } from '../../rest-shims/lens-signals.ts';
+import { lensTracingKeyRoutes } from '../../rest-shims/lens-tracing-keys.ts';
 import { lensRoutes } from '../../rest-shims/lens.ts';
 import { lensWorkerRoutes } from '../../rest-shims/lens-worker.ts';
 import { modelAccessGroupRoutes } from '../../rest-shims/model-access-groups.ts';
@@ -62,81 +63,85 @@ import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
 import { spendLogRoutes } from '../../rest-shims/spend-logs.ts';
 import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
+import { spendUserRoutes } from '../../rest-shims/spend-users.ts';
 import { tokenMappingRoutes } from '../../rest-shims/token-mappings.ts';
 import { traceQueryRoutes } from '../../rest-shims/trace-query.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
-import type { RouteRow } from '../../rest-shims/http/route.ts';
+import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
 
-const listed: readonly RouteRow[] = [
-  ...inferenceRoutes,
-  ...responseRoutes,
-  ...responseSocketRoutes,
-  ...decisionRoutes,
-  ...ideRoutes,
-  ...generateContentRoutes,
-  ...interactionRoutes,
-  ...generateContentModelRoutes,
-  ...messagesRoutes,
-  ...messagesModelRoutes,
-  ...fileRoutes,
-  ...batchRoutes,
-  ...realtimeRoutes,
-  ...modelRoutes,
-  ...requestRoutes,
-  ...modelInfoRoutes,
-  ...deploymentRoutes,
-  ...credentialRoutes,
-  ...modelAccessGroupRoutes,
-  ...fallbackRoutes,
-  ...keyRoutes,
-  ...userRoutes,
-  ...invitationRoutes,
-  ...teamRoutes,
-  ...teamLoggingRoutes,
-  ...teamMemberRoutes,
-  ...organizationRoutes,
-  ...projectRoutes,
-  ...customerRoutes,
-  ...budgetRoutes,
-  ...tagRoutes,
-  ...guardrailRoutes,
-  ...guardrailUseRoutes,
-  ...passThroughEndpointRoutes,
-  ...accessGroupRoutes,
-  ...tokenMappingRoutes,
-  ...auditLogRoutes,
-  ...managementPageRoutes,
-  ...forwardedProviderRoutes,
-  ...spendLogRoutes,
-  ...spendReportRoutes,
-  ...globalBudgetRoutes,
-  ...spendEstimateRoutes,
-  ...globalActivityRoutes,
-  ...providerBudgetRoutes,
-  ...dailyActivityRoutes,
-  ...activityKeyRoutes,
-  ...tagUseRoutes,
-  ...activityExportRoutes,
-  ...gatewayActivityRoutes,
-  ...settingRoutes,
-  ...settingGroupRoutes,
-  ...callbackSettingRoutes,
-  ...complianceRoutes,
-  ...allowedAddressRoutes,
-  ...signInRoutes,
-  ...commandLineLoginRoutes,
-  ...traceQueryRoutes,
-  ...traceRoutes,
-  ...lensWorkerRoutes,
-  ...lensRoutes,
-  ...catalogRoutes,
-  ...checkoutRoutes,
-  ...freeTierRoutes,
-  ...healthRoutes,
-  ...healthCheckRoutes,
-  ...serviceInfoRoutes,
-  ...metricsRoutes,
-];
-
-/** Every documented HTTP path, as rows. */
-export const restRoutes: readonly RouteRow[] = [...listed, ...routeListRoutes(listed)];
+/** Every documented HTTP path, as rows. Each call has caches of its own. */
+export function restRoutes(): readonly RouteRow[] {
+  const listed: readonly RouteRow[] = [
+    ...inferenceRoutes,
+    ...responseRoutes,
+    ...responseSocketRoutes,
+    ...decisionRoutes,
+    ...ideRoutes,
+    ...generateContentRoutes,
+    ...interactionRoutes,
+    ...messagesRoutes,
+    ...fileRoutes,
+    ...batchRoutes,
+    ...realtimeRoutes,
+    ...modelRoutes,
+    ...requestRoutes,
+    ...modelInfoRoutes,
+    ...deploymentRoutes,
+    ...credentialRoutes,
+    ...modelAccessGroupRoutes,
+    ...fallbackRoutes,
+    ...keyRoutes,
+    ...userRoutes,
+    ...invitationRoutes,
+    ...teamRoutes,
+    ...teamLoggingRoutes,
+    ...teamMemberRoutes,
+    ...organizationRoutes,
+    ...projectRoutes,
+    ...customerRoutes,
+    ...budgetRoutes,
+    ...tagRoutes,
+    ...guardrailRoutes,
+    ...guardrailUseRoutes,
+    ...passThroughEndpointRoutes,
+    ...accessGroupRoutes,
+    ...tokenMappingRoutes,
+    ...auditLogRoutes,
+    ...forwardedProviderRoutes,
+    ...spendLogRoutes,
+    ...spendReportRoutes,
+    ...spendUserRoutes,
+    ...globalBudgetRoutes,
+    ...spendEstimateRoutes,
+    ...globalActivityRoutes,
+    ...providerBudgetRoutes,
+    ...dailyActivityRoutes,
+    ...activityKeyRoutes,
+    ...tagUseRoutes,
+    ...activityExportRoutes,
+    ...gatewayActivityRoutes,
+    ...settingRoutes,
+    ...settingGroupRoutes,
+    ...callbackSettingRoutes,
+    ...complianceRoutes,
+    ...allowedAddressRoutes,
+    ...signInRoutes,
+    ...commandLineLoginRoutes,
+    ...traceQueryRoutes,
+    ...traceRoutes,
+    ...lensWorkerRoutes,
+    ...lensDatasetRoutes,
+    ...lensFeedbackRoutes,
+    ...lensSignalRoutes,
+    ...lensTracingKeyRoutes,
+    ...lensRoutes,
+    ...catalogRoutes(),
+    ...checkoutRoutes,
+    ...freeTierRoutes,
+    ...healthRoutes,
+    ...healthCheckRoutes,
+    ...serviceInfoRoutes,
+    ...metricsRoutes,
+  ];
+  return [...listed, ...routeListRoutes(listed)];
+}

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { SMALL_BODY_MS } from '../../rest-shims/http/body.ts';
-import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import { SMALL_BODY_MS } from '../../rest-shims/helpers/http/body.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
 import type { Connections } from './connections.ts';
 import { openFastPath } from './fast-path/fast-path.ts';
 
@@ -50,7 +50,7 @@ interface HttpServerOptions {
 /**
  * The HTTP server, before it listens. A request that does not end in time is answered 408, or its connection is closed.
  * Plain POST requests to `hotPaths` take the fast path: `serve` gets them as `WholeRequest` or `ArrivingRequest`
- * (`rest-shims/http/outgoing.ts`), all others as Node's `IncomingMessage`.
+ * (`rest-shims/helpers/http/outgoing.ts`), all others as Node's `IncomingMessage`.
  */
 export function createHttpServer(
   serve: (request: Incoming, response: Outgoing) => void,

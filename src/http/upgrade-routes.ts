@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '../../resolvers/operation/scope.ts';
-import { requireCredential } from '../../rest-shims/http/credential.ts';
-import { offeredProtocols } from '../../rest-shims/http/handshake.ts';
-import type { RouteFacts } from '../../rest-shims/http/route.ts';
+import { requireCredential } from '../../rest-shims/helpers/http/credential.ts';
+import { offeredProtocols } from '../../rest-shims/helpers/http/handshake.ts';
+import type { RouteFacts } from '../../rest-shims/helpers/http/route.ts';
 import { renderError } from '../../rest-shims/errors.ts';
 import {
-  chosenProtocol,
+  selectedProtocol,
   failureEvent,
   openSession,
   realtimeCredential,
@@ -13,7 +13,7 @@ import {
   sessionHead,
 } from '../../rest-shims/realtime.ts';
 import { createResponseReader, RESPONSE_SOCKET_HEAD, responseSocketRow } from '../../rest-shims/response-socket.ts';
-import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
+import type { RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Ids } from '../domain/clock.ts';
 import { DomainError, InvalidInput } from '../domain/errors.ts';
@@ -43,7 +43,7 @@ export function realtimeUpgrade({
     row: realtimeRow,
     servesOtherMethods: false,
     credential: ({ headers }) => realtimeCredential(headers),
-    protocol: ({ headers }) => chosenProtocol(headers),
+    protocol: ({ headers }) => selectedProtocol(headers),
     async open(caller, { request, requestId, signal }) {
       const scope = scopeFor(caller, request, signal);
       const session = await openSession(scope, { search: searchOf(request), headers: request.headers });

@@ -1,12 +1,12 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { failureHead } from '../../rest-shims/http/failure-headers.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/http/request-id.ts';
-import { assertHandshake } from '../../rest-shims/http/handshake.ts';
+import { failureHead } from '../../rest-shims/helpers/http/failure-headers.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
+import { assertHandshake } from '../../rest-shims/helpers/http/handshake.ts';
 import { type RenderedError, renderError } from '../../rest-shims/errors.ts';
-import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
-import { groupsOf } from '../../rest-shims/http/route-groups.ts';
-import type { RouteFacts } from '../../rest-shims/http/route.ts';
+import type { RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
+import { groupsOf } from '../../rest-shims/helpers/http/route-groups.ts';
+import type { RouteFacts } from '../../rest-shims/helpers/http/route.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
 import { assertRoute } from '../domain/keys/route-rights.ts';

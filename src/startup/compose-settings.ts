@@ -1,4 +1,4 @@
-import type { Incoming } from '../../rest-shims/http/outgoing.ts';
+import type { Incoming } from '../../rest-shims/helpers/http/outgoing.ts';
 import type { Bus } from '../domain/bus.ts';
 import { viewOf } from '../domain/settings/ownership.ts';
 import type { Stores } from '../persistence/stores.ts';

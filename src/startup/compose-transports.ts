@@ -1,7 +1,7 @@
 import { configSchemaRoutes } from '../../rest-shims/config-schema.ts';
 import { docsRoutes } from '../../rest-shims/docs.ts';
-import { changeAuthor } from '../../rest-shims/http/change-author.ts';
-import type { Authored, RequestFailure } from '../../rest-shims/http/row-server.ts';
+import { changeAuthor } from '../../rest-shims/helpers/http/change-author.ts';
+import type { Authored, RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
 import { openApiRoutes } from '../../rest-shims/openapi.ts';
 import type { Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
@@ -128,15 +128,11 @@ function composeHttp(
   { keyRing, admit, scopes, connections, activity, passThrough, authorship }: TransportParts,
   { graph, upgrades, failed }: HttpParts,
 ): HttpApplication {
+  const rows = restRoutes();
   return createHttpApplication({
     settings: { ...settings, ...settings.http },
     rest: {
-      rows: [
-        ...restRoutes,
-        ...docsRoutes(restRoutes),
-        ...configSchemaRoutes(configSchema),
-        ...openApiRoutes(restRoutes),
-      ],
+      rows: [...rows, ...docsRoutes(rows), ...configSchemaRoutes(configSchema), ...openApiRoutes(rows)],
       passThrough,
       admit,
       identify: keyRing.identify,

@@ -12,8 +12,8 @@ import {
   isNonNullType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleOf } from '../../rest-shims/docs-examples.ts';
-import type { RouteRow } from '../../rest-shims/http/route.ts';
+import { exampleOf } from '../../rest-shims/helpers/openapi/examples.ts';
+import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
 import { restRoutes } from '../../src/http/routes.ts';
 import { type AccessCallers, startAccessCallers } from '../support/access-callers.ts';
 import { ROOT } from './repository.ts';
@@ -208,7 +208,7 @@ const INVALID = ['anonymous', 'blocked key', 'expired key'];
 
 /** Rows are asked in parts, so that no test takes long. */
 const PARTS = 6;
-const PART = Math.ceil(restRoutes.length / PARTS);
+const PART = Math.ceil(restRoutes().length / PARTS);
 
 describe('over HTTP', () => {
   const table = new Map<string, readonly string[]>();
@@ -220,7 +220,7 @@ describe('over HTTP', () => {
     'rows from %i answer no unexpected failure',
     async (from) => {
       const names = Object.keys(callers.keys);
-      for (const row of restRoutes.slice(from, from + PART)) {
+      for (const row of restRoutes().slice(from, from + PART)) {
         // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
         const asked = await repaired(row);
         // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
@@ -231,7 +231,7 @@ describe('over HTTP', () => {
         for (const name of INVALID) if (cells[names.indexOf(name)] !== '401') admitted.push(`${row.name} by ${name}`);
         if (cells[0] !== 'in') closed.push(row.name);
       }
-      expect(table.size).toBe(Math.min(from + PART, restRoutes.length));
+      expect(table.size).toBe(Math.min(from + PART, restRoutes().length));
     },
   );
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ANSWER_TYPES } from '../../rest-shims/answer-types.ts';
+import { ANSWER_TYPES } from '../../rest-shims/helpers/openapi/answer-types.ts';
 import { compareRenderedTypes } from '../support/rendered-types.ts';
 import { ROOT } from './repository.ts';
 

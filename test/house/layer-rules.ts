@@ -183,6 +183,30 @@ const singleRules: readonly ImportRule[] = [
     to: { path: '^src/gateway/((calls|sessions)/|create-gateway)' },
   },
   {
+    name: 'rest-shims-helpers-below-routes',
+    comment: 'Helpers of the REST transport import no routes.',
+    from: { path: '^rest-shims/helpers/' },
+    to: { path: '^rest-shims/[^/]+\\.ts$', pathNot: '^rest-shims/errors\\.ts$' },
+  },
+  {
+    name: 'rest-shims-nouns-apart',
+    comment: 'Routes of one noun do not import those of another: what they share is a helper.',
+    from: { path: '^rest-shims/[^/]+\\.ts$' },
+    to: { path: '^rest-shims/[^/]+\\.ts$', pathNot: '^rest-shims/errors\\.ts$' },
+  },
+  {
+    name: 'operation-helpers-below-operations',
+    comment: 'What operations share imports no operation.',
+    from: { path: '^resolvers/operation/' },
+    to: { path: '^resolvers/[^/]+\\.ts$' },
+  },
+  {
+    name: 'schema-base-below-nouns',
+    comment: 'What the types of the graph share imports none of them.',
+    from: { path: '^schema/base/' },
+    to: { path: '^schema/[^/]+\\.ts$' },
+  },
+  {
     name: 'tests-are-unseen',
     comment: 'Product code never imports a test.',
     from: { pathNot: '^test/' },

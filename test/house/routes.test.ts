@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RouteRow } from '../../rest-shims/http/route.ts';
+import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
 import { ROOT } from './repository.ts';
 import { allRows, promises, untested } from './routes.ts';
 

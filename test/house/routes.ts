@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RouteRow } from '../../rest-shims/http/route.ts';
+import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
 import { readFiles, ROOT } from './repository.ts';
 
 /** Rows of all `…Routes` exports of `rest-shims/`. */

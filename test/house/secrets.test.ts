@@ -20,7 +20,7 @@ const COMPARED = new RegExp(
 
 /** Comparisons of other kinds, each with its reason. */
 const OTHERS: ReadonlyMap<string, string> = new Map([
-  ['rest-shims/http/session-cookie.ts', 'a cookie and a header of the same request: the server holds no copy'],
+  ['rest-shims/helpers/http/session-cookie.ts', 'a cookie and a header of the same request: the server holds no copy'],
   ['src/domain/keys/virtual-key.ts', 'the hash by which the row was found'],
   ['src/domain/audit-log/audit-entry.ts', 'two stored states of a key'],
   ['src/persistence/keys/store.ts', 'two stored states of a key'],

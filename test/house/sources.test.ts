@@ -154,7 +154,7 @@ describe('sources', () => {
     expect(occurrences(files, form)).toEqual([]);
   });
 
-  it('operations and the schema hold no cache in a module: a cache belongs to an object of the composition root', () => {
+  it('operations and transports hold no cache in a module: a cache belongs to an object of the composition root', () => {
     const form =
       /^(export )?(const|let) \w+(: [^=]+)? = (new (Weak)?(Map|Set)(<[^()]*>?)?(\(\)|$)|new \w*(LRU|Cache)|createWeightedCache)/;
     const canaries = [
@@ -163,6 +163,7 @@ describe('sources', () => {
       'const judged = new WeakMap<',
       'const recent = new LRUCache({ max: 5 });',
       'const found = createWeightedCache<Found>(5, weightOf);',
+      'const bodies = new WeakMap<object, Uint8Array>();',
     ];
     for (const canary of canaries) expect(occurrences([aFile(canary)], form)).toHaveLength(1);
     const tables = [
@@ -171,7 +172,21 @@ describe('sources', () => {
       '  const seen = new Map<string, Item>();',
     ];
     expect(occurrences([aFile(tables.join('\n'))], form)).toEqual([]);
-    expect(occurrences(readFiles('resolvers/**/*.ts', 'schema/**/*.ts'), form)).toEqual([]);
+    expect(occurrences(readFiles('resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'), form)).toEqual([]);
+  });
+
+  it('objects of JSON have one type and one guard', () => {
+    const alias = /^(export )?type \w+ = Readonly<Record<string, unknown>>;/;
+    const guard = /typeof (\w+) (===|!==) 'object' (&&|\|\|) !?\1 (===|!==) null (&&|\|\|) !?Array\.isArray\(\1\)/;
+    const canaries = [
+      'type Fields = Readonly<Record<string, unknown>>;',
+      "  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};",
+      "if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return null;",
+    ];
+    for (const canary of canaries)
+      expect([...occurrences([aFile(canary)], alias), ...occurrences([aFile(canary)], guard)]).toHaveLength(1);
+    const files = readFiles(...CODE).filter(({ path }) => path !== 'src/domain/json-object.ts');
+    expect([...occurrences(files, alias), ...occurrences(files, guard)]).toEqual([]);
   });
 
   it('no file names a folder of the machine it was written on', () => {

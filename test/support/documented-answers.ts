@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { openApiDocument } from '../../rest-shims/openapi.ts';
+import { openApiDocument } from '../../rest-shims/helpers/openapi/document.ts';
 import { restRoutes } from '../../src/http/routes.ts';
 
 type Content = Readonly<Record<string, object>>;
@@ -23,7 +23,7 @@ const ID = 'lensgate:openapi';
 
 /** Creates a check of responses against the OpenAPI document. Reuse it: schemas are compiled on first use. */
 export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
-  const document = openApiDocument(restRoutes);
+  const document = openApiDocument(restRoutes());
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   // Shared schemas are compiled once and not inlined. Code is not optimized, because most validators run a few times.
   const quick = { inlineRefs: false, code: { optimize: false } };

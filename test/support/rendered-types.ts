@@ -12,9 +12,9 @@ import {
   isVariableDeclaration,
 } from 'typescript/unstable/ast/is';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
-import { ANSWER_TYPES, sharedSchemas } from '../../rest-shims/answer-types.ts';
-import type { JsonSchema } from '../../rest-shims/http/schema.ts';
-import { schemaFrom } from '../../rest-shims/http/type-notation.ts';
+import { ANSWER_TYPES, sharedSchemas } from '../../rest-shims/helpers/openapi/answer-types.ts';
+import type { JsonSchema } from '../../rest-shims/helpers/http/schema.ts';
+import { schemaFrom } from '../../rest-shims/helpers/http/type-notation.ts';
 
 // Compares the documented answer types of route rows with the types that the sources render. Uses the TypeScript compiler.
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRestRouter, type RestRouterOptions } from '../../rest-shims/http/router.ts';
+import { createRestRouter, type RestRouterOptions } from '../../rest-shims/helpers/http/router.ts';
 import { createKoaApp, type KoaAppOptions } from '../../src/http/koa-app.ts';
 
 /** Request listener that serves route rows through the Koa application, without GraphQL. */

@@ -1,5 +1,5 @@
-import type { Usd } from '../money.ts';
-import { usdNumber } from '../money.ts';
+import type { JsonObject } from '../json-object.ts';
+import { type Usd, usdNumber } from '../money.ts';
 import type { RowPage } from '../row-store.ts';
 import { shown } from '../settings/redaction.ts';
 
@@ -31,7 +31,7 @@ export const AUDIT_ACTIONS = ['created', 'updated', 'deleted', 'blocked', 'unblo
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Members of a row as JSON, without secrets. */
-export type AuditedRow = Readonly<Record<string, unknown>>;
+export type AuditedRow = JsonObject;
 
 /** Who changes rows, and when. */
 export interface ChangeAuthor {

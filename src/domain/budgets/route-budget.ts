@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
@@ -34,7 +35,7 @@ export function readRouteBudget(value: unknown): RouteBudget | null {
 
 /** Budgets of providers from a setting. Values that are no budgets are left out. */
 export function readProviderBudgets(value: unknown): ProviderBudgets {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NO_PROVIDER_BUDGETS;
+  if (!isJsonObject(value)) return NO_PROVIDER_BUDGETS;
   return new Map(
     Object.entries(value).flatMap(([provider, sent]) => {
       const budget = readRouteBudget(sent);

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { type CatalogChange, type ChangeOp, isStorableName } from './changes.ts';
 
 /** A line of an imported history, or why it cannot be read, as a text that may be shown. */
@@ -7,8 +7,6 @@ export type ReadLine = { readonly change: CatalogChange } | { readonly fault: st
 const OPS: ReadonlySet<unknown> = new Set<ChangeOp>(['added', 'removed', 'changed']);
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const MOST_NESTING = 16;
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Why a value cannot be stored unchanged; null when it can. */
 function valueFault(value: unknown, nesting = MOST_NESTING): string | null {
@@ -30,7 +28,7 @@ function instantOf(text: unknown): Date | null {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text.slice(0, 19)) ? at : null;
 }
 
-function faultOf(line: Json, at: Date | null, now: Date): string | null {
+function faultOf(line: JsonObject, at: Date | null, now: Date): string | null {
   const { id, op, field, provider, old, new: since } = line;
   if (at === null) return '`at` is not an instant in UTC such as 2026-07-24T10:15:30Z';
   if (at > now) return '`at` is in the future';

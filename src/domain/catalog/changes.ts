@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CatalogEntry, CatalogSnapshot } from './catalog.ts';
 
 /** Kinds of changes of a catalog entry. */
@@ -7,7 +8,7 @@ export type ChangeOp = 'added' | 'removed' | 'changed';
 export type FieldKind = 'price' | 'limit' | 'flag' | 'date' | 'provider' | 'mode';
 
 /** The watched fields of an entry that have a value, by their names in the price map; the provider is `provider`. */
-export type WatchedFields = Readonly<Record<string, unknown>>;
+export type WatchedFields = JsonObject;
 
 /** One dated change of the catalog: an entry was added or removed, or the value of a field changed. */
 export interface CatalogChange {

@@ -1,6 +1,5 @@
+import type { JsonObject } from '../json-object.ts';
 import { decimalFrom, flagFrom, integerFrom } from './numbers.ts';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Type of a declared field; each may also be null. */
 type Kind = 'text' | 'integer' | 'price' | 'flag';
@@ -85,26 +84,26 @@ function convert(kind: Kind, value: unknown): string | number | boolean | null |
 
 /** One declared field of a row. A value of the wrong kind is null. */
 export function declaredFieldOf<Name extends FieldName>(
-  { row }: { readonly row: Row },
+  { row }: { readonly row: JsonObject },
   name: Name,
 ): DeclaredFields[Name] {
   return (convert(KINDS[name], row[keyOf(name)]) ?? null) as DeclaredFields[Name];
 }
 
 /** The declared fields of a row, in the order of the response. */
-export function declaredFieldsOf(entry: { readonly row: Row }): DeclaredFields {
+export function declaredFieldsOf(entry: { readonly row: JsonObject }): DeclaredFields {
   return Object.fromEntries(
     FIELD_NAMES.map((name) => [name, declaredFieldOf(entry, name)]),
   ) as unknown as DeclaredFields;
 }
 
 /** All other keys of the row with their values, in the price map's order. */
-export function extraFieldsOf({ row }: { readonly row: Row }): readonly (readonly [string, unknown])[] {
+export function extraFieldsOf({ row }: { readonly row: JsonObject }): readonly (readonly [string, unknown])[] {
   return Object.entries(row).filter(([key]) => !DECLARED_KEYS.has(key));
 }
 
 /** The first declared field with a value of the wrong kind, as a text that may be shown; null when there is none. */
-export function faultOf(id: string, row: Row): string | null {
+export function faultOf(id: string, row: JsonObject): string | null {
   for (const name of FIELD_NAMES) {
     if (convert(KINDS[name], row[keyOf(name)]) !== undefined) continue;
     return `entry '${id.slice(0, 100)}': ${keyOf(name)} is not of type ${KINDS[name]}`;

@@ -1,7 +1,6 @@
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { faultOf } from './declared-fields.ts';
 import { isDeeperThan } from './nesting.ts';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Top-level keys of the price map that are not models: documentation, and rules for unknown ids. */
 const NOT_MODELS: ReadonlySet<string> = new Set(['sample_spec', 'fallback_generalizations']);
@@ -16,17 +15,17 @@ const MOST_LEVELS = 16;
 const MOST_SHRINK = 0.5;
 
 /** A model of the price map: its id and its row. */
-export type PricedModel = readonly [id: string, row: Row];
-
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+export type PricedModel = readonly [id: string, row: JsonObject];
 
 /**
  * The models of a parsed price map, in its order; null when it is not an object. Values that are not objects are left
  * out.
  */
 export function modelsOf(map: unknown): readonly PricedModel[] | null {
-  if (!isRow(map)) return null;
-  return Object.entries(map).filter((pair): pair is [string, Row] => !NOT_MODELS.has(pair[0]) && isRow(pair[1]));
+  if (!isJsonObject(map)) return null;
+  return Object.entries(map).filter(
+    (pair): pair is [string, JsonObject] => !NOT_MODELS.has(pair[0]) && isJsonObject(pair[1]),
+  );
 }
 
 /** Why a map must not replace a catalog of `currentCount` models, as a text that may be shown; null when it may. */

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../json-object.ts';
 import { type Rate, rateFrom } from '../money.ts';
 import type { PricedTier } from '../chat/usage.ts';
 import type { TokenPrices } from './catalog.ts';
 
 /** A row of the price map, or any row that uses its keys. */
-export type PriceRow = Readonly<Record<string, unknown>>;
+export type PriceRow = JsonObject;
 
 /** Token prices, with tiers that apply when one request has more input tokens than a bound. */
 export interface Tariff {

@@ -1,7 +1,6 @@
+import type { JsonObject } from '../json-object.ts';
 import { type Rate, rateFrom } from '../money.ts';
 import { sameValue } from './same-value.ts';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Why a price is quarantined. */
 type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
@@ -27,7 +26,7 @@ export type QuarantinedValue = Pick<QuarantinedPrice, 'entryId' | 'field' | 'val
 
 /** The served part of a row, and its quarantined fields. */
 export interface QuarantinedRow {
-  readonly row: Row;
+  readonly row: JsonObject;
   readonly quarantined: readonly QuarantinedValue[];
 }
 
@@ -104,8 +103,8 @@ function isClearlyValid(field: string, value: unknown, accepted: unknown): boole
  */
 export function quarantineRow(
   entryId: string,
-  row: Row,
-  accepted: Row | null,
+  row: JsonObject,
+  accepted: JsonObject | null,
   isReleased: (field: string, value: unknown) => boolean,
 ): QuarantinedRow {
   const quarantined: QuarantinedValue[] = [];
@@ -120,7 +119,10 @@ export function quarantineRow(
 }
 
 /** A row without its quarantined fields. */
-export function withServedValues(row: Row, quarantined: readonly Pick<QuarantinedValue, 'field' | 'served'>[]): Row {
+export function withServedValues(
+  row: JsonObject,
+  quarantined: readonly Pick<QuarantinedValue, 'field' | 'served'>[],
+): JsonObject {
   const served = new Map(quarantined.map(({ field, served: value }) => [field, value]));
   const fields = Object.entries(row).map(([key, value]) => [key, served.has(key) ? served.get(key) : value] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import type { Owner, Visibility } from '../caller.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
@@ -55,10 +56,7 @@ export interface AgentFilter {
 
 export type CodingAgentStore = RowStore<CodingAgent, AgentFilter>;
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? { ...value } : {});
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Longest id of an agent; longer ones are not stored. */

@@ -1,4 +1,4 @@
-type Guardrail = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../json-object.ts';
 
 /** What is known about a logged call. */
 export interface CallEvidence {
@@ -6,7 +6,7 @@ export interface CallEvidence {
   readonly model: string | null;
   readonly timestamp: string | null;
   /** Guardrails of the call, as a spend row names them. */
-  readonly guardrails: readonly Guardrail[];
+  readonly guardrails: readonly JsonObject[];
 }
 
 /** One requirement of a regulation, and whether the call meets it. */
@@ -40,7 +40,7 @@ function isBeforeCall(mode: unknown): boolean {
   return [usual, ...byTag].every((one) => (typeof one === 'string' || Array.isArray(one)) && isBeforeCall(one));
 }
 
-const beforeCall = ({ guardrails }: CallEvidence): readonly Guardrail[] =>
+const beforeCall = ({ guardrails }: CallEvidence): readonly JsonObject[] =>
   guardrails.filter(({ guardrail_mode: mode }) => isBeforeCall(mode));
 
 const counted = (found: number, what: string): string => `${found} ${what}${found === 1 ? '' : 's'}`;

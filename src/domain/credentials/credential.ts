@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { type Parameters, partedParameters, patchedParameters } from '../deployments/parameters.ts';
@@ -5,13 +6,11 @@ import { Conflict, InvalidInput } from '../errors.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-type Named = Readonly<Record<string, unknown>>;
-
 /** Values that deployments and pass-through routes use by a name, which is the id, as the configuration file has them. */
 export interface DeclaredCredential extends Parameters {
   readonly id: string;
   /** Facts that are no secret, e.g. `description`. */
-  readonly info: Named;
+  readonly info: JsonObject;
 }
 
 /** Such values as they are stored. */
@@ -24,8 +23,8 @@ export interface Credential extends DeclaredCredential, Stamps {
 /** Changes to a credential. An absent member stays as it is; in maps, null removes an entry. */
 export interface CredentialPatch {
   readonly displayName?: string | null;
-  readonly values?: Named;
-  readonly info?: Named;
+  readonly values?: JsonObject;
+  readonly info?: JsonObject;
 }
 
 /** Filter of credentials: null lists all. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Usage } from '../chat/usage.ts';
 import type { Usd } from '../money.ts';
 
@@ -5,7 +6,7 @@ import type { Usd } from '../money.ts';
 export type DecisionFormat = 'standard' | 'named-map';
 
 /** Members of a JSON object. */
-export type Members = Readonly<Record<string, unknown>>;
+export type Members = JsonObject;
 
 /** Text, or a JSON object or array in place of text. */
 export type Content = string | { readonly json: unknown };

@@ -1,12 +1,11 @@
+import type { JsonObject } from '../json-object.ts';
 import { Secret } from '../secret.ts';
 import { isPriceField } from './price-fields.ts';
 import { publicAddress } from './public-address.ts';
 
-type Named = Readonly<Record<string, unknown>>;
-
 /** Parameters of a deployment or a credential, by their names in a configuration file. */
 export interface Parameters {
-  readonly params: Named;
+  readonly params: JsonObject;
   /** JSON texts of the secret ones. */
   readonly secrets: Readonly<Record<string, Secret>>;
 }
@@ -26,7 +25,7 @@ const isSecretParameter = (name: string): boolean =>
   (!SHOWN.has(name) && !isPriceField(name) && name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase())));
 
 /** Parts parameters into secret ones and others. A number or a boolean is no secret. */
-export function partedParameters(sent: Named): Parameters {
+export function partedParameters(sent: JsonObject): Parameters {
   const isSecret = ([name, value]: [string, unknown]): boolean =>
     isSecretParameter(name) && (typeof value === 'string' || (typeof value === 'object' && value !== null));
   const entries = Object.entries(sent);
@@ -39,7 +38,7 @@ export function partedParameters(sent: Named): Parameters {
 }
 
 /** All parameters with their values. Only for the call of an upstream and for encryption. */
-export const revealedParameters = ({ params, secrets }: Parameters): Named => ({
+export const revealedParameters = ({ params, secrets }: Parameters): JsonObject => ({
   ...params,
   ...Object.fromEntries(
     Object.entries(secrets).map(([name, secret]) => [name, JSON.parse(secret.reveal()) as unknown]),
@@ -47,7 +46,7 @@ export const revealedParameters = ({ params, secrets }: Parameters): Named => ({
 });
 
 /** Parameters with a patch applied. Null removes one. */
-export function patchedParameters(before: Parameters, patch: Named): Parameters {
+export function patchedParameters(before: Parameters, patch: JsonObject): Parameters {
   const present = Object.entries({ ...revealedParameters(before), ...patch }).filter(([, value]) => value !== null);
   return partedParameters(Object.fromEntries(present));
 }
@@ -64,7 +63,7 @@ function maskOf(secret: Secret): string {
 }
 
 /** Parameters as they may be shown: an address without user, password and query. */
-export const shownParameters = ({ params }: Pick<Parameters, 'params'>): Named =>
+export const shownParameters = ({ params }: Pick<Parameters, 'params'>): JsonObject =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? shownText(value) : value]),
   );
@@ -72,7 +71,7 @@ export const shownParameters = ({ params }: Pick<Parameters, 'params'>): Named =
 const shownText = (value: string): string => (/^\w+:\/\//.test(value) ? publicAddress(value) : value);
 
 /** As `shownParameters`, with masks in place of the secret ones. */
-export const maskedParameters = ({ params, secrets }: Parameters): Named => ({
+export const maskedParameters = ({ params, secrets }: Parameters): JsonObject => ({
   ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, maskOf(secret)])),
   ...shownParameters({ params }),
 });

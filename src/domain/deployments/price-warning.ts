@@ -1,13 +1,12 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
-
-type Prices = Readonly<Record<string, unknown>>;
 
 /** Models without output tokens. */
 const NO_OUTPUT = /embed|rerank|moderation|search/i;
 
 /** Whether prices by price-map key have one of input tokens, and none of any output. */
-export function pricesInputOnly(prices: Prices, model: string): boolean {
+export function pricesInputOnly(prices: JsonObject, model: string): boolean {
   if (!(Number(prices['input_cost_per_token']) > 0)) return false;
   const isPriced = Object.keys(prices).some(
     (name) => name.startsWith('output_cost_per') || name.startsWith('tiered_pricing'),

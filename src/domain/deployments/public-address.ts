@@ -1,2 +1,3 @@
 /** A base address without its secret parts: user, password and query. */
-export const publicAddress = (base: string): string => base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '');
+export const publicAddress = (base: string): string =>
+  /[@?#]/.test(base) ? base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '') : base;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import { Conflict } from '../errors.ts';
@@ -6,15 +7,13 @@ import { type Parameters, partedParameters, patchedParameters } from './paramete
 import { isPriceField } from './price-fields.ts';
 import { BY_TEAM } from './team-models.ts';
 
-type Named = Readonly<Record<string, unknown>>;
-
 /** A deployment that administrators made at run time. It is used like one of the configuration file. */
 export interface StoredDeployment extends Parameters, Stamps {
   readonly id: string;
   /** Its public model name. */
   readonly modelGroup: string;
   /** Facts about the model (`model_info`), without its id and without prices. */
-  readonly info: Named;
+  readonly info: JsonObject;
   /** Calls are not sent to it. */
   readonly blocked: boolean;
   /** Whether its parameters could not be decrypted, because the salt key is another one. They are empty then. */
@@ -24,8 +23,8 @@ export interface StoredDeployment extends Parameters, Stamps {
 /** A new deployment, and changes to one: an absent member stays as it is; in maps, null removes an entry. */
 export interface DeploymentPatch {
   readonly modelGroup?: string;
-  readonly params?: Named;
-  readonly info?: Named;
+  readonly params?: JsonObject;
+  readonly info?: JsonObject;
   readonly blocked?: boolean;
 }
 
@@ -59,7 +58,7 @@ const COMPUTED = new Set([
  * The members of a sent `model_info` that are stored. Prices are not: they belong into the parameters. With a `key` it
  * is the echo of an answer: what equals the row of the price map was filled in for display and is not stored.
  */
-function storedInfo(before: Named, sent: Named, row: Named): Named {
+function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
   const isEcho = Object.hasOwn(sent, 'key');
   const isShown = (name: string, value: unknown): boolean =>
     isEcho && Object.hasOwn(row, name) && sameValue(row[name], value);
@@ -72,11 +71,11 @@ function storedInfo(before: Named, sent: Named, row: Named): Named {
 }
 
 /** An explicit null for a price in `model_info` clears the price, which is a parameter. */
-const clearedPrices = (info: Named): Named =>
+const clearedPrices = (info: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(info).filter(([name, value]) => value === null && isPriceField(name)));
 
 /** A deployment that a team administrator made keeps its mark. */
-const markOf = ({ byTeam = false }: { readonly byTeam?: boolean }): Named => (byTeam ? { [BY_TEAM]: true } : {});
+const markOf = ({ byTeam = false }: { readonly byTeam?: boolean }): JsonObject => (byTeam ? { [BY_TEAM]: true } : {});
 
 /** A new deployment. `row` is the row of the price map for its model. Throws InvalidInput. */
 export function newStoredDeployment(
@@ -85,8 +84,8 @@ export function newStoredDeployment(
     params,
     info = {},
     blocked = false,
-  }: DeploymentPatch & { readonly modelGroup: string; readonly params: Named },
-  about: Authored & { readonly id: string; readonly row: Named; readonly byTeam?: boolean },
+  }: DeploymentPatch & { readonly modelGroup: string; readonly params: JsonObject },
+  about: Authored & { readonly id: string; readonly row: JsonObject; readonly byTeam?: boolean },
 ): StoredDeployment {
   assertStorable({ model_name: modelGroup, model_id: about.id });
   return {
@@ -104,7 +103,7 @@ export function newStoredDeployment(
 export function patchedDeployment(
   before: StoredDeployment,
   patch: DeploymentPatch,
-  { now, by, row }: Authored & { readonly row: Named },
+  { now, by, row }: Authored & { readonly row: JsonObject },
 ): StoredDeployment {
   const { modelGroup = before.modelGroup, params = {}, info = {}, blocked = before.blocked } = patch;
   if (before.unreadable)

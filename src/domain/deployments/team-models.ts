@@ -1,8 +1,7 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { vendorOf } from '../chat/vendors.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** The team of a caller's key; null for the admin key. */
 type OfTeam = Pick<{ readonly teamId: string | null }, 'teamId'> | null;
@@ -68,10 +67,11 @@ export function teamModelFinder(
 }
 
 /** The team that `model_info` names; null for none. */
-export const teamOfInfo = ({ team_id: id }: Named): string | null => (typeof id === 'string' && id !== '' ? id : null);
+export const teamOfInfo = ({ team_id: id }: JsonObject): string | null =>
+  typeof id === 'string' && id !== '' ? id : null;
 
 /** The name by which callers know a model: for the model of a team, the one that its team sees. */
-export function publicNameOf(name: string, info: Named): string {
+export function publicNameOf(name: string, info: JsonObject): string {
   const { team_public_model_name: shown } = info;
   return teamOfInfo(info) !== null && typeof shown === 'string' && shown !== '' ? shown : name;
 }
@@ -106,7 +106,7 @@ const refersToVariable = (value: unknown): boolean =>
  * or prices below the real ones. Proxy administrators may not add them to such a model either: its address is the team's.
  * Throws InvalidInput.
  */
-export function assertTeamParams(params: Named, deployment: Pick<Deployment, 'provider' | 'baseModel'>): void {
+export function assertTeamParams(params: JsonObject, deployment: Pick<Deployment, 'provider' | 'baseModel'>): void {
   const issues: Issue[] = [];
   const note = (name: string, message: string, map = 'litellm_params'): void => {
     issues.push({ path: ['body', map, name], rule: 'value_error', message: `Value error, ${message}` });

@@ -1,7 +1,6 @@
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { GUARDRAIL_MODES, type GuardrailDefinition, type GuardrailMode } from './definition.ts';
 import { KIND_DESCRIPTIONS } from './kind-descriptions.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** Kinds of guardrails that run here. */
 export const GUARDRAIL_KINDS: readonly string[] = KIND_DESCRIPTIONS.map(({ kind }) => kind);
@@ -31,7 +30,7 @@ export interface CommonParams extends Pick<GuardrailDefinition, 'kind' | 'modes'
 const MODE_LIST = [...GUARDRAIL_MODES, ...OTHER_MODES].join(', ');
 
 /** Reads the members of `litellm_params` that every kind has. */
-export function commonParams(params: Named): CommonParams {
+export function commonParams(params: JsonObject): CommonParams {
   const faults: ParamRemark[] = [];
   const notes: ParamRemark[] = [];
   const { guardrail, default_on: defaultOn } = params;
@@ -57,7 +56,8 @@ function modesOf(mode: unknown, { faults, notes }: Remarks): readonly GuardrailM
     faults.push({ path, message: `must be one or more of ${MODE_LIST}` });
     return [];
   }
-  if (isNamed(mode)) notes.push({ path, message: 'has no effect by tag: the guardrail runs in each of these modes' });
+  if (isJsonObject(mode))
+    notes.push({ path, message: 'has no effect by tag: the guardrail runs in each of these modes' });
   const isKnown = (name: unknown): boolean => isMode(name) || OTHER_MODES.includes(String(name));
   if (!names.every(isKnown)) faults.push({ path, message: `must be one or more of ${MODE_LIST}` });
   const idle = names.filter((name) => OTHER_MODES.includes(String(name)));
@@ -70,16 +70,13 @@ function modesOf(mode: unknown, { faults, notes }: Remarks): readonly GuardrailM
 function namedModes(mode: unknown): readonly unknown[] | null {
   if (typeof mode === 'string') return [mode];
   if (Array.isArray(mode)) return mode as readonly unknown[];
-  if (!isNamed(mode)) return null;
+  if (!isJsonObject(mode)) return null;
   const { tags, default: otherwise } = mode;
-  const listed = [...(isNamed(tags) ? Object.values(tags) : []), otherwise];
+  const listed = [...(isJsonObject(tags) ? Object.values(tags) : []), otherwise];
   return [...new Set(listed.flat().filter((one) => one !== undefined && one !== null))];
 }
 
 const isMode = (name: unknown): name is GuardrailMode => GUARDRAIL_MODES.some((one) => one === name);
-
-const isNamed = (value: unknown): value is Named =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const MOST_NAME_CHARACTERS = 256;
 

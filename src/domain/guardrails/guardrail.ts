@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Caller } from '../caller.ts';
 import type { GuardrailDefinition, GuardrailMode } from './definition.ts';
 
@@ -26,10 +27,8 @@ export interface Inspection {
   readonly entities?: readonly string[] | null;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Findings of a guardrail, for the record and for callers that request them. */
-export type GuardrailReport = string | Members | readonly unknown[];
+export type GuardrailReport = string | JsonObject | readonly unknown[];
 
 interface Reported {
   readonly report?: GuardrailReport;
@@ -45,7 +44,7 @@ export type Verdict =
       readonly masked: Readonly<Record<string, number>>;
     } & Reported)
   /** `detail` is the text of the error, or an object with that text as `error`. */
-  | ({ readonly kind: 'blocked'; readonly detail: string | Members } & Reported)
+  | ({ readonly kind: 'blocked'; readonly detail: string | JsonObject } & Reported)
   /** Something was found, and the call continues. */
   | ({ readonly kind: 'flagged' } & Reported);
 

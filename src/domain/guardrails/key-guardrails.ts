@@ -1,8 +1,8 @@
-import { isJsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { Forbidden } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 
-export type Metadata = Readonly<Record<string, unknown>>;
+export type Metadata = JsonObject;
 
 /** Guardrail settings of a key, its team and its project. */
 export interface CallerGuardrails {

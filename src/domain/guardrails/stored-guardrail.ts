@@ -1,10 +1,9 @@
+import type { JsonObject } from '../json-object.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import type { GuardrailDefinition } from './definition.ts';
 import { commonParams, GUARDRAIL_KINDS, nameFault } from './guardrail-params.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** A guardrail as the database has it. Its params are encrypted; what decides whether it runs is not. */
 export interface StoredGuardrail
@@ -25,9 +24,9 @@ export interface GuardrailDraft extends Pick<GuardrailDefinition, 'name' | 'para
 /** Changes to a guardrail. An absent member stays as it is. */
 export interface GuardrailPatch extends Partial<Omit<GuardrailDraft, 'id' | 'params'>> {
   /** Replaces all params. A secret that is shown as redacted keeps its stored value. */
-  readonly params?: Named;
+  readonly params?: JsonObject;
   /** Replaces single params; null removes one. */
-  readonly changedParams?: Named;
+  readonly changedParams?: JsonObject;
 }
 
 /** A stored guardrail with its params. */
@@ -64,7 +63,7 @@ export const newGuardrail = (
 ): OpenGuardrail =>
   checked({ id: about.id, name, kind: '', modes: [], defaultOn: false, params, info, teamId, ...newStamps(about) });
 
-const withoutNulls = (params: Named): Named =>
+const withoutNulls = (params: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
 
 /** A guardrail with a patch applied. Throws InvalidInput. */

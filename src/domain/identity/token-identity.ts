@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { type DomainError, Forbidden, Unauthenticated } from '../errors.ts';
 import { storable } from '../storable.ts';
 import { emailKeyOf } from '../users/user.ts';
@@ -27,17 +28,15 @@ export interface TokenIdentity {
   readonly expiresAt: Date;
 }
 
-type Claims = Readonly<Record<string, unknown>>;
-
 /** Longest id in a claim, in characters. */
 const MOST_CHARACTERS = 256;
 /** Most teams and roles of a token; further ones are left out. */
 const MOST_VALUES = 200;
 
-const isObject = (value: unknown): value is Claims => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
 /** A claim by its name, else by the path that its dots make. */
-function claimAt(claims: Claims, field: string): unknown {
+function claimAt(claims: JsonObject, field: string): unknown {
   if (Object.hasOwn(claims, field)) return claims[field];
   let value: unknown = claims;
   for (const step of field.split('.')) {
@@ -54,29 +53,29 @@ function idOf(value: unknown): string | null {
   return storable(text);
 }
 
-const idAt = (claims: Claims, field: string | null): string | null =>
+const idAt = (claims: JsonObject, field: string | null): string | null =>
   field === null ? null : idOf(claimAt(claims, field));
 
 /** The ids of a claim: a list, or one text. */
-function idsAt(claims: Claims, field: string | null): readonly string[] {
+function idsAt(claims: JsonObject, field: string | null): readonly string[] {
   const value = field === null ? [] : claimAt(claims, field);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.slice(0, MOST_VALUES).flatMap((one) => idOf(one) ?? []);
 }
 
 /** The scopes of a token: a list, or one text with spaces (RFC 8693). */
-function scopesOf({ scope }: Claims): readonly string[] {
+function scopesOf({ scope }: JsonObject): readonly string[] {
   if (typeof scope === 'string') return scope.split(/\s+/);
   return Array.isArray(scope) ? scope.filter((one) => typeof one === 'string') : [];
 }
 
-function roleIn(claims: Claims, rules: TokenRules): TokenRole | null {
+function roleIn(claims: JsonObject, rules: TokenRules): TokenRole | null {
   if (rules.adminScope !== null && scopesOf(claims).includes(rules.adminScope)) return 'proxy_admin';
   const roles = idsAt(claims, rules.rolesField);
   return rules.roleMappings.find(({ claim }) => roles.includes(claim))?.role ?? null;
 }
 
-function assertAllowed(claims: Claims, email: string | null, rules: TokenRules): void {
+function assertAllowed(claims: JsonObject, email: string | null, rules: TokenRules): void {
   const { userRolesField, allowedUserRoles, emailDomain } = rules;
   if (allowedUserRoles.length > 0) {
     const roles = idsAt(claims, userRolesField);
@@ -88,7 +87,7 @@ function assertAllowed(claims: Claims, email: string | null, rules: TokenRules):
 }
 
 /** Whether the issuer says anything but that it has verified the email: anyone may claim an email that is not verified. */
-const isUnverified = ({ email_verified: isVerified }: Claims): boolean =>
+const isUnverified = ({ email_verified: isVerified }: JsonObject): boolean =>
   isVerified !== undefined &&
   isVerified !== true &&
   !(typeof isVerified === 'string' && isVerified.toLowerCase() === 'true');
@@ -99,14 +98,14 @@ function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[]
 }
 
 /** Models and routes of the scopes of a token. */
-function mappedBy(claims: Claims, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
+function mappedBy(claims: JsonObject, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
   const scopes = scopesOf(claims);
   const mapped = scopeMappings.filter(({ scope }) => scopes.includes(scope));
   return [...new Set(mapped.flatMap((one) => one[what]))];
 }
 
 /** Allowed routes with those of scopes. An empty list allows all already. */
-const withScopes = (routes: readonly string[], claims: Claims, rules: TokenRules): readonly string[] =>
+const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenRules): readonly string[] =>
   routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
 
 /** The bearer of a verified token. Throws Unauthenticated where a required claim is missing, and Forbidden. */
@@ -142,7 +141,7 @@ export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRul
 }
 
 /** The value of the claim of keys. An email that is not verified names no key. */
-function keyValueOf(claims: Claims, { keyField, userEmailField }: TokenRules): string | null {
+function keyValueOf(claims: JsonObject, { keyField, userEmailField }: TokenRules): string | null {
   const isEmail = keyField === 'email' || keyField === userEmailField;
   return isEmail && isUnverified(claims) ? null : idAt(claims, keyField);
 }

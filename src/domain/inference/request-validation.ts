@@ -1,9 +1,9 @@
-import { isJsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { InvalidInput, MissingFormField } from '../errors.ts';
 import type { Dialect, Endpoint } from './endpoint.ts';
 
 /** Parsed members of a request. */
-export type RequestBody = Readonly<Record<string, unknown>>;
+export type RequestBody = JsonObject;
 
 /** Most characters of a model name. Headers, rows and messages contain it whole. */
 const MOST_MODEL_CHARACTERS = 512;
@@ -14,7 +14,7 @@ export type Shape = 'text' | 'object' | 'objects' | 'list';
 /** Members that are not parsed yet, by key. */
 export type Unread = ReadonlyMap<string, { readonly shape: Shape }>;
 
-const ALL_PARSED: Unread = new Map();
+export const ALL_PARSED: Unread = new Map();
 
 /** Dialects whose `tools` are a list of objects. */
 const WITH_TOOLS = new Set<Dialect | null>(['chat-completions', 'responses', 'messages', 'generate-content']);

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import type { RequestBody } from './request-validation.ts';
 
 /** Bytes of UTF-8 per token: the vendor's figure for English; other scripts have more bytes per character. */
@@ -30,7 +31,7 @@ export function estimateItemTokens({ instructions, input, tools }: RequestBody):
 }
 
 /** A message has content. Other items, e.g. calls of functions and their results, count whole. */
-const itemTokens = (item: Fields): number =>
+const itemTokens = (item: JsonObject): number =>
   item['content'] === undefined ? jsonTokens(item) : contentTokens(item['content']);
 
 /** The same for a request in Google's format, whose members have two spellings. */
@@ -44,7 +45,7 @@ export function estimateContentTokens(body: RequestBody): number {
 }
 
 /** Content of a message, and the calls of functions that chat completions have beside it. */
-const turnTokens = (turn: Fields): number =>
+const turnTokens = (turn: JsonObject): number =>
   contentTokens(turn['content']) + (turn['tool_calls'] === undefined ? 0 : jsonTokens(turn['tool_calls']));
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -54,7 +55,7 @@ function partsTokens(turn: unknown): number {
   return listOf(fieldsOf(turn)['parts']).reduce<number>((sum, part) => sum + partTokens(fieldsOf(part)), 0);
 }
 
-function partTokens(part: Fields): number {
+function partTokens(part: JsonObject): number {
   const { text, thought } = part;
   const media = part['inlineData'] ?? part['inline_data'] ?? part['fileData'] ?? part['file_data'];
   // Reasoning of earlier messages is not billed again.
@@ -65,10 +66,7 @@ function partTokens(part: Fields): number {
   return typeof kind === 'string' && kind.startsWith('image/') ? IMAGE_TOKENS : DOCUMENT_TOKENS;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? { ...value } : {});
 
 function contentTokens(content: unknown): number {
   if (typeof content === 'string') return textTokens(content);
@@ -76,7 +74,7 @@ function contentTokens(content: unknown): number {
   return content.reduce<number>((sum, block) => sum + blockTokens(fieldsOf(block)), 0);
 }
 
-function blockTokens(block: Fields): number {
+function blockTokens(block: JsonObject): number {
   const source = fieldsOf(block['source']);
   switch (block['type']) {
     case 'text':

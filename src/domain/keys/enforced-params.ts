@@ -1,8 +1,7 @@
+import type { JsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { isOn } from '../settings/switches.ts';
 import type { VirtualKey } from './virtual-key.ts';
-
-type Body = Readonly<Record<string, unknown>>;
 
 const NONE: readonly string[] = [];
 
@@ -32,14 +31,14 @@ const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : NONE;
 
 const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Body)[name] : undefined;
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
 
 /** The value at a path such as `metadata.user`; undefined where there is none. */
-const valueAt = (body: Body, path: string): unknown => path.split('.').reduce<unknown>(memberOf, body);
+const valueAt = (body: JsonObject, path: string): unknown => path.split('.').reduce<unknown>(memberOf, body);
 
 /** A call as far as it is checked. */
 interface Checked {
-  readonly body: Body;
+  readonly body: JsonObject;
   /** Whether the call names its end user. */
   readonly hasEndUser: boolean;
 }
@@ -69,7 +68,7 @@ export function lackOf(
   return absent === undefined ? null : { error: missing(absent), isEndUser: false };
 }
 
-const absentOf = (body: Body, paths: readonly string[]): string | undefined =>
+const absentOf = (body: JsonObject, paths: readonly string[]): string | undefined =>
   paths.length === 0 ? undefined : paths.find((path) => valueAt(body, path) === undefined);
 
 const missing = (path: string): InvalidInput =>

@@ -1,7 +1,6 @@
+import type { JsonObject } from '../json-object.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import type { KeySettings, SettingsPatch } from './key-settings.ts';
-
-type Metadata = Readonly<Record<string, unknown>>;
 
 /** Members of the metadata of a key that give rights or lift limits of its owners. Only proxy administrators set them. */
 const GRANTING: ReadonlySet<string> = new Set([
@@ -62,12 +61,12 @@ const isEmpty = (value: unknown): boolean =>
 
 /** A change of metadata: the whole, and members beside it. */
 interface MetadataPatch {
-  readonly metadata?: Metadata;
-  readonly metadataMembers?: Metadata;
+  readonly metadata?: JsonObject;
+  readonly metadataMembers?: JsonObject;
 }
 
 /** Members that a patch sets, apart from those that stay as they are. */
-function changedIn(before: Metadata, { metadata = {}, metadataMembers = {} }: MetadataPatch): readonly string[] {
+function changedIn(before: JsonObject, { metadata = {}, metadataMembers = {} }: MetadataPatch): readonly string[] {
   const sent = { ...metadata, ...metadataMembers };
   return Object.keys(sent).filter(
     (name) => !(isEmpty(sent[name]) && isEmpty(before[name])) && !sameValue(sent[name], before[name] ?? null),
@@ -98,7 +97,7 @@ export const grantedMember = (draft: MetadataPatch & { readonly settings?: Setti
 
 /** A member that a change of a key sets and only proxy administrators change; null where there is none. */
 export const guardedMember = (
-  before: { readonly metadata: Metadata; readonly settings: KeySettings },
+  before: { readonly metadata: JsonObject; readonly settings: KeySettings },
   patch: MetadataPatch & { readonly settings?: SettingsPatch },
 ): string | null =>
   changedIn(before.metadata, patch).find((name) => GRANTING.has(name) || RESTRICTING.has(name)) ??
@@ -121,18 +120,18 @@ export const grantedToTeam = (draft: MetadataPatch): string | null =>
   changedIn({}, draft).find((name) => GRANTING.has(name) && !LIMITS_OF_TEAMS.has(name)) ?? null;
 
 /** A right, limit or restriction in the metadata of a team that only proxy administrators change; null where there is none. */
-export const guardedOfTeam = (before: Metadata, patch: MetadataPatch): string | null =>
+export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string | null =>
   changedIn(before, patch).find(isOfTeam) ?? null;
 
 /** A patch of a team that replaces the metadata and keeps its rights, limits and restrictions. */
-export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
+export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const kept = Object.entries(before).filter(([name]) => isOfTeam(name));
   return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(kept) } };
 }
 
 /** A patch that replaces the metadata and keeps its members with rights and restrictions. */
-export function withKeptRights<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
+export function withKeptRights<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const kept = Object.entries(before).filter(([name]) => GRANTING.has(name) || RESTRICTING.has(name));
   return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(kept) } };

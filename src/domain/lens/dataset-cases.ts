@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { snakeCased } from '../key-case.ts';
 import { contentViewOf, type ShownMessage } from '../traces/content-view.ts';
@@ -80,9 +81,6 @@ export function jsonLines(text: string): readonly string[] | null {
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{')) ? lines : null;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textIn = (value: unknown): string | null =>
   typeof value === 'string' ? value : (value ?? null) === null ? '' : null;
 
@@ -90,7 +88,7 @@ function callsIn(value: unknown): CaseContent['toolCalls'] | null {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return null;
   const calls = value.map((one: unknown) => {
-    if (!isMembers(one)) return null;
+    if (!isJsonObject(one)) return null;
     const [name, args] = [textIn(one['name']), textIn(one['arguments'])];
     return name === null || name === '' || args === null ? null : { name, arguments: args };
   });
@@ -98,7 +96,7 @@ function callsIn(value: unknown): CaseContent['toolCalls'] | null {
 }
 
 function messageIn(value: unknown): CaseContent['messages'][number] | null {
-  if (!isMembers(value) || typeof value['role'] !== 'string') return null;
+  if (!isJsonObject(value) || typeof value['role'] !== 'string') return null;
   const [content, name, toolCalls] = [textIn(value['content']), textIn(value['name']), callsIn(value['tool_calls'])];
   return content === null || name === null || toolCalls === null
     ? null
@@ -113,7 +111,7 @@ export function caseOfLine(line: string): CaseDraft | null {
   } catch {
     return null;
   }
-  if (!isMembers(sent) || !Array.isArray(sent['messages'])) return null;
+  if (!isJsonObject(sent) || !Array.isArray(sent['messages'])) return null;
   const messages = sent['messages'].map(messageIn);
   const [reply, expected, version] = [sent['reply'], sent['expected'], sent['agent_version']].map(textIn);
   const toolCalls = callsIn(sent['tool_calls']);

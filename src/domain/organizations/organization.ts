@@ -1,8 +1,7 @@
+import type { JsonObject } from '../json-object.ts';
 import { mergedMetadata } from '../keys/key-settings.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** A group of teams with a budget. */
 export interface Organization extends Stamps {
@@ -11,16 +10,16 @@ export interface Organization extends Stamps {
   readonly budgetId: string;
   /** Model names that its teams may list; empty is every model. */
   readonly models: readonly string[];
-  readonly metadata: Named;
+  readonly metadata: JsonObject;
 }
 
 export interface OrganizationPatch {
   readonly alias?: string;
   readonly budgetId?: string;
   readonly models?: readonly string[];
-  readonly metadata?: Named;
+  readonly metadata?: JsonObject;
   /** Members of the metadata that are set one by one; null removes one. */
-  readonly metadataMembers?: Named;
+  readonly metadataMembers?: JsonObject;
 }
 
 /** Filter of a list of organizations. All conditions that are not null must match. */

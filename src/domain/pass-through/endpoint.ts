@@ -1,9 +1,8 @@
+import type { JsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
 import type { Secret } from '../secret.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** Settings of an entry that hold no secret. They are stored together as JSON. */
 export interface EndpointSettings {
@@ -18,7 +17,7 @@ export interface EndpointSettings {
   /** Whether callers need a key. */
   readonly auth: boolean;
   /** Guardrails by name, as configured. */
-  readonly guardrails: Named | null;
+  readonly guardrails: JsonObject | null;
   /** Methods that it serves; null for all. */
   readonly methods: readonly string[] | null;
   /** Forwards the headers of the caller, without its key. */

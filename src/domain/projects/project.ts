@@ -1,8 +1,7 @@
+import type { JsonObject } from '../json-object.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import { mergedMetadata } from '../keys/key-settings.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** A part of a team with its own models and budget. */
 export interface Project extends Stamps {
@@ -13,7 +12,7 @@ export interface Project extends Stamps {
   readonly budgetId: string | null;
   readonly models: readonly string[];
   readonly tags: readonly string[];
-  readonly metadata: Named;
+  readonly metadata: JsonObject;
   readonly blocked: boolean;
 }
 
@@ -25,9 +24,9 @@ export interface ProjectPatch {
   readonly budgetId?: string | null;
   readonly models?: readonly string[];
   readonly tags?: readonly string[];
-  readonly metadata?: Named;
+  readonly metadata?: JsonObject;
   /** Members of the metadata that are set one by one; null removes one. */
-  readonly metadataMembers?: Named;
+  readonly metadataMembers?: JsonObject;
   readonly blocked?: boolean;
 }
 

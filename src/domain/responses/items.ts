@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import type { RequestBody } from '../inference/request-validation.ts';
 import type { Item, StoredResponse } from './stored-response.ts';
 import { itemIdOf } from './response-ids.ts';
@@ -12,12 +13,10 @@ const KINDS: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'ctco',
 };
 
-const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The input of a request as items; a plain text is a user message. */
 export function itemsOf({ input }: RequestBody): readonly Item[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
-  return Array.isArray(input) ? input.filter(isItem) : [];
+  return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
 /** The items of a request as they are listed: complete, each with a unique id. */
@@ -43,7 +42,7 @@ function partsOf({ role, content }: Item): unknown {
 
 /** The output items of a response. */
 const outputItemsOf = ({ response: { output } }: Pick<StoredResponse, 'response'>): readonly Item[] =>
-  Array.isArray(output) ? output.filter(isItem) : [];
+  Array.isArray(output) ? output.filter(isJsonObject) : [];
 
 /** Input and output items of earlier responses, in order, as model input. */
 export const itemsBefore = (turns: readonly StoredResponse[]): readonly Item[] =>

@@ -1,7 +1,8 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Owner } from '../caller.ts';
 
 /** An item or response in the format of the Responses API. */
-export type Item = Readonly<Record<string, unknown>>;
+export type Item = JsonObject;
 
 /** A response stored here, because its upstream does not store responses. */
 export interface StoredResponse {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { addUsd, type Usd, usdFrom, ZERO_USD } from '../money.ts';
 import type { Content } from './stored-section.ts';
@@ -46,14 +47,13 @@ const partsOf = (share: number): bigint => BigInt(Math.round(share * PARTS));
 
 function marginOf(value: unknown): Margin | null {
   if (isShare(value, LARGEST_MARGIN)) return { share: partsOf(value), fixed: ZERO_USD };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const { percentage = 0, fixed_amount: fixed = 0 } = value as Content;
+  if (!isJsonObject(value)) return null;
+  const { percentage = 0, fixed_amount: fixed = 0 } = value;
   const amount = typeof fixed === 'number' && fixed >= 0 ? usdFrom(fixed) : null;
   return isShare(percentage, LARGEST_MARGIN) && amount !== null ? { share: partsOf(percentage), fixed: amount } : null;
 }
 
-const entriesOf = (value: unknown): readonly [string, unknown][] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+const entriesOf = (value: unknown): readonly [string, unknown][] => (isJsonObject(value) ? Object.entries(value) : []);
 
 /** Reads both settings. What is no discount or margin has no effect. */
 export function costAdjustmentsOf(discounts: unknown, margins: unknown): CostAdjustments {

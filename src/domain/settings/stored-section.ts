@@ -1,7 +1,8 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Authored, Stamps } from '../row-store.ts';
 
 /** Settings by name. */
-export type Content = Readonly<Record<string, unknown>>;
+export type Content = JsonObject;
 
 /** Settings of one section that are stored in the database. Its id is the name of the section. */
 export interface StoredSection extends Stamps {

@@ -1,10 +1,8 @@
-import { isJsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import { InvalidInput } from '../errors.ts';
 import { SEALED_MARK } from '../sealed-text.ts';
 import { REDACTED } from '../settings/redaction.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** Calls that a callback of a team receives. */
 export const CALLBACK_TYPES = ['success', 'failure', 'success_and_failure'] as const;
@@ -79,7 +77,7 @@ const textsOf = (value: unknown): Readonly<Record<string, string>> =>
     : {};
 
 /** Callbacks in the metadata of a team. Entries of other forms, and those after the eighth, are left out. */
-export function teamCallbacks(metadata: Named): readonly TeamCallback[] {
+export function teamCallbacks(metadata: JsonObject): readonly TeamCallback[] {
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return [];
   return list
@@ -92,7 +90,7 @@ export function teamCallbacks(metadata: Named): readonly TeamCallback[] {
 }
 
 /** Whether calls of a team are exported nowhere: both lists of its callback settings are empty. */
-export function isLoggingDisabled(metadata: Named): boolean {
+export function isLoggingDisabled(metadata: JsonObject): boolean {
   const settings = metadata[SWITCH];
   if (!isJsonObject(settings)) return false;
   const { success_callback: success, failure_callback: failure } = settings;
@@ -100,7 +98,7 @@ export function isLoggingDisabled(metadata: Named): boolean {
 }
 
 /** Metadata members that add a callback. They enable logging again. */
-export const withCallback = (metadata: Named, { name, type, vars }: TeamCallback): Named => ({
+export const withCallback = (metadata: JsonObject, { name, type, vars }: TeamCallback): JsonObject => ({
   [CALLBACKS]: [
     ...(Array.isArray(metadata[CALLBACKS]) ? (metadata[CALLBACKS] as readonly unknown[]) : []),
     { callback_name: name, callback_type: type, callback_vars: vars },
@@ -109,7 +107,10 @@ export const withCallback = (metadata: Named, { name, type, vars }: TeamCallback
 });
 
 /** Metadata members that remove all callbacks and disable logging. */
-export const WITHOUT_LOGGING: Named = { [CALLBACKS]: null, [SWITCH]: { success_callback: [], failure_callback: [] } };
+export const WITHOUT_LOGGING: JsonObject = {
+  [CALLBACKS]: null,
+  [SWITCH]: { success_callback: [], failure_callback: [] },
+};
 
 /** Whether a call with this outcome goes to a callback. */
 export const receives = ({ type }: TeamCallback, isFailure: boolean): boolean =>
@@ -160,7 +161,7 @@ export function withSecrets(
 }
 
 /** Metadata with the secrets of its callbacks encrypted again; null when `renew` returns null for each of them. */
-export function renewedCallbacks(metadata: Named, renew: (text: string) => string | null): Named | null {
+export function renewedCallbacks(metadata: JsonObject, renew: (text: string) => string | null): JsonObject | null {
   let isRenewed = false;
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return null;
@@ -192,10 +193,10 @@ const isSameCallback = (one: unknown, other: unknown): boolean =>
  * redacted ones: a stored secret stays with its callback and its address. Throws InvalidInput.
  */
 export function storedCallbacks(
-  kept: Named,
-  { sent, before }: { readonly sent: Named; readonly before: Named },
+  kept: JsonObject,
+  { sent, before }: { readonly sent: JsonObject; readonly before: JsonObject },
   seal: (text: string) => string,
-): Named {
+): JsonObject {
   const { [CALLBACKS]: list } = kept;
   if (list === undefined || list === null || sameValue(list, before[CALLBACKS])) return kept;
   const wanted = sent[CALLBACKS];

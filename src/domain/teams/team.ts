@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import { mergedMetadata, type WantedWindow } from '../keys/key-settings.ts';
 import type { Usd } from '../money.ts';
@@ -5,8 +6,6 @@ import { idOrNull } from '../optional-id.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { type TeamWindow, teamWindowsOf } from './team-windows.ts';
-
-type Named = Readonly<Record<string, unknown>>;
 
 /** A group of users and keys with common models and limits. */
 export interface Team extends Limits, Stamps {
@@ -18,14 +17,14 @@ export interface Team extends Limits, Stamps {
   readonly models: readonly string[];
   /** Names under which its keys call models, and the models. */
   readonly modelAliases: Readonly<Record<string, string>>;
-  readonly metadata: Named;
+  readonly metadata: JsonObject;
   /** Keys of a blocked team are refused. */
   readonly blocked: boolean;
   /** Key routes that members with the role `user` may call. */
   readonly memberPermissions: readonly string[];
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
-  readonly routerSettings: Named;
+  readonly routerSettings: JsonObject;
   /** Budgets of further windows, all of which hold; null for none. */
   readonly budgetLimits: readonly TeamWindow[] | null;
   /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
@@ -38,13 +37,13 @@ export interface TeamPatch extends LimitsPatch {
   readonly organizationId?: string | null;
   readonly models?: readonly string[];
   readonly modelAliases?: Readonly<Record<string, string>>;
-  readonly metadata?: Named;
+  readonly metadata?: JsonObject;
   /** Members of the metadata to set; null removes one. */
-  readonly metadataMembers?: Named;
+  readonly metadataMembers?: JsonObject;
   readonly blocked?: boolean;
   readonly memberPermissions?: readonly string[];
   readonly memberBudgetId?: string | null;
-  readonly routerSettings?: Named;
+  readonly routerSettings?: JsonObject;
   /** Null removes all. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
 }

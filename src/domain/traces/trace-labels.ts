@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { isJson, parseStructure } from './conventions/conversation.ts';
 import type { AttributeValue, RawSpan, SpanType, TraceLabels } from './span.ts';
 
@@ -168,15 +169,13 @@ function better(found: RankedLabel, value: AttributeValue, rank: number): Ranked
   return label === null ? found : { label, rank };
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** The members of `metadata`, which is JSON text or a map. */
-function metadataIn(value: AttributeValue): Members | null {
+function metadataIn(value: AttributeValue): JsonObject | null {
   const members: unknown = typeof value === 'string' ? parseStructure(value) : value;
   return isJson(members) ? members : null;
 }
 
-function memberIn(metadata: Members | null, members: readonly string[]): string | null {
+function memberIn(metadata: JsonObject | null, members: readonly string[]): string | null {
   if (metadata === null) return null;
   for (const member of members) {
     const label = labelOf(metadata[member]);

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Visibility } from '../caller.ts';
 import { Unavailable } from '../errors.ts';
 
@@ -26,7 +27,7 @@ export interface QueryColumn {
   readonly type: string;
 }
 
-export type QueryRow = Readonly<Record<string, unknown>>;
+export type QueryRow = JsonObject;
 
 /** Rows of a query: at most as many as the limit. */
 export interface QueryRows {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { Owner } from '../caller.ts';
 import type { Usage } from '../chat/chat.ts';
@@ -26,9 +27,8 @@ export interface EndedBatch {
   readonly labels?: CallLabels;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {});
+export const fieldsOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
 
 export const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import type { ObjectKind, ShownObject } from './upstream-object.ts';
 
 /** Members of an object that contain file ids. */
@@ -17,8 +18,8 @@ export interface ReadObject {
 /** Reads an upstream object from the body of an answer; null when it is not one. */
 export function readObject(kind: ObjectKind, body: Uint8Array | null): ReadObject | null {
   const value = parsed(body);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const shown = value as ShownObject;
+  if (!isJsonObject(value)) return null;
+  const shown: ShownObject = value;
   const { id, object } = shown;
   if (typeof id !== 'string' || !ID.test(id) || (object !== undefined && object !== kind)) return null;
   return { shown, id, files: filesOf(shown) };

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { BatchCalls } from './batch-calls.ts';
 import type { Owner, Visibility } from '../caller.ts';
@@ -31,7 +32,7 @@ export interface UpstreamObject {
 }
 
 /** The JSON object of a file or a batch. */
-export type ShownObject = Readonly<Record<string, unknown>>;
+export type ShownObject = JsonObject;
 
 /** Our id, from a new UUID. */
 export function objectId(kind: ObjectKind, uuid: string): string {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import type { Caller } from '../../domain/caller.ts';
@@ -209,5 +210,4 @@ function preview(request: Accounted): string {
   return startOf(typeof content === 'string' ? content : JSON.stringify(content), PREVIEW_LIMIT);
 }
 
-const isMessage = (value: unknown): value is { readonly content?: unknown } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMessage = (value: unknown): value is { readonly content?: unknown } => isJsonObject(value);

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ArrivingRequest, WholeRequest } from '../../../rest-shims/http/outgoing.ts';
+import type { ArrivingRequest, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 import { FastBody } from './request-body.ts';
 import { endOfHead, type RequestHead, readRequestHead } from './request-head.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/http/outgoing.ts';
+import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { sendInTurn } from '../../runtime/tasks/write-coalescing.ts';
 
 /** Chunks up to this size, in bytes, are copied between their frames: one write costs more than the copy. */

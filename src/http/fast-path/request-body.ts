@@ -1,5 +1,5 @@
-import { RequestAborted } from '../../../rest-shims/http/body.ts';
-import type { ArrivingBody } from '../../../rest-shims/http/outgoing.ts';
+import { RequestAborted } from '../../../rest-shims/helpers/http/body.ts';
+import type { ArrivingBody } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 
 /** A body on the fast path that did not arrive together with its head. */

@@ -1,22 +1,21 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { AnnotationFilter, AnnotationStore } from '../../domain/annotations/annotation.ts';
 import type { Visibility } from '../../domain/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createdWithin, createRowStore, equal } from '../database/row-store.ts';
 import { AnnotationEntity } from './entities/annotation.ts';
 
-type Where = Readonly<Record<string, unknown>>;
-
-function visibleTo(visibility: Visibility): readonly Where[] {
+function visibleTo(visibility: Visibility): readonly JsonObject[] {
   if (visibility.kind === 'all') return [];
   if (visibility.kind === 'team') return [{ teamId: visibility.teamId }];
   return [{ teamId: '', keyHash: visibility.keyHash }];
 }
 
 /** Condition that a member is within bounds; none for null. Null values do not match. */
-const bound = (name: string, comparison: '$gte' | '$lte' | '$lt', value: unknown): readonly Where[] =>
+const bound = (name: string, comparison: '$gte' | '$lte' | '$lt', value: unknown): readonly JsonObject[] =>
   value === null ? [] : [{ [name]: { [comparison]: value } }];
 
-const conditions = (filter: AnnotationFilter): readonly Where[] => [
+const conditions = (filter: AnnotationFilter): readonly JsonObject[] => [
   ...visibleTo(filter.visibility),
   ...(filter.traces === null ? [] : [{ $or: filter.traces.map(({ traceId, traceRef }) => ({ traceId, traceRef })) }]),
   ...equal('traceId', filter.traceId),

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import {
   type EntityClass,
   LockMode,
@@ -23,8 +24,6 @@ interface StoredRow {
   readonly createdAt: Date;
 }
 
-type Where = Readonly<Record<string, unknown>>;
-
 /** Parts of a store of one noun. */
 export interface RowStoreOptions<Row, Filter, Sort extends string> {
   /** Its properties are the members of a row, and `revision`. */
@@ -34,7 +33,7 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   /** Name of the rows in the audit log; absent where their changes are not recorded. */
   readonly audited?: AuditNoun;
   /** Conditions of a filter, all of which must hold. */
-  readonly where: (filter: Filter) => readonly Where[];
+  readonly where: (filter: Filter) => readonly JsonObject[];
   /** Ranks of rows as SQL that is never null. */
   readonly ranks: Readonly<Record<Sort, string>>;
   /** Sorts whose ranks are numbers; the text of a place is one, too. Absent for none. */
@@ -47,7 +46,7 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
 const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
 /** Condition that a column contains text in any case. */
-const contains = (column: string, part: string): Where => ({
+const contains = (column: string, part: string): JsonObject => ({
   [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
 });
 
@@ -55,7 +54,7 @@ const contains = (column: string, part: string): Where => ({
 function beyondPlace(
   place: RowPlace,
   { rank, beyond, isNumber }: { readonly rank: string; readonly beyond: '$lt' | '$gt'; readonly isNumber: boolean },
-): Where {
+): JsonObject {
   const id = { [beyond]: storable(place.id) };
   if ('createdAt' in place)
     return { $or: [{ createdAt: { [beyond]: place.createdAt } }, { createdAt: place.createdAt, id }] };
@@ -75,10 +74,10 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     return Object.fromEntries(names.map((name) => [name, values[name] ?? null])) as unknown as Row;
   }
 
-  const query = (conditions: readonly Where[]): object => ({ $and: [...conditions] });
+  const query = (conditions: readonly JsonObject[]): object => ({ $and: [...conditions] });
   const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(conflictText(row), { cause });
 
-  async function found(conditions: readonly Where[]): Promise<readonly Row[]> {
+  async function found(conditions: readonly JsonObject[]): Promise<readonly Row[]> {
     const orderBy = { createdAt: 'asc', id: 'asc' };
     return (await orm.em.fork().find(entity, query(conditions), { orderBy })).map(rowOf);
   }
@@ -176,33 +175,33 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
 }
 
 /** Condition that a member is one of the values; none for null. */
-export const among = (name: string, values: readonly string[] | null): readonly Where[] =>
+export const among = (name: string, values: readonly string[] | null): readonly JsonObject[] =>
   values === null ? [] : [{ [name]: { $in: values.map(storable) } }];
 
 /** Condition that a member has a value; none for null or undefined. */
-export const equal = (name: string, value: string | null | undefined): readonly Where[] =>
+export const equal = (name: string, value: string | null | undefined): readonly JsonObject[] =>
   value === null || value === undefined ? [] : [{ [name]: storable(value) }];
 
 /** Condition that a flag has a value; none for null or undefined. */
-export const flagged = (name: string, flag: boolean | null | undefined): readonly Where[] =>
+export const flagged = (name: string, flag: boolean | null | undefined): readonly JsonObject[] =>
   typeof flag === 'boolean' ? [{ [name]: flag }] : [];
 
 /** Condition that a column contains text; none for null or undefined. */
-export const containing = (column: string, part: string | null | undefined): readonly Where[] =>
+export const containing = (column: string, part: string | null | undefined): readonly JsonObject[] =>
   part === null || part === undefined ? [] : [contains(column, storable(part))];
 
 /** Condition that a time is not after another; none without one. A row without a time does not match. */
-export const until = (name: string, time: Date | undefined): readonly Where[] =>
+export const until = (name: string, time: Date | undefined): readonly JsonObject[] =>
   time === undefined ? [] : [{ [name]: { $lte: storableTime(time) } }];
 
 /** Conditions that a row was made from one instant on, and before another; none for null or undefined. */
-export const createdWithin = (from: Date | null | undefined, to: Date | null | undefined): readonly Where[] => [
+export const createdWithin = (from: Date | null | undefined, to: Date | null | undefined): readonly JsonObject[] => [
   ...(from ? [{ createdAt: { $gte: storableTime(from) } }] : []),
   ...(to ? [{ createdAt: { $lt: storableTime(to) } }] : []),
 ];
 
 /** Conditions of the rows that a reader may see, as `mayRead` has them. The rows have a key and a nullable team. */
-export function visibleTo(visible: Visibility): readonly Where[] {
+export function visibleTo(visible: Visibility): readonly JsonObject[] {
   switch (visible.kind) {
     case 'all':
       return [];

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { Sample } from '../../domain/lens/execution.ts';
 import type { Finding } from '../../domain/lens/finding.ts';
@@ -10,10 +11,8 @@ import type { LensEntity, LensFindingEntity, LensRunEntity } from './entities/le
  * as.
  */
 
-type Data = Readonly<Record<string, unknown>>;
-
 /** JSON without NUL, which PostgreSQL's texts cannot contain; a document escapes it. */
-const dataOf = (value: object): Data => ({ ...value });
+const dataOf = (value: object): JsonObject => ({ ...value });
 
 interface StoredReservation extends Omit<Reservation, 'amount'> {
   readonly amount: string;

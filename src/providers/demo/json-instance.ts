@@ -1,7 +1,5 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { InvalidInput } from '../../domain/errors.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
@@ -62,7 +60,7 @@ class Instances {
     return choice === undefined ? this.#ofType(schema, level) : choice;
   }
 
-  #ofType(schema: Schema, level: number): unknown {
+  #ofType(schema: JsonObject, level: number): unknown {
     switch (typeOf(schema) ?? 'string') {
       case 'null':
         return null;
@@ -80,33 +78,33 @@ class Instances {
     }
   }
 
-  #objectFor(schema: Schema, level: number): Schema {
+  #objectFor(schema: JsonObject, level: number): JsonObject {
     const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const names = list(schema['required']).filter((name) => typeof name === 'string');
     return Object.fromEntries(names.map((name) => [name, this.of(properties[name], level + 1)]));
   }
 
-  #listFor(schema: Schema, level: number): readonly unknown[] {
+  #listFor(schema: JsonObject, level: number): readonly unknown[] {
     const fixed = list(schema['prefixItems']);
     const least = level > MOST_LEVELS ? 0 : Math.min(number(schema['minItems']) ?? fixed.length, MOST_LENGTH);
     return Array.from({ length: least }, (_, index) => this.of(fixed[index] ?? schema['items'], level + 1));
   }
 
   /** The first alternative; below the deepest level, the first one without nesting. */
-  #chosen(alternatives: readonly unknown[], level: number): Schema {
+  #chosen(alternatives: readonly unknown[], level: number): JsonObject {
     const resolved = alternatives.map((one) => this.#resolved(one));
     const flat = resolved.find((one) => !['object', 'array'].includes(typeOf(one) ?? ''));
     return (level > MOST_LEVELS ? flat : undefined) ?? resolved[0] ?? {};
   }
 
-  #resolved(schema: unknown): Schema {
+  #resolved(schema: unknown): JsonObject {
     if (!isJsonObject(schema)) return {};
     const { $ref: reference, ...own } = schema;
     return typeof reference === 'string' ? merged([own, this.#at(reference)]) : schema;
   }
 
   /** The schema at a JSON pointer of the document. Empty for a reference to another document. */
-  #at(reference: string): Schema {
+  #at(reference: string): JsonObject {
     if (!reference.startsWith('#')) return {};
     const names = reference.split('/').slice(1);
     const found = names.reduce<unknown>((inner, name) => {
@@ -118,10 +116,10 @@ class Instances {
 }
 
 /** Several schemas as one: properties and required names of all, otherwise the last value counts. */
-function merged(schemas: readonly Schema[]): Schema {
-  const properties = Object.assign({}, ...schemas.map((one) => one['properties'])) as Schema;
+function merged(schemas: readonly JsonObject[]): JsonObject {
+  const properties = Object.assign({}, ...schemas.map((one) => one['properties'])) as JsonObject;
   const required = [...new Set(schemas.flatMap((one) => list(one['required'])))];
-  const all = Object.assign({}, ...schemas) as Schema;
+  const all = Object.assign({}, ...schemas) as JsonObject;
   return {
     ...all,
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
@@ -130,7 +128,7 @@ function merged(schemas: readonly Schema[]): Schema {
 }
 
 /** The first type that is not null, or the type that the other keywords imply. */
-function typeOf({ type, properties, items, prefixItems }: Schema): string | null {
+function typeOf({ type, properties, items, prefixItems }: JsonObject): string | null {
   const types = typeof type === 'string' ? [type] : list(type).filter((one) => typeof one === 'string');
   const found = types.find((one) => one !== 'null') ?? types[0];
   if (found !== undefined) return found.toLowerCase();
@@ -139,7 +137,7 @@ function typeOf({ type, properties, items, prefixItems }: Schema): string | null
 }
 
 /** The smallest number from 1 on, within the bounds. */
-function numberFor(schema: Schema): number {
+function numberFor(schema: JsonObject): number {
   const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
   const above = number(schema['exclusiveMinimum']);
   const below = number(schema['exclusiveMaximum']);
@@ -151,7 +149,7 @@ function numberFor(schema: Schema): number {
   return up <= most ? up : Math.floor(wanted / step) * step;
 }
 
-function textFor(schema: Schema): string {
+function textFor(schema: JsonObject): string {
   const { format, pattern } = schema;
   if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
   const least = Math.min(number(schema['minLength']) ?? 0, MOST_LENGTH);

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { instanceOf } from './json-instance.ts';
 
 /** Reply of the demo model: text, or one tool call. */
@@ -5,8 +6,8 @@ export type DemoReply =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'toolCall'; readonly name: string; readonly arguments: string };
 
-type Fields = Readonly<Record<string, unknown>>;
-const object = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const object = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Most characters of the prompt in the reply. */
@@ -22,7 +23,7 @@ export function countTokens(text: string): number {
  * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message is
  * called. `response_format` gets a valid JSON value. Quotes a tool result, and echoes all other messages.
  */
-export function composeReply(body: Fields): DemoReply {
+export function composeReply(body: JsonObject): DemoReply {
   const last = object(list(body['messages']).at(-1));
   const prompt = textOf(last['content']);
   const isResult = last['role'] === 'tool';
@@ -58,7 +59,7 @@ function toolsOf(tools: unknown): readonly Tool[] {
 }
 
 /** The tool to call; null for none. `tool_choice` can name one, require or forbid calls, and restrict the tools. */
-function calledTool(body: Fields, prompt: string, isResult: boolean): Tool | null {
+function calledTool(body: JsonObject, prompt: string, isResult: boolean): Tool | null {
   const choice = body['tool_choice'];
   const { mode, tools: allowed } = object(object(choice)['allowed_tools']);
   const tools = allowed === undefined ? toolsOf(body['tools']) : onlyNamed(toolsOf(body['tools']), toolsOf(allowed));
@@ -78,11 +79,11 @@ const onlyNamed = (tools: readonly Tool[], allowed: readonly Tool[]): readonly T
 /** Arguments that are valid for the tool. Arguments are always an object, also for a schema of another type. */
 function argumentsOf({ parameters }: Tool): string {
   const value = instanceOf({ type: 'object', ...object(parameters) });
-  return JSON.stringify(typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {});
+  return JSON.stringify(isJsonObject(value) ? value : {});
 }
 
 /** The reply in the requested format: a value that is valid for a JSON schema, an object with the text, or the text. */
-function formattedText(format: Fields, text: string): string {
+function formattedText(format: JsonObject, text: string): string {
   if (format['type'] === 'json_object') return JSON.stringify({ reply: text });
   const { schema } = object(format['json_schema']);
   if (format['type'] !== 'json_schema' || schema === undefined) return text;

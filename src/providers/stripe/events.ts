@@ -1,12 +1,10 @@
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { PaymentEvent, PaymentFact } from '../../domain/checkout/payment-event.ts';
 
 /** Metadata key of the checkout id on all Stripe objects of a checkout. Buyers cannot write metadata. */
 export const CHECKOUT_MARK = 'lensgate_checkout';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 /** Id of an object, given as id or as expanded object. */
 const idOf = (value: unknown): string | null => textOf(value) ?? textOf(fieldsOf(value)['id']);
@@ -41,17 +39,17 @@ const DISPUTES = new Map<unknown, PaymentFact>(
 );
 
 /** Payment fact of a checkout session. Null while it is open. */
-function sessionFact({ status, payment_status: payment }: Fields): PaymentFact | null {
+function sessionFact({ status, payment_status: payment }: JsonObject): PaymentFact | null {
   if (status === 'expired') return 'expired';
   if (status !== 'complete') return null;
   return payment === 'paid' || payment === 'no_payment_required' ? 'paid' : 'processing';
 }
 
-const subscriptionFact = ({ status }: Fields): PaymentFact | null => SUBSCRIPTIONS.get(status) ?? null;
-const disputeFact = ({ status }: Fields): PaymentFact | null => DISPUTES.get(status) ?? null;
+const subscriptionFact = ({ status }: JsonObject): PaymentFact | null => SUBSCRIPTIONS.get(status) ?? null;
+const disputeFact = ({ status }: JsonObject): PaymentFact | null => DISPUTES.get(status) ?? null;
 
 /** Handled event types, with the function that reads the fact from the object. Other types are ignored. */
-const FACTS = new Map<unknown, (object: Fields) => PaymentFact | null>(
+const FACTS = new Map<unknown, (object: JsonObject) => PaymentFact | null>(
   Object.entries({
     'checkout.session.completed': sessionFact,
     'checkout.session.async_payment_succeeded': () => 'paid',
@@ -75,7 +73,7 @@ const FACTS = new Map<unknown, (object: Fields) => PaymentFact | null>(
 export const EVENT_TYPES: readonly string[] = [...FACTS.keys()].map(String);
 
 /** Ids of the Stripe objects of one purchase, from the current and earlier forms of the API. */
-function objectsOf(object: Fields): readonly string[] {
+function objectsOf(object: JsonObject): readonly string[] {
   const parent = fieldsOf(fieldsOf(object['parent'])['subscription_details']);
   const payment = fieldsOf(object['payment']);
   const ids = [
@@ -92,13 +90,13 @@ function objectsOf(object: Fields): readonly string[] {
 }
 
 /** Checkout id in the metadata of an object or of its parent. Null when there is none. */
-function checkoutOf(object: Fields): string | null {
+function checkoutOf(object: JsonObject): string | null {
   const details = ['parent', 'subscription_details'].map((name) => fieldsOf(object[name]));
   const sources = [object, ...details, ...details.map((detail) => fieldsOf(detail['subscription_details']))];
   return sources.map(({ metadata }) => textOf(fieldsOf(metadata)[CHECKOUT_MARK])).find((id) => id !== null) ?? null;
 }
 
-function eventOf(source: { id: string; fact: PaymentFact; seconds: unknown }, object: Fields): PaymentEvent | null {
+function eventOf(source: { id: string; fact: PaymentFact; seconds: unknown }, object: JsonObject): PaymentEvent | null {
   const subject = idOf(object);
   const at = new Date(Number(source.seconds) * 1000);
   if (subject === null || Number.isNaN(at.getTime())) return null;

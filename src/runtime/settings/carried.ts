@@ -1,11 +1,10 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { Secret } from '../../domain/secret.ts';
 import { LEFT_OUT, mappedInner } from './mapped-inner.ts';
 
 // Structured cloning loses the class of a secret and its value: a secret is carried as a marked object.
 
-type Entries = Readonly<Record<string, unknown>>;
-
-const isPlain = (value: object): value is Entries => {
+const isPlain = (value: object): value is JsonObject => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 };

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { dirname, resolve } from 'node:path';
 import {
   type Document,
@@ -222,11 +223,11 @@ function sectionsOf(document: Document, file: string, lines: LineCounter): Reado
     throw new ConfigError([{ source: file, line, key, message: fault.message }]);
   }
   const content: unknown = document.toJS({ maxAliasCount: -1 }) ?? {};
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+  if (!isJsonObject(content)) {
     const message = 'is not a map of sections such as `model_list:` and `general_settings:`';
     throw new ConfigError([{ source: file, line: 1, key: '', message }]);
   }
-  return content as Readonly<Record<string, unknown>>;
+  return content;
 }
 
 /** Offset of the key or list item at a path; of the nearest enclosing one when it is missing. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
 import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
@@ -8,7 +8,7 @@ import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
 
 /** A JSON Schema, as an object. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = JsonObject;
 
 /** Text in place of a value: a reference to a variable, or the value as text. */
 const REFERENCE: JsonSchema = { type: 'string', pattern: '^os\\.environ/.+$' };

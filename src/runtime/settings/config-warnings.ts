@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { pricesInputOnly } from '../../domain/deployments/price-warning.ts';
 import { valueFaults } from '../../domain/settings/value-faults.ts';
 import type { ConfigDocument } from './config-document.ts';
@@ -9,8 +9,6 @@ import { nearestOf } from './nearest-name.ts';
 import { MODEL_EFFECTS, UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
-
-type Entries = Readonly<Record<string, unknown>>;
 
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 const FILE_PATHS: readonly string[] = ROWS.flatMap(({ file }) => (file === undefined ? [] : [file]));
@@ -46,7 +44,7 @@ export function configWarnings(document: ConfigDocument): readonly ConfigFault[]
 type Warn = (path: Path, message: string) => void;
 
 /** Checks the keys of a map, and of the maps in it that contain settings. */
-function checkMap(entries: Entries, path: Path, warn: Warn): void {
+function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
   const dotted = path.join('.');
   const read = readBelow(dotted);
   const isRead = ['model_list', 'guardrails', 'credential_list', 'include', 'environment_variables'];
@@ -64,7 +62,7 @@ function checkMap(entries: Entries, path: Path, warn: Warn): void {
 }
 
 /** Values of a wrong kind of settings without a row in the table, which checks the others. */
-function checkValues(content: Entries, warn: Warn): void {
+function checkValues(content: JsonObject, warn: Warn): void {
   for (const section of ['general_settings', 'litellm_settings', 'router_settings']) {
     const entries = content[section];
     for (const [name, value] of Object.entries(isJsonObject(entries) ? entries : {})) {
@@ -92,7 +90,7 @@ function unknown(
 }
 
 /** `callbacks` is a setting, of which only `otel` has an effect. */
-function checkCallbacks({ litellm_settings: shared }: Entries, warn: Warn): void {
+function checkCallbacks({ litellm_settings: shared }: JsonObject, warn: Warn): void {
   const callbacks = isJsonObject(shared) ? [shared['callbacks']].flat() : [];
   const others = callbacks.filter((name) => name !== 'otel' && !isOff(name));
   if (others.length === 0) return;
@@ -102,7 +100,7 @@ function checkCallbacks({ litellm_settings: shared }: Entries, warn: Warn): void
 }
 
 /** One warning for each key, at the first model that has it. */
-function checkModels({ model_list: models }: Entries, warn: Warn): void {
+function checkModels({ model_list: models }: JsonObject, warn: Warn): void {
   if (!Array.isArray(models)) return;
   const found = new Map<string, { readonly path: Path; readonly message: string; count: number }>();
   const note = (path: Path, message: string): void => {
@@ -117,7 +115,7 @@ function checkModels({ model_list: models }: Entries, warn: Warn): void {
     warn(path, count === 1 ? message : `${message} (in ${count} models)`);
 }
 
-function checkModel(model: Entries, path: Path, note: Warn): void {
+function checkModel(model: JsonObject, path: Path, note: Warn): void {
   const { litellm_params: params, model_info: info, ...rest } = model;
   for (const name of Object.keys(rest)) if (name !== 'model_name') note([...path, name], misplaced(name));
   for (const [name, value] of Object.entries(isJsonObject(params) ? params : {})) {

@@ -159,7 +159,7 @@ export function texts(form: string): Kind<string | Readonly<Record<string, strin
     form,
     (raw) => {
       if (typeof raw === 'string') return raw === '' ? UNSET : { value: raw };
-      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return refuse('is not a map of texts');
+      if (!isJsonObject(raw)) return refuse('is not a map of texts');
       const wrong = Object.entries(raw).filter(([, item]) => typeof item !== 'string');
       if (wrong.length > 0) return { refusals: wrong.map(([name]) => ({ message: 'is not a text', path: [name] })) };
       return { value: raw as Readonly<Record<string, string>> };

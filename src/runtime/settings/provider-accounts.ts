@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { AwsAccount, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 import { targetFault } from '../../domain/pass-through/endpoint.ts';
 import type { CloudIdentity } from '../../domain/pass-through/forwarded.ts';
@@ -22,9 +23,6 @@ export interface EnvironmentAccount {
   readonly region: string;
 }
 
-/** Settings of an identity at Amazon, by the names that deployments and stored credentials have. */
-type AwsParameters = Readonly<Record<string, unknown>>;
-
 const DEFAULT_REGION = 'us-west-2';
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d$/;
 const AZURE_REGION = /^[a-z0-9]{2,40}$/;
@@ -41,8 +39,8 @@ export const awsBase = (host: string, region: string): string =>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** Identity at Amazon for a service; null without keys, a profile and a role. */
-export function awsIdentity(service: string, given: AwsParameters, environmentRegion: string): CloudIdentity | null {
+/** Identity at Amazon for a service, from parameters by the names of stored credentials; null without keys, a profile and a role. */
+export function awsIdentity(service: string, given: JsonObject, environmentRegion: string): CloudIdentity | null {
   const [id, secret] = [textOf(given['aws_access_key_id']), textOf(given['aws_secret_access_key'])];
   const session = textOf(given['aws_session_token']);
   const keys: AwsCredentials | null =
@@ -76,7 +74,7 @@ export function awsIdentity(service: string, given: AwsParameters, environmentRe
   return { kind: 'aws', region, service, keys: role === null ? keys : null, account };
 }
 
-const awsParameters = (env: NodeJS.ProcessEnv): AwsParameters => ({
+const awsParameters = (env: NodeJS.ProcessEnv): JsonObject => ({
   aws_access_key_id: env['AWS_ACCESS_KEY_ID'],
   aws_secret_access_key: env['AWS_SECRET_ACCESS_KEY'],
   aws_session_token: env['AWS_SESSION_TOKEN'],

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { type ConfigDocument, readConfigDocument } from './config-document.ts';
 import type { Path } from './config-references.ts';
 import type { Setting } from './setting.ts';
@@ -28,7 +29,4 @@ function withStoreType(content: ConfigDocument['content']): ConfigDocument['cont
   return { ...content, general_settings: { ...general, tracing: { ...tracing, store: { type: store } } } };
 }
 
-const mapOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
+const mapOf = (value: unknown): JsonObject | null => (isJsonObject(value) ? value : null);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import { keyGenerator } from '../identifiers.ts';
@@ -18,7 +19,7 @@ const BATCH = 25;
 function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['places'] {
   return Object.fromEntries(
     Object.entries(declared).map(([section, content]) => {
-      const isMap = typeof content === 'object' && content !== null && !Array.isArray(content);
+      const isMap = isJsonObject(content);
       const names = isMap ? Object.keys(content) : [];
       return [section, Object.fromEntries(names.map((name) => [name, placeOf(section, name)]))];
     }),

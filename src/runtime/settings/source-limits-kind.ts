@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { proxyFault } from '../network/client-network.ts';
 import type { SourceLimits } from '../network/source-limits.ts';
 import type { Kind, Refusal } from './kinds.ts';
@@ -8,8 +9,7 @@ export function sourceLimits(most: number): Kind<SourceLimits> {
     form: `map of addresses or CIDR blocks to whole numbers from 0 to ${most}`,
     isSecret: false,
     parse(raw) {
-      if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-        return { refusals: [{ message: 'is not a map' }] };
+      if (!isJsonObject(raw)) return { refusals: [{ message: 'is not a map' }] };
       const entries = Object.entries(raw);
       const refusals = entries.flatMap(([block, limit]: [string, unknown]): readonly Refusal[] => {
         const fault = proxyFault(block);

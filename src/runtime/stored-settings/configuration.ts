@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-object.ts';
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import {
@@ -146,9 +147,7 @@ const blocksUnpriced = (config: DeclaredConfig, stored: StoredSections): boolean
 /** Sections of a file that are maps. */
 const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
   new Map(
-    Object.entries(resolved).flatMap(([name, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value) ? [[name, { ...value }] as const] : [],
-    ),
+    Object.entries(resolved).flatMap(([name, value]) => (isJsonObject(value) ? [[name, { ...value }] as const] : [])),
   );
 
 /** Characters that YAML 1.1 or 1.2 takes for a line end or allows in escaped form only. The writer leaves them as they are. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
@@ -6,10 +6,8 @@ import { type Fields, list, object, text } from '../json/fields.ts';
 import { reasoningTextOf } from '../responses/read-items.ts';
 import { usageOfResponse } from '../responses/usage.ts';
 
-type Step = Readonly<Record<string, unknown>>;
-
 /** A complete response as an interaction of Google's API. */
-export function interactionOf(response: unknown, model: string | null): Step {
+export function interactionOf(response: unknown, model: string | null): JsonObject {
   const fields = object(response);
   const steps = list(fields['output']).flatMap((item) => stepsOfItem(object(item)));
   const usage = usageOfResponse(fields);
@@ -33,19 +31,19 @@ export function interactionOf(response: unknown, model: string | null): Step {
 const instantOf = (seconds: unknown): string =>
   new Date((typeof seconds === 'number' ? seconds : 0) * 1_000).toISOString().replace('.000Z', 'Z');
 
-function statusOfResponse({ status }: Fields, steps: readonly Step[]): unknown {
+function statusOfResponse({ status }: Fields, steps: readonly JsonObject[]): unknown {
   const waits = status === 'completed' && steps.some(({ type }) => type === 'function_call');
   return waits ? 'requires_action' : (status ?? 'completed');
 }
 
-const countsOf = ({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage): Step => ({
+const countsOf = ({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage): JsonObject => ({
   total_input_tokens: inputTokens,
   total_output_tokens: outputTokens,
   ...(cacheReadTokens > 0 ? { total_cached_tokens: cacheReadTokens } : {}),
   ...(reasoningTokens > 0 ? { total_thought_tokens: reasoningTokens } : {}),
 });
 
-function stepsOfItem(item: Fields): readonly Step[] {
+function stepsOfItem(item: Fields): readonly JsonObject[] {
   switch (item['type']) {
     case 'reasoning': {
       const summary = reasoningTextOf(item);
@@ -104,7 +102,7 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   let reason = 'stop';
   let usage: Usage | null = null;
 
-  const about = (status: string): Step => {
+  const about = (status: string): JsonObject => {
     const at = instantOf(context.createdAt);
     return { id, object: 'interaction', model: context.model, status, created: at, updated: at };
   };
@@ -118,12 +116,12 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
     open = null;
     return stopped;
   };
-  const start = (step: Step): { readonly index: number; readonly text: string } => {
+  const start = (step: JsonObject): { readonly index: number; readonly text: string } => {
     const index = count;
     count += 1;
     return { index, text: event('step.start', { index, step }) };
   };
-  const piece = (type: string, delta: Step): string => {
+  const piece = (type: string, delta: JsonObject): string => {
     if (open?.type === type) return begin() + event('step.delta', { index: open.index, delta });
     const before = begin() + close();
     const started = start({ type });

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 /** Object of parsed JSON. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type Fields = JsonObject;
 
 /** The value if it is an object, else an empty object. */
 export const object = (value: unknown): Fields => (isJsonObject(value) ? value : {});
@@ -29,5 +29,5 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** The object without members that are null or undefined. */
-export const withoutNulls = (fields: Fields): Readonly<Record<string, unknown>> =>
+export const withoutNulls = (fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

@@ -37,7 +37,7 @@ export async function startCatalogServer(
   const catalogResults = createCatalogResultCache(catalog);
   const platform = { catalog, catalogResults, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
   const serve = serveRows({
-    rows: [...catalogRoutes, ...freeTierRoutes],
+    rows: [...catalogRoutes(), ...freeTierRoutes],
     identify: () => {
       throw new Error('The catalog asks for no key.');
     },

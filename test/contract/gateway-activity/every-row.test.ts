@@ -75,7 +75,7 @@ describe('every row of the HTTP routes', () => {
       litellm_params: { model: `openai/${name}`, api_base: upstream.base, api_key: 'k' },
     }));
     app = await startApp({ config: { model_list, general_settings: { proxy_batch_write_at: 0.1 } } });
-    for (const { name, method, paths } of restRoutes) {
+    for (const { name, method, paths } of restRoutes()) {
       if (WAITING.has(name)) continue;
       for (const path of new Set([paths[0], paths.at(-1) ?? paths[0]])) await sendAll(method, path);
     }

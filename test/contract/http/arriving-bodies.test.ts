@@ -5,8 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readBody, RequestAborted } from '../../../rest-shims/http/body.ts';
-import type { Incoming, Outgoing } from '../../../rest-shims/http/outgoing.ts';
+import { readBody, RequestAborted } from '../../../rest-shims/helpers/http/body.ts';
+import type { Incoming, Outgoing } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 
 const TIMEOUTS = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import { json, type RouteRow } from '../../../rest-shims/http/route.ts';
+import { json, type RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { openRowServer } from '../../support/rest-server.ts';
 
 const facts = { surface: 'proxy', category: null, credential: 'none', answers: [200], bodyLimit: 64 } as const;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import { json, type RouteRow } from '../../../rest-shims/http/route.ts';
-import type { RequestFailure } from '../../../rest-shims/http/row-server.ts';
+import { json, type RouteRow } from '../../../rest-shims/helpers/http/route.ts';
+import type { RequestFailure } from '../../../rest-shims/helpers/http/row-server.ts';
 import {
   Forbidden,
   BudgetExceeded,

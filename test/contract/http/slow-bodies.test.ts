@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SMALL_BODY_MS } from '../../../rest-shims/http/body.ts';
+import { SMALL_BODY_MS } from '../../../rest-shims/helpers/http/body.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleOf } from '../../../rest-shims/docs-examples.ts';
-import type { RouteRow } from '../../../rest-shims/http/route.ts';
+import { exampleOf } from '../../../rest-shims/helpers/openapi/examples.ts';
+import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -50,7 +50,7 @@ function searchesOf(row: RouteRow, text: string): readonly string[] {
   return names.map((name) => `${dates}&${name}=${encoded}`);
 }
 
-const rows = restRoutes.filter(({ name, surface }) => surface === 'management' && NOUNS.test(name));
+const rows = restRoutes().filter(({ name, surface }) => surface === 'management' && NOUNS.test(name));
 
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null || engine.name === 'sqlite3')(`management rows on ${engine.name}`, () => {

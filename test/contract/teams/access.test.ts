@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { budgetRoutes } from '../../../rest-shims/budgets.ts';
 import { customerRoutes } from '../../../rest-shims/customers.ts';
-import type { RouteRow } from '../../../rest-shims/http/route.ts';
+import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { organizationRoutes } from '../../../rest-shims/organizations.ts';
 import { projectRoutes } from '../../../rest-shims/projects.ts';
 import { tagRoutes } from '../../../rest-shims/tags.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readBody, RequestAborted } from '../../../rest-shims/http/body.ts';
+import { readBody, RequestAborted } from '../../../rest-shims/helpers/http/body.ts';
 import { TooLarge } from '../../../src/domain/errors.ts';
 import { randomFrom } from '../../support/random.ts';
 

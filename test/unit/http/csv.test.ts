@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Cell, csvOf } from '../../../rest-shims/http/csv.ts';
+import { type Cell, csvOf } from '../../../rest-shims/helpers/http/csv.ts';
 
 const cell = (value: Cell): string => csvOf(['a'], [{ a: value }]).slice('a\r\n'.length, -'\r\n'.length);
 

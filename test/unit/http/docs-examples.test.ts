@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
-import { DESCRIPTIONS } from '../../../rest-shims/docs-descriptions.ts';
-import { exampleOf } from '../../../rest-shims/docs-examples.ts';
+import { DESCRIPTIONS } from '../../../rest-shims/helpers/openapi/descriptions.ts';
+import { exampleOf } from '../../../rest-shims/helpers/openapi/examples.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 
 it('every route has a description, and every description a route', () => {
-  expect(Object.keys(DESCRIPTIONS).toSorted()).toEqual(restRoutes.map(({ name }) => name).toSorted());
+  expect(Object.keys(DESCRIPTIONS).toSorted()).toEqual(
+    restRoutes()
+      .map(({ name }) => name)
+      .toSorted(),
+  );
 });
 
 it.each([
@@ -12,6 +16,6 @@ it.each([
   ['files.delete', 'curl -X DELETE "http://a/v1/files/$ID" -H "Authorization: Bearer $KEY"'],
   ['catalog.get', 'curl "http://a/model_catalog/$MODEL"'],
 ])('the example of %s', (wanted, example) => {
-  const row = restRoutes.find(({ name }) => name === wanted);
+  const row = restRoutes().find(({ name }) => name === wanted);
   expect(row && exampleOf(row, 'http://a')).toBe(example);
 });

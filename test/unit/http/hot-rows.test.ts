@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createHotRows, type Registration } from '../../../rest-shims/http/hot-rows.ts';
-import type { RouteRow } from '../../../rest-shims/http/route.ts';
+import { createHotRows, type Registration } from '../../../rest-shims/helpers/http/hot-rows.ts';
+import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { DEFAULT_ENDPOINT } from '../../../src/domain/pass-through/endpoint.ts';
 import { routesOf } from '../../../src/domain/pass-through/routes.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseInPart } from '../../../rest-shims/http/json-body.ts';
+import { parseInPart } from '../../../rest-shims/helpers/http/json-body.ts';
 
 const REQUEST = { model: 'm', messages: [{ role: 'user', content: 'Hello. '.repeat(2_000) }] };
 const body = Buffer.from(JSON.stringify(REQUEST));

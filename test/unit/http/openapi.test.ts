@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_TYPES } from '../../../rest-shims/answer-types.ts';
-import { documentedStatuses, openApiDocument } from '../../../rest-shims/openapi.ts';
+import { ANSWER_TYPES } from '../../../rest-shims/helpers/openapi/answer-types.ts';
+import { documentedStatuses, openApiDocument } from '../../../rest-shims/helpers/openapi/document.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 import { createAnswerCheck } from '../../support/documented-answers.ts';
 
@@ -13,7 +13,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
   readonly security: readonly object[];
 }
-const document = openApiDocument(restRoutes);
+const document = openApiDocument(restRoutes());
 const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
 const named = (path: string): string => path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}');
@@ -43,7 +43,7 @@ it('every path, method and promised status of the rows is documented', async () 
     )
     .toSorted();
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi-operations.txt');
-  const promised = restRoutes.flatMap((row) =>
+  const promised = restRoutes().flatMap((row) =>
     row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(named(path)), row })),
   );
   // Of two rows with one path in the notation of OpenAPI the first is documented.
@@ -82,7 +82,7 @@ it('parameters of a path are those that it names', () => {
 
 describe('what rows state', () => {
   it('every row that reads a JSON body states its members', () => {
-    const silent = restRoutes.filter(
+    const silent = restRoutes().filter(
       ({ method, bodyLimit, request }) => method !== 'GET' && bodyLimit !== 0 && request === undefined,
     );
     // Bodies of other services, which sign their bytes, and rows that read none.
@@ -120,14 +120,14 @@ describe('what rows state', () => {
   });
 
   it('every row with an answer of its own states its type, and no type is of another row', () => {
-    const untyped = restRoutes.filter(
+    const untyped = restRoutes().filter(
       ({ name, answers, relays }) =>
         relays !== 'answers' &&
         ANSWER_TYPES[name] === undefined &&
         answers.some((status) => status >= 200 && status < 300 && status !== 204),
     );
     expect(untyped.map(({ name }) => name)).toEqual([]);
-    const names = new Set(restRoutes.map(({ name }) => name));
+    const names = new Set(restRoutes().map(({ name }) => name));
     expect(Object.keys(ANSWER_TYPES).filter((key) => !names.has(key.split(' ', 1)[0] ?? ''))).toEqual([]);
   });
 

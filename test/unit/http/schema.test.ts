@@ -1,10 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { Issue } from '../../../src/domain/errors.ts';
-import * as fields from '../../../rest-shims/http/body-fields.ts';
-import * as models from '../../../rest-shims/http/models.ts';
-import { flag, integer, query, requiredText, text, textUpTo } from '../../../rest-shims/http/query.ts';
-import { type JsonSchema, merged, objectSchema, orNullSchema, schemaOf } from '../../../rest-shims/http/schema.ts';
+import * as fields from '../../../rest-shims/helpers/http/body-fields.ts';
+import * as models from '../../../rest-shims/helpers/http/strict-fields.ts';
+import { flag, integer, query, requiredText, text, textUpTo } from '../../../rest-shims/helpers/http/query.ts';
+import {
+  type JsonSchema,
+  merged,
+  objectSchema,
+  orNullSchema,
+  schemaOf,
+} from '../../../rest-shims/helpers/http/schema.ts';
 
 /** Values of every kind, at the edges of the bounds below. */
 const CORPUS: readonly unknown[] = [
@@ -33,7 +39,9 @@ describe('readers of body fields accept what their schemas allow', () => {
     oneOf: fields.oneOf(['a', 'abc']),
     recordOf: fields.recordOf(fields.text),
     listOf: fields.listOf(fields.text),
-    given: fields.given(fields.texts),
+    optional: fields.optional(fields.texts),
+    required: fields.required(fields.text),
+    dictionary: fields.dictionary,
   };
   it.each(Object.entries(readers))('%s', (_name, read: fields.FieldReader<unknown>) => {
     const allowed = allowedBy(schemaOf(read));
@@ -42,7 +50,7 @@ describe('readers of body fields accept what their schemas allow', () => {
   });
 
   it('a body lists its members, and those that must be there', () => {
-    expect(fields.members({ a: fields.requiredText, b: fields.given(fields.number) }).schema).toEqual({
+    expect(fields.members({ a: fields.requiredText, b: fields.optional(fields.number) }).schema).toEqual({
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: ['number', 'null'] } },
       required: ['a'],

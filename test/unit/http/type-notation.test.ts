@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { schemaFrom } from '../../../rest-shims/http/type-notation.ts';
+import { schemaFrom } from '../../../rest-shims/helpers/http/type-notation.ts';
 
 it.each([
   ['string', { type: 'string' }],

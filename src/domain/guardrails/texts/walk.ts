@@ -1,6 +1,7 @@
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import type { GuardedText, TextRole } from '../guardrail.ts';
 
-export type Members = Readonly<Record<string, unknown>>;
+export type Members = JsonObject;
 type Path = readonly (string | number)[];
 
 /** A text and its place in a JSON value. */
@@ -20,8 +21,7 @@ export interface Walk {
 /** Most levels of a value. Texts below are not found, so deeper values are refused before. */
 const MOST_LEVELS = 512;
 
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isMembers = (value: unknown): value is Members => isJsonObject(value);
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json-object.ts';
 import { DomainError } from '../../errors.ts';
 import { repairRequest } from '../prompts/prompts.ts';
 import type { Purpose } from '../lens.ts';
@@ -103,7 +104,7 @@ export function asMessages(prompt: string): readonly AnalysisMessage[] {
 export function objectIn(prompt: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(prompt);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return isJsonObject(value) ? { ...value } : null;
   } catch {
     return null;
   }

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../json-object.ts';
+
 /** A JSON value that a model must return: its JSON Schema, and a reader that checks it. */
 export interface Structure<Value> {
   readonly schema: Readonly<Record<string, unknown>>;
@@ -62,8 +64,7 @@ export function objectOf<Values extends Readonly<Record<string, unknown>>>(membe
       additionalProperties: false,
     },
     read(sent, path, faults) {
-      if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
-        return refuse(path, 'must be an object', faults);
+      if (!isJsonObject(sent)) return refuse(path, 'must be an object', faults);
       const before = faults.length;
       const given: Readonly<Record<string, unknown>> = { ...sent };
       const values = named.map(([name, inner]) => [name, inner.read(given[name], `${path}.${name}`, faults)]);

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../json-object.ts';
+
 /** One message in the common form of all conventions. */
 export interface Message {
   readonly role: string;
@@ -90,8 +92,7 @@ export function latestUserText(messages: readonly Message[]): string | null {
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 
-export const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isJson = (value: unknown): value is Json => isJsonObject(value);
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,0 +1,52 @@
+import type { Budget } from '../../src/domain/budgets/budget.ts';
+import { Conflict } from '../../src/domain/errors.ts';
+import { type KeyDraft, newKey } from '../../src/domain/keys/key-draft.ts';
+import { assertOwnKey } from '../../src/domain/keys/own-key.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { assertGuardrailsOfKey } from './guardrail-rights.ts';
+import { assertReferences } from './key-references.ts';
+import { budgetOfKey } from './key-lookup.ts';
+import { callerOf } from './operation.ts';
+import type { KeyPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+
+/** A new key with its secret, which is shown once; only its hash is stored. */
+export interface GeneratedKey {
+  readonly clearKey: string;
+  readonly row: VirtualKey;
+  /** The budget that it names; null without one. */
+  readonly budget?: Budget | null;
+}
+
+/** The secret of a new or rotated key: the caller's own value, else a fresh one. */
+export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
+  const { keyGenerator, clock } = scope.platform;
+  const maker = callerOf(scope);
+  if (own !== null) assertOwnKey(own);
+  const key = own ?? keyGenerator.make();
+  const hash = keyGenerator.hash(key);
+  // The admin key is not stored, so no constraint would refuse it.
+  if (maker.key === null && hash === maker.keyHash) throw new Conflict('This key is taken.');
+  return { key, hash, now: clock.now(), createdBy: maker.keyHash };
+}
+
+/** A draft with an id for the budget that holds its soft budget. */
+function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
+  const { settings = {} } = draft;
+  if (settings.softBudget === undefined || settings.softBudget === null) return draft;
+  return { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } };
+}
+
+/** Creates a key for another operation, which has checked access. Throws InvalidInput, and Conflict when it is taken. */
+export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
+  const { stores, keyRing } = scope.platform;
+  const secret = secretFor(scope, draft.key);
+  assertGuardrailsOfKey(scope, callerOf(scope), draft);
+  await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
+  const row = newKey(withBudget(scope, draft), secret);
+  await stores.keys.add(row);
+  // The secret may be cached as unknown from an earlier attempt.
+  keyRing.evict(row);
+  return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
+}

@@ -1,0 +1,16 @@
+import { CALLBACK_KINDS } from '../../../src/domain/teams/logging.ts';
+
+/** Callbacks of teams, and their variables, as a form shows them. */
+export const TEAM_CALLBACK_CONFIGS = [...CALLBACK_KINDS].map(([id, variables]) => ({
+  id,
+  displayName: { langfuse: 'Langfuse', langfuse_otel: 'Langfuse OpenTelemetry', langsmith: 'LangSmith' }[id] ?? id,
+  logo: `${id.replace('_otel', '')}.png`,
+  supports_key_team_logging: true,
+  dynamic_params: Object.fromEntries(
+    Object.entries(variables).map(([name, { title, description, isRequired, isSecret }]) => [
+      name,
+      { type: isSecret ? 'password' : 'text', ui_name: title, description, required: isRequired },
+    ]),
+  ),
+  description: 'Sends spans of the calls of a team.',
+}));

@@ -1,0 +1,18 @@
+import type { ValueKind } from '../../../src/domain/settings/value-kinds.ts';
+
+/** Types of the fields of a form, by the kind of a setting. */
+export const FIELD_TYPES: Readonly<Record<ValueKind, string>> = {
+  integer: 'Integer',
+  number: 'Float',
+  flag: 'Boolean',
+  text: 'String',
+  duration: 'String',
+  window: 'String',
+  windows: 'List',
+  address: 'String',
+  list: 'List',
+  texts: 'List',
+  map: 'Dictionary',
+  objects: 'List',
+  any: 'String',
+};

@@ -1,0 +1,73 @@
+import type { getModel } from '../../../resolvers/models.ts';
+import type { HttpRequest } from '../http/route.ts';
+import { invalidParameter } from '../http/query.ts';
+
+type NamedModel = ReturnType<typeof getModel>;
+
+/** Default and maximum number of models on a page. */
+const DEFAULT_SIZE = 50;
+const MAX_SIZE = 1_000;
+
+/** Modes of models that are not for conversations. */
+const OTHER_MODES = new Set([
+  'audio_speech',
+  'audio_transcription',
+  'image_edit',
+  'image_generation',
+  'moderation',
+  'rerank',
+  'video_generation',
+]);
+
+/** A model in Google's format. Limits are there if the catalog has them. */
+export function generateContentModel({ name, entry }: NamedModel) {
+  const limit = (member: string, column: string) => {
+    const most = entry?.row[column];
+    return typeof most === 'number' ? { [member]: most } : {};
+  };
+  return {
+    name: `models/${name}`,
+    version: '001',
+    displayName: name,
+    ...limit('inputTokenLimit', 'max_input_tokens'),
+    ...limit('outputTokenLimit', 'max_output_tokens'),
+    supportedGenerationMethods: methodsOf(entry?.mode ?? ''),
+  };
+}
+
+function methodsOf(mode: string): readonly string[] {
+  if (mode === 'embedding') return ['embedContent', 'batchEmbedContents'];
+  return OTHER_MODES.has(mode) ? [] : ['generateContent', 'countTokens'];
+}
+
+interface Page {
+  readonly size: number;
+  /** Name of the last model of the previous page; null for the first page. */
+  readonly after: string | null;
+}
+
+function pageOf({ search }: HttpRequest): Page {
+  const query = new URLSearchParams(search);
+  const input = query.get('pageSize') ?? query.get('page_size') ?? '';
+  // Zero requests the default size.
+  if (!/^\d{0,9}$/.test(input)) throw invalidParameter('/models', 'pageSize', 'a whole number');
+  const token = query.get('pageToken') ?? query.get('page_token') ?? '';
+  return {
+    size: Math.min(Number(input) || DEFAULT_SIZE, MAX_SIZE),
+    after: token === '' ? null : Buffer.from(token, 'base64url').toString('utf8'),
+  };
+}
+
+/** A page of models in Google's format. Throws InvalidInput for a page token that no list returned. */
+export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
+  const { size, after } = pageOf(request);
+  const last = models.findIndex(({ name }) => name === after);
+  if (after !== null && last === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
+  const page = models.slice(last + 1, last + 1 + size);
+  const end = page.at(-1);
+  const more = end !== undefined && last + 1 + size < models.length;
+  return {
+    models: page.map(generateContentModel),
+    ...(more ? { nextPageToken: Buffer.from(end.name).toString('base64url') } : {}),
+  };
+}

@@ -1,0 +1,31 @@
+import { VERSION } from '../../../src/domain/version.ts';
+import type { Readiness } from '../../../resolvers/health.ts';
+
+/** Answer of a process that can serve. Details need a key, unless a switch opens them. */
+export const READY = { status: 'healthy', db: 'connected' } as const;
+
+const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
+  catalog: {
+    source: catalog.source,
+    entries: catalog.count,
+    taken_at: catalog.takenAt.toISOString(),
+    age_seconds: catalog.ageSeconds,
+    quarantined: catalog.quarantined,
+    last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
+    last_error: catalog.lastError,
+  },
+  records_waiting: recordsWaiting,
+  // The reason of a failure is in the log and in the graph.
+  ...(reload === null
+    ? {}
+    : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
+});
+
+/** State of a process that can serve, for operators. */
+export const detailsObject = (readiness: Readiness) => ({
+  ...READY,
+  cache: null,
+  litellm_version: VERSION,
+  success_callbacks: [],
+  ...stateObject(readiness),
+});

@@ -1,0 +1,53 @@
+import type { getModel } from '../../../resolvers/models.ts';
+import { type HttpRequest } from '../http/route.ts';
+import { invalidParameter } from '../http/query.ts';
+
+type NamedModel = ReturnType<typeof getModel>;
+
+/** Constant time, as in OpenAI's format. */
+const CREATED_AT = '2023-02-28T18:56:42Z';
+/** Most models on a page. */
+export const MESSAGES_MODELS_LIMIT = 1_000;
+
+/** A model in Anthropic's format. */
+export function messagesModel({ name, entry }: NamedModel) {
+  const limit = (column: string): number | null => {
+    const most = entry?.row[column];
+    return typeof most === 'number' ? most : null;
+  };
+  return {
+    type: 'model',
+    id: name,
+    display_name: name,
+    created_at: CREATED_AT,
+    max_input_tokens: limit('max_input_tokens'),
+    max_tokens: limit('max_output_tokens'),
+  };
+}
+
+/** A page of models in Anthropic's format. All models when no limit is given. Throws InvalidInput. */
+export function messagesModelList(models: readonly NamedModel[], { search }: HttpRequest) {
+  const query = new URLSearchParams(search);
+  const input = query.get('limit') ?? String(MESSAGES_MODELS_LIMIT);
+  if (!/^\d{1,4}$/.test(input) || Number(input) < 1 || Number(input) > MESSAGES_MODELS_LIMIT)
+    throw invalidParameter('/models', 'limit', `a whole number from 1 to ${MESSAGES_MODELS_LIMIT}`);
+  const limit = Number(input);
+  const placeOf = (parameter: string): number | null => {
+    const id = query.get(parameter);
+    if (id === null) return null;
+    const at = models.findIndex(({ name }) => name === id);
+    if (at === -1) throw invalidParameter('/models', parameter, 'the id of a model of the list');
+    return at;
+  };
+  const before = placeOf('before_id');
+  const after = placeOf('after_id');
+  const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
+  const end = before ?? start + limit;
+  const page = models.slice(start, end);
+  return {
+    data: page.map(messagesModel),
+    has_more: before === null ? end < models.length : start > 0,
+    first_id: page[0]?.name ?? null,
+    last_id: page.at(-1)?.name ?? null,
+  };
+}

@@ -1,0 +1,45 @@
+import type { KnownModel } from '../../../resolvers/models.ts';
+
+/** Capabilities of a group: true when every deployment has them. */
+const ABILITIES = [
+  'supports_function_calling',
+  'supports_parallel_function_calling',
+  'supports_vision',
+  'supports_reasoning',
+  'supports_web_search',
+] as const;
+
+/** Limits of stored deployments, which a group has the sum of. */
+const LIMITS = ['tpm', 'rpm'] as const;
+
+const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) =>
+  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Readonly<Record<Name, Value>>;
+
+/** A model with the limits, prices and capabilities of its deployments. */
+export function groupObject(name: string, members: readonly KnownModel[]) {
+  const rows = members.map(({ entry, deployment }) => {
+    return { ...entry?.row, ...deployment.priceOverrides };
+  });
+  const greatest = (member: string): number | null => {
+    const values = rows.flatMap((row) => (typeof row[member] === 'number' ? [row[member]] : []));
+    return values.length === 0 ? null : Math.max(...values);
+  };
+  const total = (member: string): number | null => {
+    const values = members.flatMap(({ stored }) => {
+      const value = stored?.params[member];
+      return typeof value === 'number' ? [value] : [];
+    });
+    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
+  };
+  return {
+    model_group: name,
+    providers: [...new Set(members.map(({ deployment }) => deployment.provider))],
+    mode: members[0]?.entry?.mode ?? null,
+    max_input_tokens: greatest('max_input_tokens'),
+    max_output_tokens: greatest('max_output_tokens'),
+    input_cost_per_token: greatest('input_cost_per_token'),
+    output_cost_per_token: greatest('output_cost_per_token'),
+    ...recordOf(LIMITS, total),
+    ...recordOf(ABILITIES, (ability) => rows.every((row) => row[ability] === true)),
+  };
+}

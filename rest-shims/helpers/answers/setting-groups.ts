@@ -1,0 +1,252 @@
+import { type JsonObject } from '../../../src/domain/json-object.ts';
+import type { ActiveCallbacks, GroupView, RouterSettings } from '../../../resolvers/setting-groups.ts';
+import { GROUP_STRATEGIES, STRATEGY_DESCRIPTIONS } from '../../../src/domain/settings/router-fields.ts';
+import {
+  type GroupField,
+  type GroupName,
+  SETTING_GROUPS,
+  type SettingGroup,
+} from '../../../src/domain/settings/setting-groups.ts';
+import { fields, flagOf, listOf, members, requiredText, dictionary, required } from '../http/body-fields.ts';
+import { type JsonSchema, objectSchema } from '../http/schema.ts';
+import { FIELD_TYPES } from './field-types.ts';
+
+/** Types of JSON Schema by the kind of a setting. */
+const SCHEMA_TYPES: Readonly<Record<GroupField['kind'], string>> = {
+  integer: 'integer',
+  number: 'number',
+  flag: 'boolean',
+  text: 'string',
+  duration: 'string',
+  window: 'string',
+  windows: 'array',
+  address: 'string',
+  list: 'array',
+  texts: 'array',
+  map: 'object',
+  objects: 'array',
+  any: 'string',
+};
+
+/** The settings of a group, with built-in values for those that are not set. */
+const withDefaults = ({ group, values }: GroupView): JsonObject => ({
+  ...Object.fromEntries(Object.entries(group.fields).map(([name, { defaultValue }]) => [name, defaultValue])),
+  ...values,
+});
+
+const isList = (kind: GroupField['kind']): boolean => kind === 'list' || kind === 'texts';
+
+const schemaOf = ({ description, fields: rows }: SettingGroup) => ({
+  description,
+  properties: Object.fromEntries(
+    Object.entries(rows).map(([name, { kind, description: text, choices }]) => [
+      name,
+      {
+        description: text,
+        type: SCHEMA_TYPES[kind],
+        ...(isList(kind) ? { items: choices === null ? { type: 'string' } : { enum: choices } } : {}),
+        ...(isList(kind) || choices === null ? {} : { enum: choices }),
+      },
+    ]),
+  ),
+});
+
+const schemaView = (view: GroupView): JsonObject => ({
+  values: withDefaults(view),
+  field_schema: schemaOf(view.group),
+});
+
+/** `max_connections` as `Max Connections`. */
+const labelOf = (name: string): string =>
+  name.replaceAll(
+    /(^|_)([a-z])/g,
+    (_all, start: string, letter: string) => (start === '' ? '' : ' ') + letter.toUpperCase(),
+  );
+
+const fieldRow = (name: string, field: GroupField, values: JsonObject) => ({
+  field_name: name,
+  field_type: FIELD_TYPES[field.kind],
+  field_value: values[name] ?? null,
+  field_description: field.description,
+  field_default: field.defaultValue,
+  ui_field_name: labelOf(name),
+});
+
+/** Fields of Redis that one kind of server has. */
+const SERVER_KINDS: Readonly<Record<string, string>> = {
+  redis_startup_nodes: 'cluster',
+  startup_nodes: 'cluster',
+  sentinel_nodes: 'sentinel',
+  service_name: 'sentinel',
+  sentinel_password: 'sentinel',
+  similarity_threshold: 'semantic',
+  redis_semantic_cache_embedding: 'semantic',
+  semantic_cache_scope: 'semantic',
+};
+
+const cacheView = ({ group, values }: GroupView): JsonObject => ({
+  fields: Object.entries(group.fields).map(([name, field]) => ({
+    ...fieldRow(name, field, values),
+    options: field.choices,
+    link: null,
+    redis_type: SERVER_KINDS[name] ?? null,
+  })),
+  current_values: values,
+  redis_type_descriptions: {
+    node: 'One Redis server.',
+    cluster: 'A Redis cluster.',
+    sentinel: 'Redis with sentinels that select the primary server.',
+  },
+});
+
+const connectionView = ({ group, values, source }: GroupView): JsonObject => ({
+  values,
+  fields: Object.entries(group.fields).map(([name, field]) => ({
+    ...fieldRow(name, field, values),
+    section: SERVER_KINDS[name] ?? 'connection',
+  })),
+  source: source === 'unset' ? null : source,
+});
+
+/** Settings of an export. Its secrets are redacted like all others. */
+function exportView(view: GroupView): JsonObject {
+  const { api_key: key, integration_token: token, ...values } = withDefaults(view);
+  return {
+    api_key_masked: key,
+    ...(Object.hasOwn(view.group.fields, 'integration_token') ? { integration_token_masked: token } : {}),
+    ...values,
+    status: view.source === 'unset' ? null : 'configured',
+  };
+}
+
+const eventsView = (view: GroupView): JsonObject => ({
+  settings: Object.entries(withDefaults(view)).map(([event, enabled]) => ({ event, enabled })),
+});
+
+/** The form of a group's answers: read, and written. */
+interface Form {
+  readonly rendered: (view: GroupView) => JsonObject;
+  readonly changed: (view: GroupView, message: string) => JsonObject;
+}
+
+/** Owner of each setting. */
+const ownersOf = ({ group, values, source, owned }: GroupView): JsonObject =>
+  Object.fromEntries(
+    Object.entries(group.fields).map(([name, { defaultValue }]) => {
+      if (owned.includes(name)) return [name, 'config'];
+      if (values[name] !== undefined) return [name, source];
+      return [name, defaultValue === null ? 'unset' : 'default'];
+    }),
+  );
+
+const storedAnswer = ({ values }: GroupView, message: string): JsonObject => ({
+  message,
+  status: 'success',
+  settings: values,
+});
+const statusMessage = (_view: GroupView, message: string): JsonObject => ({ message, status: 'success' });
+
+export const GROUP_FORMS = {
+  schema: { rendered: schemaView, changed: storedAnswer },
+  owned: { rendered: (view) => ({ ...schemaView(view), provenance: ownersOf(view) }), changed: storedAnswer },
+  active: { rendered: (view) => ({ ...schemaView(view), active_on_this_pod: false }), changed: storedAnswer },
+  theme: {
+    rendered: schemaView,
+    changed: ({ values }, message) => ({ message: `${message}.`, status: 'success', theme_config: values }),
+  },
+  values: {
+    rendered: ({ values }) => ({ values }),
+    changed: ({ values }, message) => ({ message, status: 'success', values }),
+  },
+  flat: { rendered: withDefaults, changed: (view, message) => ({ message, status: 'success', ...withDefaults(view) }) },
+  events: { rendered: eventsView, changed: (view, message) => ({ message, ...eventsView(view) }) },
+  export: { rendered: exportView, changed: statusMessage },
+  vault: {
+    rendered: (view) => ({ config_type: 'hashicorp_vault', ...schemaView(view) }),
+    changed: statusMessage,
+  },
+  cache: { rendered: cacheView, changed: storedAnswer },
+  connection: { rendered: connectionView, changed: storedAnswer },
+} satisfies Readonly<Record<string, Form>>;
+
+export type GroupForm = keyof typeof GROUP_FORMS;
+
+const readEvents = fields({
+  settings: required(listOf(dictionary)),
+});
+/** Schema of a body that lists events. */
+export const eventsSchema = (): JsonSchema =>
+  objectSchema({ settings: { type: 'array', items: readEvent.schema } }, ['settings']);
+
+/** Schema of a body that changes a group. A null removes a value. */
+export const groupSchema = (name: GroupName): JsonSchema =>
+  objectSchema(
+    Object.fromEntries(
+      Object.entries(SETTING_GROUPS[name].fields).map(([field, { kind, description }]) => [
+        field,
+        { description, ...(kind === 'any' ? {} : { type: [SCHEMA_TYPES[kind], 'null'] }) },
+      ]),
+    ),
+  );
+const readEvent = members({ event: requiredText, enabled: flagOf });
+
+/** The settings of a body that lists events. Throws InvalidInput. */
+export function eventValues(body: Uint8Array): JsonObject {
+  const rows = readEvents(body).settings ?? [];
+  return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
+}
+
+const routerFields = ({ fields: rows }: RouterSettings, values: JsonObject) =>
+  Object.entries(rows).map(([name, { type, label, description, defaultValue, options }]) => ({
+    field_name: name,
+    field_type: type,
+    field_value: values[name] ?? null,
+    field_description: description,
+    field_default: defaultValue,
+    options,
+    ui_field_name: label,
+    link: null,
+  }));
+
+const STRATEGIES = {
+  routing_strategy_descriptions: STRATEGY_DESCRIPTIONS,
+  routing_group_strategies: GROUP_STRATEGIES,
+};
+
+export const renderRouterFields = (settings: RouterSettings) => ({
+  fields: routerFields(settings, {}),
+  ...STRATEGIES,
+});
+
+const routerValues = ({ settings }: RouterSettings): JsonObject =>
+  Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+
+export const renderRouterSettings = (settings: RouterSettings) => ({
+  fields: routerFields(settings, routerValues(settings)),
+  current_values: routerValues(settings),
+  ...STRATEGIES,
+  source: Object.fromEntries(settings.settings.map(({ name, source }) => [name, source])),
+});
+
+/** Callbacks with an effect. */
+const AVAILABLE = {
+  otel: {
+    litellm_callback_name: 'otel',
+    litellm_callback_params: ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    ui_callback_name: 'OpenTelemetry',
+  },
+};
+
+/** Callbacks and alerts as the dashboard reads them, without their variables. */
+export const renderCallbacks = ({ success, failure, both, alerting, router }: ActiveCallbacks) => ({
+  status: 'success',
+  callbacks: [
+    ...success.map((name) => ({ name, type: 'success', variables: {} })),
+    ...failure.map((name) => ({ name, type: 'failure', variables: {} })),
+    ...both.map((name) => ({ name, type: 'success_and_failure', variables: {} })),
+  ],
+  alerts: alerting.map((name) => ({ name, variables: {} })),
+  active_alerting_destinations: alerting,
+  router_settings: routerValues(router),
+  available_callbacks: AVAILABLE,
+});

@@ -1,0 +1,149 @@
+import type { MemberReset } from '../../../resolvers/team-members.ts';
+import type { CountedTeam, MemberView, TeamView } from '../../../resolvers/operation/team-views.ts';
+import type { Team } from '../../../src/domain/teams/team.ts';
+import { currentTeamWindow } from '../../../src/domain/teams/team-windows.ts';
+import { usdNumber } from '../../../src/domain/money.ts';
+import { renderWindow, isoOf, renderBudgetTable, renderLimits, usdOf } from './limits.ts';
+import { renderStored } from './keys.ts';
+import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
+
+/** Columns of a team that every form has. */
+export const teamColumns = (team: Team) => ({
+  team_alias: team.alias,
+  team_id: team.id,
+  organization_id: team.organizationId,
+  admins: [],
+  members: [],
+  team_member_permissions: team.memberPermissions,
+  metadata:
+    team.memberBudgetId === null
+      ? shownMetadata(team.metadata)
+      : { ...shownMetadata(team.metadata), team_member_budget_id: team.memberBudgetId },
+  ...renderLimits(team),
+  tpd_limit: team.tpdLimit,
+  soft_budget: usdOf(team.softBudget),
+  budget_limits: windowsOf(team),
+  models: team.models,
+  blocked: team.blocked,
+  router_settings: team.routerSettings,
+  access_group_ids: [],
+  default_team_member_models: [],
+  model_id: null,
+  model_spend: {},
+  model_max_budget: {},
+  policies: [],
+  allow_team_guardrail_config: team.metadata['allow_team_guardrail_config'] === true,
+  litellm_model_table: aliasTable(team),
+  object_permission: null,
+  object_permission_id: null,
+  updated_at: team.updatedAt.toISOString(),
+  created_at: team.createdAt.toISOString(),
+});
+
+/** The budgets of its further windows; null without one. */
+const windowsOf = ({ budgetLimits }: Team) =>
+  budgetLimits?.map((window) => {
+    const { resetAt } = currentTeamWindow(window, new Date());
+    return renderWindow({ ...window, resetAt: resetAt.toISOString() });
+  }) ?? null;
+
+/** The row in which the reference stores the aliases of a team's models; null without aliases. */
+function aliasTable({ id, modelAliases, createdBy, updatedBy }: Team) {
+  if (Object.keys(modelAliases).length === 0) return null;
+  return { id, model_aliases: modelAliases, created_by: createdBy, updated_by: updatedBy, team: null };
+}
+
+const renderRole = ({ member, user }: Pick<MemberView, 'member' | 'user'>) => ({
+  user_id: member.userId,
+  user_email: user?.email ?? null,
+  role: member.role,
+});
+
+/** A team with its members. */
+export const renderTeam = ({ team, members, spend }: Omit<CountedTeam, 'keyCount'>) => ({
+  ...teamColumns(team),
+  members_with_roles: members.map(renderRole),
+  spend: usdNumber(spend),
+});
+
+/** A team with the relations that the reference names. */
+export const renderTeamTable = (view: TeamView) => ({
+  ...renderTeam(view),
+  litellm_organization_table: null,
+  projects: null,
+});
+
+/** A membership; `budget_source` is shown by `/team/info` only. */
+export const renderMembership = ({ member, budget, spend, total }: MemberView) => ({
+  user_id: member.userId,
+  team_id: member.teamId,
+  budget_id: budget?.id ?? null,
+  spend: usdNumber(spend),
+  total_spend: usdNumber(total),
+  litellm_budget_table: renderBudgetTable(budget),
+});
+
+const renderKeys = ({ keys }: TeamView) => keys.map((info) => ({ token: info.row.hash, ...renderStored(info) }));
+
+export const renderTeamInfo = (view: TeamView) => ({
+  team_id: view.team.id,
+  team_info: {
+    ...renderTeam(view),
+    members_with_roles: view.members.map((one) => ({ ...renderRole(one), user_alias: one.user?.alias ?? null })),
+    team_member_budget_table: renderBudgetTable(view.memberBudget),
+    access_group_models: null,
+    access_group_mcp_server_ids: null,
+    access_group_agent_ids: null,
+    access_group_details: null,
+    organization_models: null,
+    model_max_budget_usage: {},
+    caller_edit_access: { kind: 'unrestricted' },
+  },
+  keys: renderKeys(view),
+  team_memberships: view.members.map((one) => ({
+    ...renderMembership(one),
+    budget_source: one.member.budgetId === null ? 'team_default' : 'custom',
+  })),
+});
+
+/** A team in `/team/list`. */
+export const renderListedTeam = (view: TeamView) => ({
+  ...renderTeam(view),
+  team_memberships: view.members.map(renderMembership),
+  keys: renderKeys(view),
+});
+
+/** A team in `/v2/team/list`. */
+export const renderCountedTeam = (view: CountedTeam) => ({
+  ...renderTeam(view),
+  members_count: view.members.length,
+  keys_count: view.keyCount,
+  access_group_models: null,
+  access_group_mcp_server_ids: null,
+  access_group_agent_ids: null,
+});
+
+/** A member whose spend was set. */
+export const renderMemberReset = ({ view: { member, budget, spend }, before }: MemberReset) => ({
+  team_id: member.teamId,
+  user_id: member.userId,
+  spend: usdNumber(spend),
+  previous_spend: usdNumber(before),
+  max_budget: usdOf(budget?.maxBudget ?? null),
+});
+
+/** A changed member. */
+export function renderMemberUpdate({ member, user, budget }: MemberView) {
+  return {
+    user_id: member.userId,
+    user_email: user?.email ?? null,
+    team_id: member.teamId,
+    max_budget_in_team: usdOf(budget?.maxBudget ?? null),
+    tpm_limit: budget?.tpmLimit ?? null,
+    rpm_limit: budget?.rpmLimit ?? null,
+    budget_duration: budget?.budgetDuration ?? null,
+    allowed_models: budget === null || budget.allowedModels.length === 0 ? null : budget.allowedModels,
+    temp_budget_increase: usdOf(budget?.tempBudgetIncrease ?? null),
+    temp_budget_expiry: isoOf(budget?.tempBudgetExpiry ?? null),
+  };
+}

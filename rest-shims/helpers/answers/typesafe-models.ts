@@ -1,0 +1,18 @@
+import type { getModel } from '../../../resolvers/models.ts';
+import type { HttpRequest } from '../http/route.ts';
+
+type NamedModel = ReturnType<typeof getModel>;
+
+/** Constant date, as in the other formats. */
+const RELEASED_ON = '2023-02-28';
+
+/** TypeSafe's SDK sends this header, and reads the models from the member `models`. */
+export const isForTypesafe = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
+  headers['x-typesafe-sdk'] !== undefined;
+
+/** A model in TypeSafe's format. The mode of the catalog is its description; empty when unknown. */
+export const typesafeModel = ({ name, entry }: NamedModel) => ({
+  name,
+  description: entry?.mode ?? '',
+  release_date: RELEASED_ON,
+});

@@ -1,0 +1,69 @@
+import type { ActivityEntity } from '../../../src/domain/spend/daily-activity.ts';
+import { integer, query } from '../http/query.ts';
+import { type JsonSchema, merged, textParameters } from '../http/schema.ts';
+import { fieldsIn, RANGE_FAULT, requiredPeriod } from './report-query.ts';
+
+/** Facts of all rows about activity. */
+export const ACTIVITY_READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  bodyLimit: 0,
+  failures: { body: 'detail' },
+} as const;
+
+/** Statuses of a row about an entity: only the teams of a user may be unknown, and some entities are for administrators only. */
+export function answersOf({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
+  if (entity === 'team') return [200, 400, 401, 404, 422];
+  return entity === 'endUser' || entity === 'agent' ? [200, 400, 401, 422] : [200, 400, 401, 403, 422];
+}
+
+const MINUTE_MS = 60_000;
+/** Maximum offset of a time zone, in minutes. */
+const MOST_OFFSET = 1_440;
+
+export interface ActivityRoute {
+  readonly path: string;
+  readonly entity: ActivityEntity;
+  /** Parameter that names entities; `exclude_` before it leaves them out. */
+  readonly parameter: string;
+  readonly pageSize: number;
+}
+
+/** Kinds of owners of calls. */
+export const ACTIVITY_ROUTES: readonly ActivityRoute[] = [
+  { path: '/user', entity: 'user', parameter: 'user_id', pageSize: 50 },
+  { path: '/team', entity: 'team', parameter: 'team_ids', pageSize: 10 },
+  { path: '/tag', entity: 'tag', parameter: 'tags', pageSize: 10 },
+  { path: '/organization', entity: 'organization', parameter: 'organization_ids', pageSize: 10 },
+  { path: '/customer', entity: 'endUser', parameter: 'end_user_ids', pageSize: 10 },
+  { path: '/agent', entity: 'agent', parameter: 'agent_ids', pageSize: 10 },
+];
+
+/** Parameter with the offset of a time zone, in minutes. */
+export const TIMEZONE = integer({ least: -MOST_OFFSET, most: MOST_OFFSET, otherwise: 0 });
+
+const offsetReader = query({ timezone: TIMEZONE });
+
+/** Parameters that all reports about an entity have. */
+export const entitySchema = ({ parameter }: ActivityRoute): JsonSchema =>
+  merged(textParameters('start_date', 'end_date', 'model', 'api_key', parameter, `exclude_${parameter}`), offsetReader);
+
+/** The entity, the days and the filter of a query. Throws InvalidInput. */
+export function parseEntity(search: string, { entity, parameter }: ActivityRoute) {
+  const { timezone } = offsetReader(search);
+  // Minutes as browsers give them: positive west of Greenwich.
+  const offsetMs = -Number(timezone) * MINUTE_MS;
+  const period = requiredPeriod(search, RANGE_FAULT);
+  return {
+    entity,
+    filter: {
+      from: new Date(period.from.getTime() - offsetMs),
+      to: new Date(period.to.getTime() - offsetMs),
+      any: fieldsIn(search, { model: 'model', api_key: 'key', [parameter]: entity }),
+      none: fieldsIn(search, { [`exclude_${parameter}`]: entity }),
+    },
+    offsetMs,
+  };
+}

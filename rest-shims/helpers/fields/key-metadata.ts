@@ -1,0 +1,59 @@
+import type { METADATA_MEMBERS } from '../../../src/domain/keys/key-settings.ts';
+import {
+  type FieldReader,
+  flagOf,
+  optional,
+  listOf,
+  number,
+  oneOf,
+  recordOf,
+  texts,
+  wholeNumber,
+} from '../http/body-fields.ts';
+
+/** A reader of null where the member is null, and not of an empty value. */
+export const orNull =
+  <Value>(read: FieldReader<Value>): FieldReader<Value | null> =>
+  (input) =>
+    input === null || input === undefined ? { value: null } : read(input);
+
+/** A moment as ISO 8601 text; null when left out. */
+export const moment: FieldReader<string | null> = (input) => {
+  if (input === null || input === undefined) return { value: null };
+  const ms = typeof input === 'string' && input.length >= 10 ? Date.parse(input) : Number.NaN;
+  if (!Number.isNaN(ms)) return { value: new Date(ms).toISOString() };
+  return {
+    rule: 'datetime_from_date_parsing',
+    message: 'Input should be a valid datetime or date, input is too short',
+  };
+};
+
+/** Members that are stored in the metadata. */
+export const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldReader<unknown>>> = {
+  model_rpm_limit: recordOf(wholeNumber),
+  model_tpm_limit: recordOf(wholeNumber),
+  mcp_rpm_limit: recordOf(wholeNumber),
+  tag_rpm_limit: recordOf(wholeNumber),
+  rpm_limit_type: oneOf(['guaranteed_throughput', 'best_effort_throughput', 'dynamic']),
+  tpm_limit_type: oneOf(['guaranteed_throughput', 'best_effort_throughput', 'dynamic']),
+  tags: orNull(texts),
+  enforced_params: orNull(texts),
+  default_estimated_output_tokens: wholeNumber,
+  default_estimated_output_tokens_per_model: recordOf(wholeNumber),
+  allowed_passthrough_routes: orNull(texts),
+  denied_passthrough_routes: orNull(texts),
+  allowed_vector_store_indexes: listOf<unknown>((input) => ({ value: input })),
+  throttle_on_budget_exceeded: flagOf,
+  guardrails: orNull(texts),
+  disable_global_guardrails: flagOf,
+  opted_out_global_guardrails: orNull(texts),
+  temp_budget_increase: number,
+  temp_budget_expiry: moment,
+};
+
+/** The members about guardrails, of teams and projects. */
+export const GUARDRAIL_READERS = {
+  guardrails: optional(METADATA.guardrails),
+  disable_global_guardrails: optional(METADATA.disable_global_guardrails),
+  opted_out_global_guardrails: optional(METADATA.opted_out_global_guardrails),
+};

@@ -1,0 +1,296 @@
+import type { JsonObject } from '../../../src/domain/json-object.ts';
+import { ROLES } from '../../../src/domain/role.ts';
+import { Forbidden, InvalidInput } from '../../../src/domain/errors.ts';
+import type { KeyPatch } from '../../../src/domain/keys/key-change.ts';
+import type { KeyDraft } from '../../../src/domain/keys/key-draft.ts';
+import {
+  KEY_TYPES,
+  METADATA_MEMBERS,
+  type ModelBudget,
+  type SettingsPatch,
+} from '../../../src/domain/keys/key-settings.ts';
+import { type Usd, usdFrom, usdText } from '../../../src/domain/money.ts';
+import {
+  type FieldReader,
+  flagOf,
+  optional,
+  listOf,
+  members,
+  number,
+  object,
+  oneOf,
+  parseObject,
+  recordOf,
+  requiredText,
+  text,
+  texts,
+  wholeNumber,
+  missingField,
+} from '../http/body-fields.ts';
+import { budgetWindow, NOT_AN_AMOUNT } from './budget-windows.ts';
+import { METADATA, orNull } from './key-metadata.ts';
+import { type JsonSchema, merged, objectSchema } from '../http/schema.ts';
+import { isEmpty } from '../http/ignored-members.ts';
+import { object as objectIn } from '../../../src/wire/json/fields.ts';
+
+/** A text; null when left out or blank. */
+const blankIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
+
+/** A budget of a model: `{budget_limit, time_period}`, or by their old names. */
+const modelBudget: FieldReader<ModelBudget | null> = (input) => {
+  const inner = objectIn(input);
+  const amount = number(inner['budget_limit'] ?? inner['max_budget']);
+  const period = inner['time_period'] ?? inner['budget_duration'];
+  if (!('value' in amount)) return amount;
+  const budget = amount.value === null ? null : usdFrom(amount.value);
+  if (budget === null && amount.value !== null) return NOT_AN_AMOUNT;
+  const [rpm, tpm] = [wholeNumber(inner['rpm_limit'] ?? null), wholeNumber(inner['tpm_limit'] ?? null)];
+  if (!('value' in rpm)) return rpm;
+  if (!('value' in tpm)) return tpm;
+  return {
+    value: {
+      budgetLimit: budget === null ? null : usdText(budget),
+      timePeriod: typeof period === 'string' ? period : null,
+      ...(rpm.value === null ? {} : { rpmLimit: rpm.value }),
+      ...(tpm.value === null ? {} : { tpmLimit: tpm.value }),
+    },
+  };
+};
+
+/** Members that are columns of a key. */
+const COLUMNS = {
+  key_alias: text,
+  duration: text,
+  models: texts,
+  max_budget: number,
+  budget_duration: text,
+  budget_limits: listOf(budgetWindow),
+  spend: number,
+  user_id: text,
+  team_id: text,
+  user_role: oneOf(ROLES),
+  metadata: object,
+  blocked: flagOf,
+};
+
+/** Members that are settings, by their names here. */
+const SETTINGS = {
+  key_type: ['keyType', oneOf(KEY_TYPES)],
+  allowed_routes: ['allowedRoutes', orNull(texts)],
+  aliases: ['aliases', recordOf(text)],
+  permissions: ['permissions', orNull(object)],
+  config: ['config', orNull(object)],
+  allowed_cache_controls: ['allowedCacheControls', orNull(texts)],
+  object_permission: ['objectPermission', orNull(object)],
+  router_settings: ['routerSettings', orNull(object)],
+  agent_id: ['agentId', text],
+  budget_id: ['budgetId', blankIsNull],
+  end_user_budget_id: ['endUserBudgetId', blankIsNull],
+  project_id: ['projectId', blankIsNull],
+  organization_id: ['organizationId', blankIsNull],
+  access_group_ids: ['accessGroupIds', orNull(texts)],
+  rpm_limit: ['rpmLimit', wholeNumber],
+  tpm_limit: ['tpmLimit', wholeNumber],
+  tpd_limit: ['tpdLimit', wholeNumber],
+  max_parallel_requests: ['maxParallelRequests', wholeNumber],
+  model_max_budget: ['modelMaxBudget', recordOf(modelBudget)],
+  budget_fallbacks: ['budgetFallbacks', recordOf(orNull(texts))],
+  auto_rotate: ['autoRotate', flagOf],
+  rotation_interval: ['rotationInterval', text],
+} as const satisfies Readonly<Record<string, readonly [keyof SettingsPatch, FieldReader<unknown>]>>;
+
+/** Members of features that do not exist here, with the message that refuses them. */
+const REFUSED: Readonly<Record<string, string>> = {
+  prompts: 'Stored prompts do not exist here. Leave prompts out.',
+  enable_prompt_caching: 'The gateway does not add prompt caching. Leave enable_prompt_caching out.',
+};
+
+/** Refused, so that no key seems protected when it is not. */
+const GUARDS: Readonly<Record<string, string>> = {
+  policies: 'Policies do not run here, so a key with policies is not created.',
+};
+
+/** Members that identify keys and are not settings. */
+const KEY_NAMES = new Set(['key', 'keys', 'key_aliases', 'new_key', 'new_master_key', 'grace_period', 'soft_budget']);
+
+function refuseUnserved(input: JsonObject): void {
+  for (const [member, message] of Object.entries(GUARDS))
+    if (!isEmpty(input[member])) throw new Forbidden(message, 'feature');
+  for (const [member, message] of Object.entries(REFUSED))
+    if (!isEmpty(input[member])) throw new InvalidInput(message, [], { field: member });
+}
+
+/** Names of members that have no effect: unknown ones and `send_invite_email`. */
+export function ignoredMembers(body: Uint8Array): readonly string[] {
+  const known = new Set([
+    ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...REFUSED, ...GUARDS }),
+    ...KEY_NAMES,
+  ]);
+  return Object.entries(parseObject(body))
+    .filter(([name, value]) => !known.has(name) && !isEmpty(value))
+    .map(([name]) => name);
+}
+
+const settingReaders = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, [, read]]) => [name, optional(read as FieldReader<unknown>)]),
+);
+const metadataReaders = Object.fromEntries(Object.entries(METADATA).map(([name, read]) => [name, optional(read)]));
+
+const everyReader = { ...settingReaders, ...metadataReaders, soft_budget: optional(number) };
+
+const readDraft = members({ key: text, ...COLUMNS });
+const CHANGES = {
+  key_alias: optional(text),
+  duration: optional(text),
+  models: optional(texts),
+  max_budget: optional(number),
+  budget_duration: optional(text),
+  budget_limits: optional(listOf(budgetWindow)),
+  spend: optional(number),
+  user_id: optional(text),
+  team_id: optional(text),
+  user_role: optional(oneOf(ROLES)),
+  metadata: optional(object),
+  blocked: optional(flagOf),
+};
+const readChanges = members(CHANGES);
+const readFurther = members<JsonObject>(everyReader);
+const readNamed = members({ key: requiredText });
+const readRotation = members({ key: text, new_key: text, grace_period: text });
+
+/** Settings and members of the metadata; those that were left out are absent. */
+function furtherOf(input: JsonObject): { readonly settings: SettingsPatch; readonly metadataMembers: JsonObject } {
+  const read = readFurther(input);
+  const settings = Object.entries(SETTINGS).flatMap(([name, [member]]) =>
+    read[name] === undefined ? [] : [[member, read[name]] as const],
+  );
+  const soft = read['soft_budget'];
+  const softBudget = typeof soft === 'number' ? usdText(allowance(soft, 'soft_budget') as Usd) : soft;
+  const metadataMembers = METADATA_MEMBERS.flatMap((name) =>
+    read[name] === undefined ? [] : [[name, read[name]] as const],
+  );
+  return {
+    settings: { ...Object.fromEntries(settings), ...(softBudget === undefined ? {} : { softBudget }) } as SettingsPatch,
+    metadataMembers: Object.fromEntries(metadataMembers),
+  };
+}
+
+/** Runs all readers and throws all their issues together, in reader order. Returns the first reader's value. */
+function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]]): Value {
+  const issues = reads.flatMap((read) => {
+    try {
+      read();
+      return [];
+    } catch (error) {
+      if (error instanceof InvalidInput && error.issues.length > 0) return error.issues;
+      throw error;
+    }
+  });
+  if (issues.length > 0) throw new InvalidInput('The body is not valid.', issues);
+  return reads[0]();
+}
+
+/** Budget in USD: zero allows nothing, null is unlimited. Throws InvalidInput below zero. */
+function allowance(input: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
+  if (input === null) return null;
+  const amount = input < 0 ? null : usdFrom(input);
+  if (amount !== null) return amount;
+  throw new InvalidInput(`${member} must be a non-negative finite number. Received: ${input}`);
+}
+
+/** Reads a new key from a body. Throws InvalidInput and Forbidden. */
+export function parseDraft(body: Uint8Array): KeyDraft {
+  const input = parseObject(body);
+  const read = allValid(
+    () => readDraft(input),
+    () => readFurther(input),
+  );
+  refuseUnserved(input);
+  return {
+    key: read.key,
+    alias: read.key_alias,
+    role: read.user_role,
+    teamId: read.team_id,
+    userId: read.user_id,
+    models: read.models,
+    maxBudget: allowance(read.max_budget),
+    duration: read.duration,
+    metadata: read.metadata,
+    budgetDuration: read.budget_duration,
+    budgetLimits: read.budget_limits,
+    spend: allowance(read.spend, 'spend'),
+    blocked: read.blocked,
+    ...furtherOf(input),
+  };
+}
+
+/** An absent field is left out: a patch distinguishes it from null. */
+function patchOf(input: JsonObject): KeyPatch {
+  const read = allValid(
+    () => readChanges(input),
+    () => readFurther(input),
+  );
+  refuseUnserved(input);
+  const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = read;
+  const spend = read.spend === undefined || read.spend === null ? null : allowance(read.spend, 'spend');
+  return {
+    ...(alias === undefined ? {} : { alias }),
+    ...(duration === undefined ? {} : { duration }),
+    ...(models === undefined ? {} : { models }),
+    ...(read.max_budget === undefined ? {} : { maxBudget: allowance(read.max_budget) }),
+    ...(read.budget_duration === undefined ? {} : { budgetDuration: read.budget_duration }),
+    ...(read.budget_limits === undefined ? {} : { budgetLimits: read.budget_limits }),
+    ...(spend === null ? {} : { spend }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(teamId === undefined ? {} : { teamId }),
+    ...(read.user_role === undefined || read.user_role === null ? {} : { role: read.user_role }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(blocked === undefined || blocked === null ? {} : { blocked }),
+    ...furtherOf(input),
+  };
+}
+
+/** Most keys of one bulk update. */
+const MOST_UPDATES = 500;
+
+/** Schemas of the bodies about keys. */
+export const KEY_DRAFT: JsonSchema = merged(readDraft, readFurther);
+export const KEY_CHANGE: JsonSchema = merged(readChanges, readFurther, readNamed);
+export const KEY_CHANGES: JsonSchema = objectSchema(
+  { keys: { type: 'array', items: KEY_CHANGE, minItems: 1, maxItems: MOST_UPDATES } },
+  ['keys'],
+);
+export const KEY_ROTATION: JsonSchema = merged(readChanges, readFurther, readRotation);
+
+/** A key and its changes. */
+export interface NamedChange {
+  readonly key: string;
+  readonly patch: KeyPatch;
+}
+
+export function parseUpdate(body: Uint8Array): NamedChange {
+  const input = parseObject(body);
+  return { key: readNamed(input).key, patch: patchOf(input) };
+}
+
+/** Changes of several keys. Throws InvalidInput for none, and for too many. */
+export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
+  const { keys } = parseObject(body);
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new InvalidInput('No keys provided for update', [], { field: 'keys' });
+  if (keys.length > MOST_UPDATES)
+    throw new InvalidInput(`Maximum ${MOST_UPDATES} keys can be updated at once`, [], { field: 'keys' });
+  return keys.map((one) => {
+    const input = objectIn(one);
+    return { key: readNamed(input).key, patch: patchOf(input) };
+  });
+}
+
+/** The key of the path, else of the body. Throws InvalidInput when neither names one. */
+export function parseRotation(body: Uint8Array, inPath: string | undefined) {
+  const input = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
+  const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);
+  const named = inPath ?? key;
+  if (named === null) throw missingField('key');
+  return { key: named, newKey, gracePeriod, patch: patchOf(input) };
+}

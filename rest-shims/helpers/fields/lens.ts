@@ -1,0 +1,327 @@
+import { assertLensInput, assertRunRequest } from '../../../resolvers/lens.ts';
+import type { PreviewRequest } from '../../../resolvers/lens-activity.ts';
+import { EVIDENCE_ROLES, FINDING_KINDS, FINDING_STATUSES, PRIORITIES } from '../../../src/domain/lens/finding.ts';
+import { PHASES, PURPOSES } from '../../../src/domain/lens/lens.ts';
+import { camelCased } from '../../../src/domain/key-case.ts';
+import type { RunRequest } from '../../../src/domain/lens/schedule.ts';
+import { type LensSettings, MOST_CONCURRENCY, type Selection } from '../../../src/domain/lens/settings.ts';
+import type { AnalysisCall, RunProgress, RunResult } from '../../../src/domain/lens/worker.ts';
+import {
+  bodyOf,
+  choiceOf,
+  flagOf,
+  instantOf,
+  listOf,
+  modelOf,
+  numberOf,
+  optional,
+  orNull,
+  required,
+  textOf,
+  wholeOf,
+} from '../http/strict-fields.ts';
+
+const anyText = textOf();
+const someText = textOf({ least: 1 });
+const count = wholeOf({ least: 0 });
+
+const SELECTION = {
+  source: optional(choiceOf('traces'), 'traces'),
+  service: optional(anyText, ''),
+  agent_name: optional(anyText, ''),
+  filters: optional(listOf(modelOf({ key: required(someText), value: required(someText) })), []),
+  sample_size: optional(orNull(wholeOf({ least: 1 })), null),
+  sample_percent: optional(numberOf({ above: 0, most: 100 }), 100),
+  team_id: optional(anyText, ''),
+  execution_ids: optional(listOf(anyText), []),
+};
+
+const settings = modelOf({
+  ...SELECTION,
+  name: required(someText),
+  context: optional(anyText, ''),
+  lookback_hours: optional(wholeOf({ least: 1 }), 24),
+  checks: optional(
+    listOf(
+      modelOf({
+        id: required(someText),
+        instruction: required(textOf({ least: 3 })),
+        enabled: optional(flagOf, true),
+      }),
+    ),
+    [],
+  ),
+  model: required(someText),
+  enabled: optional(flagOf, true),
+  interval_minutes: optional(wholeOf({ least: 1 }), 15),
+  concurrency: optional(wholeOf({ least: 1, most: MOST_CONCURRENCY }), 8),
+  monthly_budget: optional(numberOf({ above: 0 }), 100),
+});
+
+const readSettings = bodyOf(settings);
+
+// The members of these models have the names of the domain in snake case, and the readers have checked their types.
+/** Settings of a lens. Throws InvalidInput. */
+export const lensSettingsFrom = (body: Uint8Array): LensSettings =>
+  assertLensInput(camelCased(readSettings(body)) as LensSettings);
+
+const readRun = bodyOf(
+  modelOf({
+    settings: optional(orNull(settings), null),
+    lookback_hours: optional(orNull(wholeOf({ least: 1 })), null),
+    start: optional(orNull(instantOf), null),
+    end: optional(orNull(instantOf), null),
+    agent_name: optional(orNull(textOf({ most: 200 })), null),
+  }),
+);
+
+/** Settings of one run in a request; an empty body has none. Throws InvalidInput. */
+export function runRequestFrom(body: Uint8Array): RunRequest {
+  const input = readRun(body);
+  return assertRunRequest({
+    settings: input.settings === null ? null : (camelCased(input.settings) as LensSettings),
+    lookbackHours: input.lookback_hours,
+    start: input.start,
+    end: input.end,
+    agentName: input.agent_name,
+  });
+}
+
+export const findingStatusFrom = bodyOf(
+  modelOf({ status: required(choiceOf(...FINDING_STATUSES)), reason: optional(anyText, '') }),
+);
+
+const readPreview = bodyOf(
+  modelOf({
+    selection: required(modelOf(SELECTION)),
+    lookback_hours: optional(wholeOf({ least: 1 }), 24),
+    offset: optional(count, 0),
+    as_of: optional(orNull(instantOf), null),
+  }),
+);
+
+export function previewFrom(body: Uint8Array): PreviewRequest {
+  const { selection, lookback_hours: lookbackHours, offset, as_of: asOf } = readPreview(body);
+  return { selection: camelCased(selection) as Selection, lookbackHours, offset, asOf };
+}
+
+const readTraces = bodyOf(
+  modelOf({
+    traces: required(
+      listOf(modelOf({ trace_id: required(someText), trace_ref: optional(anyText, '') }), { least: 1, most: 500 }),
+    ),
+  }),
+);
+
+export const tracesFrom = (body: Uint8Array) =>
+  readTraces(body).traces.map(({ trace_id: traceId, trace_ref: traceRef }) => ({ traceId, traceRef }));
+
+const keyId = textOf({ pattern: /^[a-f0-9]{64}$/ });
+
+export const workerFrom = bodyOf(
+  modelOf({
+    name: optional(textOf({ least: 1, most: 200 }), 'Lens worker'),
+    analysis_key_id: required(keyId),
+    managed: optional(flagOf, false),
+  }),
+);
+
+export const analysisKeyFrom = bodyOf(modelOf({ analysis_key_id: required(keyId) }));
+
+const readCall = bodyOf(
+  modelOf({
+    prompt: required(someText),
+    purpose: required(choiceOf(...PURPOSES)),
+    messages: optional(
+      orNull(
+        listOf(modelOf({ role: required(choiceOf('system', 'user', 'assistant')), content: required(anyText) }), {
+          least: 1,
+        }),
+      ),
+      null,
+    ),
+  }),
+);
+export const analysisCallFrom = (body: Uint8Array): AnalysisCall => readCall(body);
+
+const coverage = modelOf({
+  eligible: optional(count, 0),
+  selected: optional(count, 0),
+  screened: optional(count, 0),
+  investigated: optional(count, 0),
+  inconclusive: optional(count, 0),
+  grouping_batches: optional(count, 0),
+  grouped_batches: optional(count, 0),
+  candidates: optional(count, 0),
+  partial: optional(count, 0),
+  unassessable: optional(count, 0),
+  failed_tasks: optional(count, 0),
+  reused: optional(count, 0),
+  reusable: optional(count, 0),
+});
+
+const kind = choiceOf(...FINDING_KINDS);
+const verdict = { check_id: required(someText), kind: required(kind), summary: required(textOf({ most: 300 })) };
+const quote = modelOf({ span_id: required(someText), quote: required(someText) });
+
+const review = modelOf({
+  execution_id: required(someText),
+  trace_id: required(anyText),
+  agent: optional(anyText, ''),
+  name: optional(anyText, ''),
+  spans: optional(
+    listOf(
+      modelOf({
+        span_id: required(someText),
+        name: required(textOf({ most: 120 })),
+        kind: required(textOf({ most: 40 })),
+        preview: required(textOf({ most: 240 })),
+        cited: optional(flagOf, false),
+      }),
+      { most: 8 },
+    ),
+    [],
+  ),
+  reasoning: optional(textOf({ most: 800 }), ''),
+  verdicts: optional(listOf(modelOf(verdict)), []),
+  cannot_assess: optional(flagOf, false),
+  model: optional(anyText, ''),
+  duration_ms: optional(numberOf({ least: 0 }), 0),
+  at: required(someText),
+  tool_calls: optional(listOf(modelOf({ name: required(anyText), calls: required(count) })), []),
+  extraction: optional(
+    orNull(
+      modelOf({
+        observations: required(listOf(modelOf({ ...verdict, evidence: required(listOf(quote)) }))),
+        cannot_assess: required(flagOf),
+        reasoning: optional(anyText, ''),
+      }),
+    ),
+    null,
+  ),
+  content_version: optional(anyText, ''),
+  reused: optional(flagOf, false),
+  consolidated: optional(flagOf, false),
+  partial: optional(flagOf, false),
+});
+
+const executionIds = listOf(anyText);
+
+const readProgress = bodyOf(
+  modelOf({
+    stage: optional(orNull(textOf({ least: 1, most: 200 })), null),
+    coverage: optional(orNull(coverage), null),
+    review: optional(orNull(review), null),
+    reviews: optional(orNull(listOf(review, { most: 1_000 })), null),
+    reading: optional(
+      orNull(
+        listOf(
+          modelOf({
+            execution_id: required(someText),
+            trace_id: required(anyText),
+            agent: optional(anyText, ''),
+            started_at: required(someText),
+          }),
+          { most: 256 },
+        ),
+      ),
+      null,
+    ),
+    activities: optional(
+      orNull(
+        listOf(
+          modelOf({
+            id: required(someText),
+            phase: required(choiceOf(...PHASES)),
+            label: required(anyText),
+            execution_ids: optional(executionIds, []),
+            started_at: required(someText),
+            operations: optional(count, 0),
+            tool_calls: optional(count, 0),
+            finished: optional(flagOf, false),
+          }),
+          { most: 256 },
+        ),
+      ),
+      null,
+    ),
+  }),
+);
+
+/** The progress that a worker reports, with one review or several. Throws InvalidInput. */
+export function progressFrom(body: Uint8Array): RunProgress {
+  const { review: one, reviews, ...input } = readProgress(body);
+  const all = [...(one === null ? [] : [one]), ...(reviews ?? [])];
+  const present = Object.entries({ ...input, reviews: all }).filter(([, value]) => value !== null);
+  return camelCased(Object.fromEntries(present)) as RunProgress;
+}
+
+const readResult = bodyOf(
+  modelOf({
+    assessments: required(
+      listOf(
+        modelOf({
+          execution_id: required(someText),
+          issue_checks: optional(listOf(anyText), []),
+          pattern_checks: optional(listOf(anyText), []),
+          cannot_assess: optional(flagOf, false),
+        }),
+      ),
+    ),
+    findings: required(
+      listOf(
+        modelOf({
+          title: required(textOf({ least: 3 })),
+          description: required(textOf({ least: 10 })),
+          check_id: required(someText),
+          check_ids: optional(listOf(anyText), []),
+          kind: required(kind),
+          priority: optional(choiceOf(...PRIORITIES), 'medium'),
+          suggestion: optional(anyText, ''),
+          limitation: optional(anyText, ''),
+          brief: optional(
+            orNull(
+              modelOf({
+                problem: required(anyText),
+                user_goal: required(anyText),
+                what_happened: required(anyText),
+                test_cases: optional(listOf(modelOf({ input: required(anyText), expected: required(anyText) })), []),
+              }),
+            ),
+            null,
+          ),
+          evidence: required(
+            listOf(
+              modelOf({
+                execution_id: required(someText),
+                span_id: required(someText),
+                quote: required(someText),
+                role: required(choiceOf(...EVIDENCE_ROLES)),
+              }),
+              { least: 1 },
+            ),
+          ),
+          existing_finding_id: optional(orNull(anyText), null),
+          merged_finding_ids: optional(listOf(anyText), []),
+        }),
+      ),
+    ),
+    coverage: required(coverage),
+    error: optional(anyText, ''),
+    review_versions: optional(
+      listOf(modelOf({ execution_id: required(someText), content_version: required(anyText) })),
+      [],
+    ),
+  }),
+);
+
+export const resultFrom = (body: Uint8Array): RunResult => camelCased(readResult(body)) as RunResult;
+
+/** Schemas of the bodies. */
+export const LENS_SETTINGS = readSettings.schema;
+export const RUN_REQUEST = readRun.schema;
+export const PREVIEW = readPreview.schema;
+export const TRACES = readTraces.schema;
+export const ANALYSIS_CALL = readCall.schema;
+export const PROGRESS = readProgress.schema;
+export const RESULT = readResult.schema;

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../../src/domain/json-object.ts';
+import type { WantedMember } from '../../../resolvers/operation/team-joining.ts';
+import type { BudgetPatch } from '../../../src/domain/budgets/budget.ts';
+import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
+import { idOrNull } from '../../../src/domain/optional-id.ts';
+import { MEMBER_ROLES } from '../../../src/domain/teams/member.ts';
+import { members, oneOf, text, NO_OBJECT } from '../http/body-fields.ts';
+import { type JsonSchema, oneOrMany } from '../http/schema.ts';
+
+const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER_ROLES) });
+
+/** Schema of a member, or of several. */
+export const MEMBER_OR_LIST: JsonSchema = oneOrMany(readMember.schema);
+
+const EITHER = 'Value error, Either user id or user email must be provided';
+
+/** Refuses a body that names no user. */
+export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, path: Issue['path']): void {
+  if ([id, email].some((name) => typeof name === 'string' && idOrNull(name) !== null)) return;
+  throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: EITHER }]);
+}
+
+/** Reads a member, or a list of members, of a body. Throws InvalidInput that names the place. */
+export function wantedMembers(input: unknown, member: string, limits: BudgetPatch): readonly WantedMember[] {
+  const list: readonly unknown[] = Array.isArray(input) ? input : [input];
+  return list.map((one, position) => {
+    if (typeof one !== 'object' || one === null) {
+      const rule = input === undefined ? 'missing' : NO_OBJECT.rule;
+      throw new InvalidInput('The body is not valid.', [{ ...NO_OBJECT, path: ['body', member], rule }]);
+    }
+    const read = readMember({ ...one });
+    assertNamesUser({ ...one }, ['body', member, ...(Array.isArray(input) ? [position] : [])]);
+    return { userId: read.user_id, email: read.user_email, role: read.role ?? 'user', limits };
+  });
+}

@@ -1,0 +1,132 @@
+import { ReaderStalled } from '../../../src/domain/http.ts';
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { HttpAnswer, HttpBody } from './route.ts';
+
+type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
+
+/**
+ * Writes an answer. Resolves when its last byte is written to the socket or the client has left. A stream with a heartbeat
+ * sends one after `heartbeatMs` without bytes; 0 sends none. A client that leaves the socket full for `stallMs` is
+ * disconnected, and the source of the stream is cancelled.
+ */
+export function writeAnswer(
+  response: Outgoing,
+  answer: HttpAnswer,
+  heartbeatMs = 0,
+  stallMs = STALLED_MS,
+): void | Promise<void> {
+  const { body } = answer;
+  const head = headOf(answer);
+  if (body.kind === 'stream') {
+    response.writeHead(answer.status ?? 200, head);
+    return writeStream(response, body, { heartbeatMs, stallMs });
+  }
+  const bytes = body.kind === 'json' ? Buffer.from(JSON.stringify(body.value)) : body.bytes;
+  head.push('content-length', String(bytes.length));
+  response.writeHead(answer.status ?? 200, head);
+  endWith(response, bytes);
+}
+
+/** Largest body, in bytes, that is copied to save a write. */
+const SMALL = 16 * 1024;
+
+/**
+ * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
+ * which costs more than converting small bodies to text. In latin1 each byte is one character.
+ */
+export function endWith(response: Outgoing, body: Uint8Array): void {
+  if (body.length > SMALL) response.end(body);
+  else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
+}
+
+/** Names and values in turn: Node writes this form without a lookup per name. */
+function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
+  const head = [...further];
+  for (const name in headers) head.push(name, headers[name] ?? '');
+  head.push('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
+  return head;
+}
+
+/**
+ * How long a client may leave a full socket unread before it is disconnected, in ms. Twice the limit of common reverse
+ * proxies: a slow reader has read some bytes by then, and an abandoned connection does not hold its upstream for long.
+ */
+export const STALLED_MS = 120_000;
+
+/**
+ * Relays a stream chunk by chunk. The source is paused while the client's socket is full, and cancelled when the client
+ * leaves or stalls.
+ */
+function writeStream(
+  response: Outgoing,
+  body: StreamBody,
+  { heartbeatMs, stallMs }: { readonly heartbeatMs: number; readonly stallMs: number },
+): Promise<void> {
+  return new Promise((resolve) => {
+    let open = true;
+    let stalled: NodeJS.Timeout | undefined;
+    let heartbeat: Heartbeat | undefined;
+    const finish = (end: 'written' | 'abandoned'): void => {
+      if (!open) return;
+      open = false;
+      heartbeat?.stop();
+      // The limit holds for the last bytes too.
+      if (end === 'abandoned') clearTimeout(stalled);
+      else if (stalled !== undefined) response.once('close', () => clearTimeout(stalled));
+      response.off('drain', onDrain).off('close', onClose);
+      resolve();
+    };
+    const onDrain = (): void => {
+      clearTimeout(stalled);
+      stalled = undefined;
+      body.stream.resume();
+    };
+    const onClose = (): void => {
+      body.stream.cancel();
+      finish('abandoned');
+    };
+    /** Ends a stream that fails after its head was sent. */
+    const fail = (error: Error): void => {
+      const words = body.failureEvent(error);
+      if (words === null) response.destroy();
+      else response.end(words);
+      finish('written');
+    };
+    response.on('drain', onDrain).on('close', onClose);
+    response.cut = (failure) => {
+      if (!open) return;
+      body.stream.cancel(failure);
+      fail(failure);
+    };
+    const send = (bytes: Uint8Array): boolean => {
+      const more = response.write(bytes);
+      if (!more) stalled ??= setTimeout(() => response.destroy(), stallMs).unref();
+      return more;
+    };
+    const { heartbeat: comment } = body;
+    if (comment && heartbeatMs > 0) {
+      // No heartbeat while the socket is full: it would only add unread bytes.
+      heartbeat = startHeartbeat(heartbeatMs, () => void (stalled === undefined && send(comment)));
+    }
+    body.stream.pipe({
+      chunk(bytes) {
+        if (!open) return false;
+        heartbeat?.recordActivity();
+        return send(bytes);
+      },
+      done() {
+        if (!open) return;
+        response.end();
+        finish('written');
+      },
+      fail(error) {
+        if (!open) return;
+        if (error instanceof ReaderStalled) return void response.destroy();
+        fail(error);
+      },
+    });
+    // Sends the headers if no chunk was written.
+    if (open) response.flushHeaders();
+  });
+}

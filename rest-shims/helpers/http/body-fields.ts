@@ -1,0 +1,221 @@
+import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
+import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
+import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
+import { type Described, described, type JsonSchema, objectSchema, orNullSchema, schemaOf } from './schema.ts';
+
+type Rule = Pick<Issue, 'rule' | 'message' | 'context'>;
+
+/** Reads one field of a body; `input` is undefined or null when it was left out. Gives the value or the broken rule. */
+export type FieldReader<Value> = (input: unknown) => { readonly value: Value } | Rule;
+
+const STRING: Rule = { rule: 'string_type', message: 'Input should be a valid string' };
+const NUMBER: Rule = { rule: 'float_type', message: 'Input should be a valid number' };
+const INTEGER: Rule = { rule: 'int_type', message: 'Input should be a valid integer' };
+const INTEGER_PARSING: Rule = {
+  rule: 'int_parsing',
+  message: 'Input should be a valid integer, unable to parse string as an integer',
+};
+const INTEGER_FRACTION: Rule = {
+  rule: 'int_from_float',
+  message: 'Input should be a valid integer, got a number with a fractional part',
+};
+const INTEGER_TEXT = /^[+-]?\d{1,15}$/;
+const LIST: Rule = { rule: 'list_type', message: 'Input should be a valid list' };
+const BOOLEAN: Rule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
+const MISSING: Rule = { rule: 'missing', message: 'Field required' };
+/** A body or a part of it that is no object. */
+export const NO_OBJECT: Rule = {
+  rule: 'model_attributes_type',
+  message: 'Input should be a valid dictionary or object to extract fields from',
+};
+const OBJECT: Rule = { rule: 'dict_type', message: 'Input should be a valid dictionary' };
+
+const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
+const TEXTS: JsonSchema = { type: 'array', items: { type: 'string' } };
+
+const absent = (input: unknown): input is null | undefined => input === undefined || input === null;
+
+/** A text; null when left out. */
+export const text: FieldReader<string | null> = described(nullable('string'), (input) =>
+  absent(input) ? { value: null } : typeof input === 'string' ? { value: input } : STRING,
+);
+
+/** A finite number, also as text or a boolean; null when left out. */
+export const number: FieldReader<number | null> = described(nullable('number'), (input) => {
+  if (absent(input)) return { value: null };
+  if (typeof input === 'number') return { value: input };
+  if (typeof input === 'boolean') return { value: Number(input) };
+  if (typeof input !== 'string') return NUMBER;
+  const value = input.trim() === '' ? Number.NaN : Number(input);
+  if (Number.isFinite(value)) return { value };
+  return { rule: 'float_parsing', message: 'Input should be a valid number, unable to parse string as a number' };
+});
+
+/** A whole number, also as text; null when left out. */
+export const wholeNumber: FieldReader<number | null> = described(nullable('integer'), (input) => {
+  if (absent(input)) return { value: null };
+  const value = typeof input === 'string' && INTEGER_TEXT.test(input.trim()) ? Number(input) : input;
+  if (typeof value === 'string') return INTEGER_PARSING;
+  if (typeof value === 'boolean') return { value: Number(value) };
+  if (typeof value !== 'number') return INTEGER;
+  return Number.isSafeInteger(value) ? { value } : INTEGER_FRACTION;
+});
+
+/** An object whose members one reader reads; null when left out. */
+export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
+  described({ type: ['object', 'null'], additionalProperties: schemaOf(read) }, (input) => {
+    if (absent(input)) return { value: null };
+    if (typeof input !== 'object' || Array.isArray(input)) return OBJECT;
+    const values: [string, Value][] = [];
+    for (const [name, inner] of Object.entries(input)) {
+      const result = read(inner);
+      if (!('value' in result)) return result;
+      if (result.value !== null) values.push([name, result.value]);
+    }
+    return { value: Object.fromEntries(values) };
+  });
+
+/** A list whose items one reader reads; null when left out. */
+export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
+  described({ type: ['array', 'null'], items: schemaOf(read) }, (input) => {
+    if (absent(input)) return { value: null };
+    if (!Array.isArray(input)) return LIST;
+    const values: Value[] = [];
+    for (const item of input) {
+      const result = read(item);
+      if (!('value' in result)) return result;
+      if (result.value !== null) values.push(result.value);
+    }
+    return { value: values };
+  });
+
+/** A list of texts; empty when left out. */
+export const texts: FieldReader<readonly string[]> = described({ ...TEXTS, type: ['array', 'null'] }, (input) => {
+  if (absent(input)) return { value: [] };
+  if (!Array.isArray(input)) return LIST;
+  return input.every((item) => typeof item === 'string') ? { value: input } : STRING;
+});
+
+/** An object with any members; empty when left out. */
+export const object: FieldReader<JsonObject> = described(nullable('object'), (input) => {
+  if (absent(input)) return { value: {} };
+  return typeof input === 'object' && !Array.isArray(input) ? { value: { ...input } } : OBJECT;
+});
+
+/** A boolean; null when left out. */
+export const flagOf: FieldReader<boolean | null> = described(nullable('boolean'), (input) =>
+  absent(input) ? { value: null } : typeof input === 'boolean' ? { value: input } : BOOLEAN,
+);
+
+/** As another reader, but undefined when the field was left out: a patch distinguishes that from null. */
+export const optional = <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
+  described(schemaOf(read), (input) => (input === undefined ? { value: undefined } : read(input)));
+
+/** As another reader, for a field that must be there. */
+export const required = <Value>(read: FieldReader<Value>): FieldReader<Value> =>
+  described(schemaOf(read), (input) => (input === undefined ? MISSING : read(input)));
+
+/** An object with any members, not null. */
+export const dictionary: FieldReader<JsonObject> = described({ type: 'object' }, (input) =>
+  isJsonObject(input) ? { value: input } : OBJECT,
+);
+
+/** The failure of a body without a required field. */
+export const missingField = (...place: readonly string[]): InvalidInput =>
+  new InvalidInput('The body is not valid.', [{ path: ['body', ...place], ...MISSING }]);
+
+/** A text that must be there. */
+export const requiredText: FieldReader<string> = required(
+  described({ type: 'string' }, (input) => (typeof input === 'string' ? { value: input } : STRING)),
+);
+
+/** Any value, also null, that must be there. */
+export const requiredValue: FieldReader<unknown> = required(described({}, (input) => ({ value: input })));
+
+/** One fixed text that must be there. */
+export const literal = (expected: string): FieldReader<string> =>
+  required(
+    described({ const: expected }, (input) => {
+      if (input === expected) return { value: expected };
+      const context = { expected: `'${expected}'` };
+      return { rule: 'literal_error', message: `Input should be '${expected}'`, context };
+    }),
+  );
+
+/** A list of texts that must be there. */
+export const requiredTexts: FieldReader<readonly string[]> = required(
+  described(TEXTS, (input) => (input === null ? LIST : texts(input))),
+);
+
+/** One of a few texts; null when left out. */
+export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {
+  const quoted = choices.map((choice) => `'${choice}'`);
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  const rule = { rule: 'enum', message: `Input should be ${expected}`, context: { expected } };
+  return described(orNullSchema({ type: 'string', enum: choices }), (input) => {
+    if (absent(input)) return { value: null };
+    const value = choices.find((choice) => choice === input);
+    return value === undefined ? rule : { value };
+  });
+}
+
+/**
+ * A parser of JSON bodies of known fields; unknown ones are ignored. Throws InvalidInput with every fault and its
+ * place, in the order of the readers.
+ */
+export function fields<Values extends JsonObject>(readers: {
+  readonly [Name in keyof Values]: FieldReader<Values[Name]>;
+}): ((body: Uint8Array) => Values) & Described {
+  const read = members(readers);
+  return described(read.schema, (body) => read(parseObject(body)));
+}
+
+/** As `fields`, of a body that is parsed already. */
+export function members<Values extends JsonObject>(readers: {
+  readonly [Name in keyof Values]: FieldReader<Values[Name]>;
+}): ((input: JsonObject) => Values) & Described {
+  const named = Object.entries(readers) as [string, FieldReader<unknown>][];
+  const schema = objectSchema(
+    Object.fromEntries(named.map(([name, read]) => [name, schemaOf(read)])),
+    named.filter(([, read]) => !('value' in read(undefined))).map(([name]) => name),
+  );
+  return described(schema, (input) => {
+    const values: Record<string, unknown> = {};
+    const issues: Issue[] = [];
+    for (const [name, read] of named) {
+      const result = read(input[name]);
+      if ('value' in result) values[name] = result.value;
+      else issues.push({ ...result, path: ['body', name], input: input[name] });
+    }
+    if (issues.length > 0) throw new InvalidInput('The body is not valid.', issues);
+    return values as Values;
+  });
+}
+
+/** Place of the fault in a text that is not JSON, with its position where the engine names it. */
+function placeOfFault(error: unknown, end: number): Issue['path'] {
+  const message = error instanceof Error ? error.message : '';
+  if (message.endsWith('end of JSON input')) return ['body', end];
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return position === undefined ? ['body'] : ['body', Number(position)];
+}
+
+/** A JSON object. Throws InvalidInput. */
+export function parseObject(body: Uint8Array): JsonObject {
+  if (body.length === 0) throw broken({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
+  if (nestsTooDeep(body)) {
+    const context = { error: `more than ${MAX_NESTING} levels deep` };
+    throw broken({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {}, context });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch (error) {
+    const path = placeOfFault(error, body.length);
+    throw broken({ path, rule: 'json_invalid', message: 'JSON decode error', input: {} });
+  }
+  if (isJsonObject(value)) return { ...value };
+  throw broken({ ...NO_OBJECT, path: ['body'], input: value });
+}
+
+const broken = (issue: Issue): InvalidInput => new InvalidInput('The body is not valid.', [issue]);

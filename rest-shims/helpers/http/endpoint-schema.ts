@@ -1,0 +1,39 @@
+import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
+import { type JsonSchema, objectSchema } from './schema.ts';
+
+const TEXT: JsonSchema = { type: 'string' };
+const MESSAGES: JsonSchema = { type: 'array', items: { type: 'object' } };
+
+/** The main member of a request, by its form. */
+const FORMS: Readonly<Record<Endpoint['asks']['form'], JsonSchema>> = {
+  text: TEXT,
+  texts: { type: ['string', 'array'] },
+  messages: MESSAGES,
+  items: { type: ['string', 'array'] },
+  json: {},
+  file: { type: 'string', format: 'binary' },
+  files: { type: 'string', format: 'binary' },
+};
+
+/** Further members with a form that the endpoint checks. */
+const REQUIRED_MEMBERS: Readonly<Record<string, JsonSchema>> = {
+  documents: { type: 'array' },
+  max_tokens: { type: 'integer', minimum: 1 },
+  questions: {},
+};
+
+/** Schema of a call of a model. Members that are not named are forwarded to the upstream. */
+export function endpointSchema(
+  { asks, needs, needsOneOf, streams }: Endpoint,
+  { modelIn = 'body' }: { readonly modelIn?: 'body' | 'path' } = {},
+): JsonSchema {
+  const named = modelIn === 'body' ? ['model'] : [];
+  const members = {
+    ...Object.fromEntries(named.map((name) => [name, TEXT])),
+    [asks.member]: FORMS[asks.form],
+    ...Object.fromEntries(needs.map((name) => [name, REQUIRED_MEMBERS[name] ?? {}])),
+    ...(streams ? { stream: { type: ['boolean', 'null'] } } : {}),
+  };
+  const schema = objectSchema(members, [...named, asks.member, ...needs]);
+  return needsOneOf === undefined ? schema : { ...schema, anyOf: needsOneOf.map((name) => ({ required: [name] })) };
+}

@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
+import { usdText } from '../../../src/domain/money.ts';
+import { VERSION } from '../../../src/domain/version.ts';
+import type { Surface } from '../../errors.ts';
+import { keyLimitHeaders } from '../model-call/limit-headers.ts';
+import { callFactsOf, headerText } from '../model-call/model-call.ts';
+import { upstreamLimits } from '../model-call/upstream-limits.ts';
+import type { RouteFacts } from './route.ts';
+
+/** Surfaces on which models are called. */
+const CALLS = new Set<Surface>(['proxy', 'anthropic', 'gemini']);
+
+/**
+ * Headers of a failed model call. The call id is present even if the call was refused before it started, but not for an
+ * unauthenticated caller.
+ */
+export function failureHead(
+  { surface, credential }: Pick<RouteFacts, 'surface' | 'credential'>,
+  {
+    error,
+    headers,
+    caller,
+  }: { readonly error: unknown; readonly headers: IncomingHttpHeaders; readonly caller: Caller | null },
+): Record<string, string> {
+  if (!CALLS.has(surface) || credential !== 'required') return {};
+  const head = upstreamLimits(error);
+  const call = failedCallOf(error);
+  if (call !== null || caller !== null)
+    head['x-litellm-call-id'] = call?.callId ?? callFactsOf({ headers }).callId ?? crypto.randomUUID();
+  head['x-litellm-version'] = VERSION;
+  if (call !== null) head['x-litellm-timeout'] = String(call.timeoutSeconds);
+  if (call?.guardrails !== undefined) head['x-litellm-applied-guardrails'] = headerText(call.guardrails.join(','));
+  const allowance = caller?.key?.maxBudget ?? null;
+  if (allowance !== null) head['x-litellm-key-max-budget'] = usdText(allowance);
+  return { ...head, ...Object.fromEntries(keyLimitHeaders(caller?.key ?? null)) };
+}

@@ -1,0 +1,52 @@
+import { InvalidInput, MissingFormField } from '../../../src/domain/errors.ts';
+import type { RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import type { Form } from '../../../src/domain/inference/form.ts';
+import { isGatewayField } from '../../../src/domain/inference/gateway-fields.ts';
+import { fieldsOf, readForm } from '../../../src/wire/multipart/form.ts';
+import { isForm } from '../../../src/wire/multipart/headers.ts';
+import type { HttpRequest } from './route.ts';
+
+/** Whether the body of a request is a multipart form. */
+export const bringsForm = ({ headers }: HttpRequest): boolean => isForm(headers['content-type']);
+
+const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
+
+/**
+ * Reads the form of a request. `path` names the call in errors, `file` is the field with its file. Throws InvalidInput for
+ * another media type, and MissingFormField for a form that cannot contain a file.
+ */
+export function formOf(request: HttpRequest, path: string, file: string): Form {
+  if (bringsForm(request)) return readForm(request.body, request.headers['content-type'] ?? '');
+  if (URL_ENCODED.test(request.headers['content-type'] ?? '')) throw new MissingFormField(file);
+  const message = `${path}: The request body must be multipart/form-data.`;
+  throw new InvalidInput(message, [{ path: ['request_body'], rule: 'multipart', message }]);
+}
+
+/** Form fields for the gateway that are texts, and those that are lists, of which a form may have one item. */
+const TEXTS = new Set(['api_key', 'api_base', 'mock_response']);
+const LISTS = new Set(['tags', 'fallbacks', 'guardrails']);
+
+/**
+ * A form as a JSON object. Fields for the provider are texts, except `stream`. Fields for the gateway that are not texts
+ * are parsed as JSON.
+ */
+export function formFields(form: Form): RequestBody {
+  return Object.fromEntries(Object.entries(fieldsOf(form)).map(([name, value]) => [name, parsedField(name, value)]));
+}
+
+/** The value of a field that is a text in the form. */
+function parsedField(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (name === 'stream') return value === 'true' ? true : value === 'false' ? false : value;
+  if ((name !== 'metadata' && !isGatewayField(name)) || TEXTS.has(name)) return value;
+  const parsed = fromJson(value);
+  return LISTS.has(name) && !Array.isArray(parsed) ? [parsed] : parsed;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

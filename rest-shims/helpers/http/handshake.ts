@@ -1,0 +1,31 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+
+/** Form of `Sec-WebSocket-Key` (RFC 6455, section 4.1). */
+const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
+const PROTOCOL = /^[!#$%&'*+\-.0-9A-Z^_`|a-z~]+$/;
+
+/** A request to open a WebSocket. */
+export interface UpgradeRequest {
+  /** Raw query text, without the question mark. */
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The subprotocols a client offers. */
+export const offeredProtocols = (headers: IncomingHttpHeaders): readonly string[] =>
+  headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+
+/** Throws InvalidInput, with the path in its message, for an invalid handshake. */
+export function assertHandshake(path: string, method: string | undefined, headers: IncomingHttpHeaders): void {
+  const wrong =
+    (method !== 'GET' && 'the method must be GET') ||
+    (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '') && 'Sec-WebSocket-Key is missing or not valid') ||
+    (headers['sec-websocket-version'] !== '13' && 'Sec-WebSocket-Version must be 13') ||
+    (!offeredProtocols(headers).every((name) => PROTOCOL.test(name)) && 'Sec-WebSocket-Protocol is not valid');
+  if (wrong) throw new InvalidInput(`${path}: This is no WebSocket handshake: ${wrong}.`);
+}
+
+/** The failure of a request without an upgrade to a path that is a WebSocket. */
+export const noUpgrade = (path: string): InvalidInput =>
+  new InvalidInput(`${path}: This path is a WebSocket. Send \`Connection: Upgrade\` and \`Upgrade: websocket\`.`);

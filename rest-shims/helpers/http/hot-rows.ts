@@ -1,0 +1,94 @@
+import type { PassThroughRoutes } from '../../../src/domain/pass-through/routes.ts';
+import { endpointRow } from '../model-call/pass-through.ts';
+import type { RouteRow } from './route.ts';
+
+/** A path of a row, in the order of registration: the first match counts. */
+export interface Registration {
+  readonly path: string;
+  readonly row: RouteRow;
+}
+
+/** Paths that are served past Koa, for POST only. */
+export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
+
+/** The hot row of a path, or null for a row that is not hot; null without a row. */
+type PathRow = { readonly hot: RouteRow | null } | null;
+
+/** Capacity of the cache of paths and their rows. */
+const MOST_CACHED = 1_000;
+
+/** Paths without encoded characters. Other paths are served by Koa. */
+const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
+
+/** Paths of rows that a configured path replaces. */
+export const REPLACEABLE: ReadonlySet<string> = new Set([
+  '/v1/decisions',
+  '/decisions',
+  '/v1/alt-decisions',
+  '/alt-decisions',
+  '/v1/systemone',
+  '/systemone',
+]);
+
+const isPattern = (path: string): boolean => /[:*{]/.test(path);
+
+const firstSegment = (path: string): string => path.slice(1, `${path}/`.indexOf('/', 1));
+
+/** Whether a registered path may match: a parameter counts as any segment, a wildcard as any rest. */
+function mayMatch(registered: string, path: string): boolean {
+  const wanted = registered.split('/');
+  const input = path.split('/');
+  for (const [index, segment] of wanted.entries()) {
+    if (input[index] === undefined) return false;
+    if (segment.includes('*')) return true;
+    if (!isPattern(segment) && segment !== input[index]) return false;
+  }
+  return wanted.length === input.length;
+}
+
+/**
+ * Rows marked `hot`, by the path of a POST, and configured paths that no row has. Rows of a path with parameters are found
+ * among those with the same first segment.
+ */
+export function createHotRows(registrations: readonly Registration[], passThrough: PassThroughRoutes | undefined) {
+  const exact = new Map(
+    registrations
+      .filter(({ path, row }) => row.hot === true && !isPattern(path))
+      .map(({ path, row }): [string, RouteRow] => [path, row]),
+  );
+  const anywhere = registrations.filter(({ path }) => isPattern(firstSegment(path)));
+  const bySegment = Map.groupBy(registrations, ({ path }) => firstSegment(path));
+
+  const cache = new Map<string, PathRow>();
+
+  /** The row of a path; null when none matches. */
+  function pathRowOf(path: string): PathRow {
+    const cached = cache.get(path);
+    if (cached !== undefined) return cached;
+    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...anywhere].filter((one) =>
+      mayMatch(one.path, path),
+    );
+    const first = matching.find(({ row: { method } }) => method === 'POST');
+    // Koa reads the parameters of a path. A row below a wildcard reads its address itself.
+    const isHot = first?.row.hot === true && !first.path.includes(':');
+    const pathRow = matching.length === 0 ? null : { hot: isHot ? first.row : null };
+    if (cache.size >= MOST_CACHED) cache.clear();
+    cache.set(path, pathRow);
+    return pathRow;
+  }
+
+  function rowOf(path: string): RouteRow | null {
+    const found = passThrough?.find('POST', path) ?? { kind: 'none' };
+    if (found.kind !== 'none' && REPLACEABLE.has(path))
+      return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
+    const hot = exact.get(path);
+    if (hot !== undefined) return hot;
+    if (!PLAIN.test(path)) return null;
+    const pathRow = pathRowOf(path);
+    if (pathRow === null) return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
+    return pathRow.hot;
+  }
+
+  const paths: HotPaths = { has: (path) => rowOf(path) !== null, size: registrations.length };
+  return { paths, rowOf };
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { HttpAnswer } from './route.ts';
+
+/** Headers of a page with one style, and without scripts, caches, referrers and external content. */
+export const pageHeaders = (style: string): Readonly<Record<string, string>> => ({
+  'cache-control': 'no-store',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+});
+
+/** Text for an HTML page, between tags or inside quotes. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** A page of HTML with one style. `title`, `head` and `content` are HTML already. */
+export const htmlDocument = ({
+  title,
+  style,
+  head = '',
+  content,
+}: {
+  readonly title: string;
+  readonly style: string;
+  readonly head?: string;
+  readonly content: string;
+}): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${head}<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+${content}
+</body>
+</html>
+`;
+
+/** Answers with a page. */
+export const htmlAnswer = (headers: Readonly<Record<string, string>>, html: string): HttpAnswer => ({
+  headers,
+  body: { kind: 'bytes', bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' },
+});

@@ -1,0 +1,40 @@
+import { integer, query } from './query.ts';
+
+/** Reads the page of a list with links. Throws InvalidInput. */
+export const readLinkedPage = query({
+  page: integer({ least: 1, otherwise: 1 }),
+  page_size: integer({ least: 1, most: 500, otherwise: 50 }),
+});
+
+interface Page {
+  readonly number: number;
+  readonly size: number;
+}
+
+/** Number and size of the page that a query requests. Throws InvalidInput. */
+export function linkedPageIn(search: string): Page {
+  const { page, page_size: size } = readLinkedPage(search);
+  return { number: Number(page), size: Number(size) };
+}
+
+/** A page of a list with links to the others. Links keep the other parameters of the query. */
+export function renderLinkedPage<Row>(path: string, search: string, data: readonly Row[], total: number) {
+  const { number, size } = linkedPageIn(search);
+  const last = Math.max(1, Math.ceil(total / size));
+  const linkTo = (page: number): string => {
+    const parameters = new URLSearchParams(search);
+    parameters.set('page', String(page));
+    return `${path}?${parameters.toString()}`;
+  };
+  return {
+    data,
+    meta: { total_count: total, page: number, page_size: size, total_pages: Math.ceil(total / size) },
+    links: {
+      self: linkTo(number),
+      first: linkTo(1),
+      prev: number > 1 ? linkTo(Math.min(number - 1, last)) : null,
+      next: number < last ? linkTo(number + 1) : null,
+      last: linkTo(last),
+    },
+  };
+}

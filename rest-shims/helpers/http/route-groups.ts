@@ -1,0 +1,35 @@
+import type { RouteGroup } from '../../../src/domain/keys/route-rights.ts';
+import type { Surface } from '../../errors.ts';
+import type { RouteFacts } from './route.ts';
+
+/** Groups by the surface of a route. */
+const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
+  catalog: [],
+  management: ['management_routes'],
+  proxy: ['llm_api_routes', 'openai_routes'],
+  anthropic: ['llm_api_routes', 'anthropic_routes'],
+  gemini: ['llm_api_routes', 'google_routes'],
+  traces: ['llm_api_routes'],
+  otlp: ['llm_api_routes'],
+  lens: ['management_routes'],
+};
+
+/** Rows that read about keys and models. */
+const INFO: Readonly<Record<string, readonly RouteGroup[]>> = {
+  // `allowed_routes` names the path of such an entry itself.
+  'passThrough.call': [],
+  'keys.info': ['management_routes', 'info_routes'],
+  'keys.infos': ['management_routes', 'info_routes'],
+  'keys.list': ['management_routes', 'info_routes'],
+  'keys.health': ['management_routes', 'info_routes'],
+  'models.list': ['llm_api_routes', 'openai_routes', 'info_routes'],
+  'models.info': ['info_routes'],
+  'models.groups': ['info_routes'],
+  'models.page': ['info_routes'],
+  'models.deprecations': ['info_routes'],
+  'health.deployments': ['info_routes'],
+};
+
+/** The groups by which a key's `allowed_routes` may name a row. */
+export const groupsOf = ({ name, surface }: Pick<RouteFacts, 'name' | 'surface'>): readonly RouteGroup[] =>
+  INFO[name] ?? BY_SURFACE[surface];

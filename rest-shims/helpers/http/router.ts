@@ -1,0 +1,139 @@
+import { Router, type RouterContext, type RouterMiddleware } from '@koa/router';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { DomainError } from '../../../src/domain/errors.ts';
+import type { PassThroughRoutes } from '../../../src/domain/pass-through/routes.ts';
+import { REDIRECTED, UNROUTED } from '../../errors.ts';
+import { endpointRow } from '../model-call/pass-through.ts';
+import { createHotRows, type HotPaths, type Registration, REPLACEABLE } from './hot-rows.ts';
+import type { ArrivingRequest, Incoming, Outgoing, WholeRequest } from './outgoing.ts';
+import type { RouteRow } from './route.ts';
+import { createRowServer, type RowServerOptions } from './row-server.ts';
+
+export interface RestRouterOptions extends RowServerOptions {
+  readonly rows: readonly RouteRow[];
+  /** Configured paths whose calls are forwarded; none when absent. */
+  readonly passThrough?: PassThroughRoutes;
+}
+
+/** The REST transport: its rows on @koa/router, and the same rows for the fast path. */
+export interface RestRouter {
+  /** Serves requests for configured paths that no row has, or that a row leaves to them; passes others on. */
+  readonly configured: Middleware;
+  /** Serves requests that match a row; passes others on. */
+  readonly routes: Middleware;
+  /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
+  readonly unrouted: Middleware;
+  /** Paths of rows marked `hot`, and configured paths. They take POST only. */
+  readonly hotPaths: HotPaths;
+  /** Serves a POST to one of `hotPaths` without Koa. Rejects with TypeError for another path. */
+  serveHot(request: WholeRequest | ArrivingRequest, response: Outgoing): Promise<void>;
+  /**
+   * Answers a request with a failure in the form of its row, without running the row. Returns false when no row
+   * matches. The head of the answer must not have been sent.
+   */
+  refuse(request: Incoming, response: Outgoing, error: DomainError): boolean;
+}
+
+/** Order of methods in `Allow`. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const NO_PARAMS = {};
+/** A parameter, a wildcard or an optional part in the notation of @koa/router. */
+const PARAMETER = /[:*{]/;
+
+export function createRestRouter({ rows, passThrough, ...options }: RestRouterOptions): RestRouter {
+  const server = createRowServer(options);
+  const router = new Router({ strict: true, sensitive: true });
+  const rowsByName = new Map(rows.map((row) => [row.name, row]));
+
+  const registered = registrations(rows);
+  const hotRows = createHotRows(registered, passThrough);
+  for (const { path, row } of registered) {
+    const isFixed = !PARAMETER.test(path);
+    const layer = router.register(path, [row.method], serveRow(row), { name: row.name, pathAsRegExp: isFixed });
+    // The router adds HEAD to every GET. The contract answers HEAD with 405.
+    Object.assign(layer, { methods: [row.method] });
+    // Most paths are fixed: comparing texts saves the start and the first request 400 patterns.
+    if (isFixed) Object.assign(layer, { match: (sent: string) => sent === path, captures: () => [] });
+  }
+
+  function serveRow(row: RouteRow): RouterMiddleware {
+    return (context) => {
+      context.respond = false;
+      const { req: request, res: response } = context;
+      return server.serve({ row, params: context.params, request, response });
+    };
+  }
+
+  function rowOf({ method = 'GET', url = '/' }: Incoming): RouteRow | null {
+    const [layer] = router.match(url.split('?', 1)[0] ?? '/', method).pathAndMethod;
+    return rowsByName.get(layer?.name ?? '') ?? null;
+  }
+
+  const configured: Middleware = (context, next) => {
+    const { req: request, res: response, method } = context;
+    const { url = '/' } = request;
+    const [path = '/'] = url.split('?', 1);
+    const found = passThrough?.find(method, path) ?? { kind: 'none' };
+    if (found.kind === 'none') return next();
+    if (!REPLACEABLE.has(path) && router.match(path, found.kind === 'endpoint' ? method : '').path.length > 0)
+      return next();
+    if (found.kind === 'method') return answerUnrouted(context, found.allowed);
+    if (found.kind === 'slash') {
+      context.status = REDIRECTED.status;
+      context.set('location', found.path + url.slice(path.length));
+      context.body = '';
+      return undefined;
+    }
+    context.respond = false;
+    const row = endpointRow(method as RouteRow['method'], path, found);
+    return server.serve({ row, params: NO_PARAMS, request, response });
+  };
+
+  return {
+    configured,
+    routes: router.routes() as Middleware,
+    unrouted(context) {
+      const allowed = new Set((context as Partial<RouterContext>).matched?.flatMap(({ methods }) => methods));
+      answerUnrouted(
+        context,
+        METHODS.filter((method) => allowed.has(method)),
+      );
+    },
+    hotPaths: hotRows.paths,
+    serveHot(request, response) {
+      const row = hotRows.rowOf(request.url);
+      if (row === null) return Promise.reject(new TypeError(`No hot row has the path ${request.url}.`));
+      return server.serve({ row, params: NO_PARAMS, request, response });
+    },
+    refuse(request, response, error) {
+      const row = rowOf(request);
+      if (row === null) return false;
+      server.refuse({ row, request, response }, error);
+      return true;
+    },
+  };
+}
+
+/**
+ * Every path of every row in the order of registration. The router takes the first match, so at each segment a fixed
+ * text comes before a parameter and a parameter before a wildcard, whatever the order of the rows.
+ */
+function registrations(rows: readonly RouteRow[]): readonly Registration[] {
+  const all = rows.flatMap((row) => row.paths.map((path) => ({ path, row, rank: rankOf(path) })));
+  return all.toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
+}
+
+/** One digit per segment: 0 fixed, 1 parameter, 2 wildcard. */
+const rankOf = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => (segment.includes('*') ? '2' : segment.includes(':') ? '1' : '0'))
+    .join('');
+
+function answerUnrouted(context: ParameterizedContext, allow: readonly string[]): void {
+  const { status, body } = allow.length > 0 ? UNROUTED.methodNotAllowed : UNROUTED.notFound;
+  context.status = status;
+  if (allow.length > 0) context.set('allow', allow.join(', '));
+  context.set('content-type', 'application/json');
+  context.body = body;
+}

@@ -1,0 +1,161 @@
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { assertRoute } from '../../../src/domain/keys/route-rights.ts';
+import { type RenderedError, renderError } from '../../errors.ts';
+import { renderFormedError } from './tenancy-errors.ts';
+import { endWith, writeAnswer } from './answer-writer.ts';
+import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_MS } from './body.ts';
+import { readCredential, requireCredential } from './credential.ts';
+import { failureHead } from './failure-headers.ts';
+import type { Incoming, Outgoing } from './outgoing.ts';
+import { assignedRequestId } from './request-id.ts';
+import { groupsOf } from './route-groups.ts';
+import type { RouteFacts, RouteRow } from './route.ts';
+
+export interface RowServerOptions {
+  /** Called before the credential of a request is read. Throws Forbidden for a client whose address may not call. */
+  readonly admit?: (request: Incoming) => void;
+  /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
+  readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
+  readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
+  /** Runs work whose changes are recorded with their author; absent where they are not recorded. */
+  readonly authored?: Authored;
+  /** Called once for every failure that is answered. */
+  readonly failed: (failure: RequestFailure) => void;
+  /** Largest body, in bytes, of rows whose limit is a setting, by the name of the setting. */
+  readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
+  /** False parses every member of a body at once (`src/wire/json/README.md`). */
+  readonly jsonScan?: boolean;
+  /** Interval of heartbeats on idle event streams, in ms; 0 or absent sends none. */
+  readonly heartbeatMs?: number;
+  /** How long a client may leave a full socket unread, in ms, before its connection is closed. */
+  readonly stallMs?: number;
+}
+
+/** Runs work on behalf of a caller. */
+export type Authored = <Result>(caller: Caller, headers: Incoming['headers'], work: () => Result) => Result;
+
+/** A failed request, for the log. */
+export interface RequestFailure {
+  readonly row: RouteFacts;
+  readonly status: number;
+  readonly error: unknown;
+  /** The `x-request-id` of the answer; null where no answer has one. */
+  readonly requestId: string | null;
+}
+
+/** A request and the row that it matched. */
+interface RowExchange {
+  readonly row: RouteRow;
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly request: Incoming;
+  readonly response: Outgoing;
+}
+
+/** Runs rows for requests; used by Koa's router and by the fast path. */
+export interface RowServer {
+  /** Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing fails. */
+  serve(exchange: RowExchange): Promise<void>;
+  /** Answers with a failure in the form of the row, without running it. A later answer of a running row is dropped. */
+  refuse(exchange: Omit<RowExchange, 'params'>, error: DomainError): void;
+}
+
+export function createRowServer(options: RowServerOptions): RowServer {
+  const { admit, identify, scopeFor, authored, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
+  const parsesWhole = options.jsonScan === false;
+  const refused = new WeakSet<Outgoing>();
+
+  const limitOf = (row: RouteRow): number =>
+    typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
+
+  function callerOf(row: RouteRow, request: Incoming): Caller | Promise<Caller> | null {
+    if (row.anyAddress !== true) admit?.(request);
+    if (row.credential === 'none') return null;
+    if (row.credential === 'offered') {
+      const input = readCredential(request.headers);
+      return input === null || input === '' ? null : identify(input, request);
+    }
+    const inQuery = row.keyParameter === undefined ? null : queryKey(request.url ?? '', row.keyParameter);
+    return identify(requireCredential(request.headers, inQuery), request);
+  }
+
+  /** Answers with a failure; closes the connection if an answer has begun. */
+  function answerFailure(
+    { row, request, response }: Omit<RowExchange, 'params'>,
+    error: unknown,
+    caller: Caller | null,
+  ): void {
+    const { headers } = request;
+    const known = error instanceof DomainError ? error : null;
+    const rendered =
+      known !== null && row.failures !== undefined
+        ? renderFormedError(row.failures, known, headers)
+        : renderError(row.surface, known, headers);
+    failed({ row, status: rendered.status, error, requestId: assignedRequestId(response) });
+    if (response.headersSent) return void response.destroy();
+    if (error instanceof BodyTimeout) response.shouldKeepAlive = false;
+    writeError(response, rendered, failureHead(row, { error, headers, caller }));
+  }
+
+  return {
+    async serve(exchange) {
+      const { row, params, request, response } = exchange;
+      // All awaits are in this function: each further promise that rejects doubles the cost of a refusal.
+      let caller: Caller | null = null;
+      try {
+        const identified = callerOf(row, request);
+        caller = identified instanceof Promise ? await identified : identified;
+        const { path, search } = splitTarget(request.url ?? '/');
+        if (caller !== null && row.credential === 'required') assertRoute(caller.key, { path, groups: groupsOf(row) });
+        const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeOf(row));
+        const body = read instanceof Promise ? await read : read;
+        const scope = scopeFor(caller, response);
+        const { method } = row;
+        const httpRequest = { method, path, search, params, headers: request.headers, body, parsesWhole };
+        const answer =
+          authored === undefined || caller === null || !mayChange(row)
+            ? row.handle(httpRequest, scope)
+            : authored(caller, request.headers, () => row.handle(httpRequest, scope));
+        const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs, stallMs);
+        if (written) await written;
+      } catch (error) {
+        if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;
+        answerFailure(exchange, error, caller);
+      }
+    },
+    refuse(exchange, error) {
+      refused.add(exchange.response);
+      answerFailure(exchange, error, null);
+    },
+  };
+}
+
+/** Whether a row may change rows. Hot ones are model calls. */
+const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
+
+/** How long the body of a row may take to arrive, in ms; undefined for the limit of the server. */
+const bodyTimeOf = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
+  bodyWithinMs ?? (credential !== 'required' ? SMALL_BODY_MS : undefined);
+
+function splitTarget(url: string): { readonly path: string; readonly search: string } {
+  const mark = url.indexOf('?');
+  return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark + 1) };
+}
+
+const queryKey = (url: string, parameter: string): string | null =>
+  new URLSearchParams(splitTarget(url).search).get(parameter);
+
+function writeError(
+  response: Outgoing,
+  { status, headers, contentType, body }: RenderedError,
+  head: Readonly<Record<string, string>>,
+): void {
+  response.writeHead(status, {
+    ...head,
+    ...headers,
+    'content-type': contentType,
+    'content-length': body.length,
+  });
+  endWith(response, body);
+}

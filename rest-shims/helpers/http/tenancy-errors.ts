@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  Conflict,
+  type DomainError,
+  Forbidden,
+  InvalidInput,
+  NotFound,
+  Rejected,
+  UpstreamFailed,
+} from '../../../src/domain/errors.ts';
+import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
+import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
+import { decisionError } from './dialect-errors.ts';
+import { type RenderedError, renderError, statusOf } from '../../errors.ts';
+import { isNoJson } from './management-errors.ts';
+import type { FailureForm } from './failure-form.ts';
+import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
+
+function statusIn(form: FailureForm, error: DomainError): number {
+  if (form.unknown === 'bad_request' && error instanceof NotFound)
+    return statusOf('management', new InvalidInput(error.message));
+  if (form.body === 'problem' && error instanceof InvalidInput)
+    return statusOf('management', new InvalidInput(error.message));
+  return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
+}
+
+/** A failure in the form of its row, or in that of the surface `management`. */
+export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  if (form.body === 'decision') return renderDecisionError(error, headers);
+  const status = statusIn(form, error);
+  const value = bodyIn(form, error, String(status));
+  if (value === null) return renderError('management', error, headers);
+  const headersOf: Record<string, string> =
+    error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
+  const isPage = isShownAsPage(form, error) && (headers.accept ?? '').includes('text/html');
+  const page = form.page === 'login' ? failedLoginPage : refusedPage;
+  return isPage
+    ? {
+        status,
+        headers: { ...SIGN_IN_HEADERS, ...headersOf },
+        contentType: 'text/html; charset=utf-8',
+        body: Buffer.from(page(error.message)),
+      }
+    : { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+}
+
+function renderDecisionError(error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  const rendered = renderError('proxy', error, headers);
+  if (!(error instanceof UpstreamFailed)) return rendered;
+  return { ...rendered, body: Buffer.from(JSON.stringify({ error: decisionError(rendered.status, error) })) };
+}
+
+const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused || error instanceof SignInThrottled;
+
+const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
+  page === 'login' || (page === 'sign-in' && isSignIn(error));
+
+/** The body of a failure in the form of its row; null where the common form of the surface holds. */
+function bodyIn(form: FailureForm, error: DomainError, code: string): object | null {
+  const isCommon =
+    !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
+    (error instanceof InvalidInput && error.issues.length > 0 && (form.body !== 'auth' || isNoJson(error)));
+  const { message } = error;
+  if (error instanceof SignInRefused)
+    return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
+  if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
+  if (error instanceof Forbidden && error.right === 'health_model') return { detail: { error: message } };
+  if (error instanceof OwnedByFile) return ownedBody(form, error, code);
+  if (error instanceof Conflict && error.field === 'member')
+    return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
+  if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))
+    return { error: { message, type: 'internal_server_error', param: null, code } };
+  if (form.body === 'problem') return error instanceof InvalidInput ? problemOf(error, Number(code)) : null;
+  if (isCommon || form.body === 'decision') return null;
+  switch (form.body) {
+    case 'detail':
+      return { detail: { error: message } };
+    case 'text':
+      return { detail: message };
+    case 'auth':
+    case 'model':
+      return { error: { message, type: 'auth_error', param: 'None', code } };
+    case 'named':
+      return { error: { message, type: typeOf(error), param: form.param ?? null, code } };
+    case 'rule':
+      return { error: { message, type: 'internal_server_error', param: null, code } };
+  }
+}
+
+/**
+ * A write that the configuration file forbids. The interface names the flag for ignored stored values; the list is that of
+ * the reference. In the OpenAI envelope the whole is the message.
+ */
+function ownedBody(form: FailureForm, error: OwnedByFile, code: string): object {
+  const { message, keys, section, ignored, resolution } = error;
+  const isIgnored = ignored.length > 0;
+  if (form.body === 'text')
+    return { detail: { error: message, keys, section, stored_database_value_ignored: isIgnored, resolution } };
+  const detail = {
+    error: message,
+    keys,
+    section,
+    ...(isIgnored ? { stored_database_value_ignored: true } : {}),
+    stored_database_values_ignored: ignored,
+    resolution,
+  };
+  if (form.body !== 'auth') return { detail };
+  return { error: { message: JSON.stringify(detail), type: 'auth_error', param: 'None', code } };
+}
+
+/** The reference's form for an invalid query of a list in pages. */
+const problemOf = ({ issues, message }: InvalidInput, status: number): object => ({
+  type: 'urn:litellm:error:invalid-query-parameter',
+  title: 'Invalid query parameter',
+  status,
+  detail: issues.length === 0 ? message : issues.map((issue) => `${issue.path.at(-1)}: ${issue.message}`).join('; '),
+});
+
+const typeOf = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');

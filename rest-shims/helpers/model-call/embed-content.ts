@@ -1,0 +1,40 @@
+import { callModel } from '../../../resolvers/inference.ts';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import { EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
+import { embedAnswer, type EmbedMethod, readEmbedRequest } from '../../../src/wire/embed-content/embed-content.ts';
+import { parseBody } from '../http/json-body.ts';
+import type { HttpAnswer, HttpRequest } from '../http/route.ts';
+import { callThrough, openAiFormat } from './model-call.ts';
+import { jsonOf, withAnswer } from './translated-answers.ts';
+
+const EMBED_METHODS: readonly string[] = ['embedContent', 'batchEmbedContents'] satisfies readonly EmbedMethod[];
+
+/** Whether a method of a model returns embeddings. */
+export const isEmbedMethod = (method: string): method is EmbedMethod => EMBED_METHODS.includes(method);
+
+/** Answers Google's embedding methods: a call of `/embeddings`, so every provider with embeddings serves them. */
+export function embedContent(
+  request: HttpRequest,
+  scope: Scope,
+  { model, method }: { readonly model: string; readonly method: EmbedMethod },
+): Promise<HttpAnswer> {
+  const format = openAiFormat(EMBEDDINGS);
+  const { body, dropped } = readEmbedRequest(method, model, parseBody(request.body));
+  return callThrough(
+    {
+      read: () => format.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) }),
+      async call(within, modelRequest) {
+        const call = await callModel(within, modelRequest);
+        const answer = await call.consume(async (stream) => embedAnswer(method, await jsonOf(stream)));
+        const { exchange } = call;
+        return {
+          ...withAnswer(call, answer),
+          exchange: dropped.length === 0 ? exchange : { ...exchange, dropped },
+        };
+      },
+      failureEvent: format.failureEvent,
+    },
+    request,
+    scope,
+  );
+}

@@ -1,0 +1,32 @@
+import { callUnconfigured } from '../../../resolvers/forwarded-providers.ts';
+import { FORWARDED_PROVIDERS, type ForwardedProvider } from '../../../src/domain/pass-through/providers.ts';
+import type { RouteRow } from '../http/route.ts';
+import { relayedAnswer, sentRequest } from './pass-through.ts';
+
+/** Splits a path into its first segment and the rest as it was sent. */
+export function pathParts(path: string): { readonly prefix: string; readonly subpath: string } {
+  const slash = path.indexOf('/', 1);
+  if (slash === -1) return { prefix: path.slice(1), subpath: '' };
+  return { prefix: path.slice(1, slash), subpath: path.slice(slash + 1) };
+}
+
+const PROVIDERS: ReadonlyMap<string, ForwardedProvider> = new Map(
+  FORWARDED_PROVIDERS.flatMap((provider) => provider.prefixes.map((prefix) => [prefix, provider])),
+);
+
+/** The provider with the prefix of a path; undefined for other paths. */
+export const providerAt = (prefix: string): ForwardedProvider | undefined => PROVIDERS.get(prefix);
+
+/**
+ * A handler of a row that also has a path below a provider's prefix. There, a request for a model that is not configured
+ * goes to the provider, where it has an account.
+ */
+export const orForwarded =
+  (handle: RouteRow['handle']): RouteRow['handle'] =>
+  async (request, scope) => {
+    const { prefix, subpath } = pathParts(request.path);
+    const provider = providerAt(prefix);
+    if (provider === undefined) return handle(request, scope);
+    const call = await callUnconfigured(scope, { provider, subpath, sent: sentRequest(request) });
+    return call === null ? handle(request, scope) : relayedAnswer(call, scope);
+  };

@@ -1,0 +1,97 @@
+import { isJsonObject } from '../../../src/domain/json-object.ts';
+import { callLabels } from '../../../src/domain/calls/call-labels.ts';
+import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { mistyped, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import { type Dialect, type Endpoint, MESSAGES } from '../../../src/domain/inference/endpoint.ts';
+import { type Fields, list, object, parseJson, text } from '../../../src/wire/json/fields.ts';
+import type { HttpRequest } from '../http/route.ts';
+
+type Headers = Pick<HttpRequest, 'headers'>;
+
+/** Dialects in which `metadata` belongs to the provider. The gateway reads `litellm_metadata` there. */
+const PROVIDER_METADATA = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
+
+/** Members of `metadata` with a meaning for the gateway. */
+const READ = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
+
+const REDACTION = 'x-litellm-enable-message-redaction';
+const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
+
+/** Labels of a call: session, end user, tags and free metadata. Throws InvalidInput. */
+export function labelsOf(
+  request: Headers,
+  { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
+): Pick<ModelRequest, 'labels' | 'unkept'> {
+  const { metadata, notes } = notesIn(body, endpoint);
+  const own = Object.fromEntries(Object.entries(notes).filter(([member]) => !READ.has(member)));
+  const labels = callLabels({
+    session:
+      header(request, 'x-litellm-session-id') ??
+      header(request, 'x-litellm-trace-id') ??
+      text(notes['session_id']) ??
+      text(notes['trace_id']),
+    endUser:
+      header(request, 'x-litellm-customer-id') ??
+      header(request, 'x-litellm-end-user-id') ??
+      text(body['user']) ??
+      text(metadata['user_id']),
+    tags: [...tagsIn(request), ...tagsOf(body, endpoint), ...list(notes['tags']).filter(isText)],
+    metadata: { ...own, ...object(notes['spend_logs_metadata']), ...spendMetadataIn(request, endpoint) },
+  });
+  const isRedacted = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
+  return { ...(labels === undefined ? {} : { labels }), ...(isRedacted ? { unkept: true } : {}) };
+}
+
+/** Only its format of labels is used: `metadata` belongs to the target. */
+const FORWARDED = { ...MESSAGES, path: '/pass-through' } as const;
+
+/** Labels of a forwarded call: from the headers and from members for the gateway. Throws InvalidInput. */
+export function ownLabels(
+  request: Headers,
+  body: RequestBody,
+  path: Endpoint['path'] = FORWARDED.path,
+): Pick<ModelRequest, 'labels'> {
+  const own = Object.fromEntries(
+    ['litellm_metadata', 'tags'].flatMap((name) => (Object.hasOwn(body, name) ? [[name, body[name]]] : [])),
+  );
+  const { labels } = labelsOf(request, { endpoint: { ...FORWARDED, path }, body: own });
+  return labels === undefined ? {} : { labels };
+}
+
+/** Members of the body for the gateway, and `metadata`, which may be the provider's. */
+function notesIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly notes: Fields } {
+  const gatewayMetadata = body['litellm_metadata'] ?? {};
+  if (!isJsonObject(gatewayMetadata)) throw mistyped('litellm_metadata', 'an object', endpoint);
+  const metadata = object(body['metadata']);
+  return {
+    metadata,
+    notes: PROVIDER_METADATA.has(endpoint.dialect) ? gatewayMetadata : { ...metadata, ...gatewayMetadata },
+  };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+function tagsOf(body: RequestBody, endpoint: Endpoint): readonly string[] {
+  const tags = body['tags'] ?? [];
+  if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.filter(isText);
+  throw mistyped('tags', 'an array of strings', endpoint);
+}
+
+const tagsIn = (request: Headers): readonly string[] =>
+  (header(request, 'x-litellm-tags') ?? '').split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
+
+function spendMetadataIn(request: Headers, { path }: Endpoint): Fields {
+  const input = header(request, SPEND_METADATA);
+  if (input === null) return {};
+  // Node decodes headers as Latin-1, but senders write UTF-8.
+  const value = parseJson(Buffer.from(input, 'latin1'));
+  if (isJsonObject(value)) return value;
+  const message = `${path}: Invalid value for header '${SPEND_METADATA}': it must be a JSON object.`;
+  throw new InvalidInput(message, [{ path: ['header', SPEND_METADATA], rule: 'value', message }]);
+}
+
+function header({ headers }: Headers, name: string): string | null {
+  const input = headers[name];
+  return isText(input) ? input : null;
+}

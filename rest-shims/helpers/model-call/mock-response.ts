@@ -1,0 +1,16 @@
+import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { mistyped } from '../../../src/domain/inference/request-validation.ts';
+
+/** Text that is answered instead of a model call. Throws InvalidInput, also for endpoints without text answers. */
+export function mockOf({
+  endpoint,
+  body,
+}: Pick<ModelRequest, 'endpoint' | 'body'>): Pick<ModelRequest, 'mockResponse'> {
+  const mockResponse = body['mock_response'] ?? null;
+  if (mockResponse === null) return {};
+  if (typeof mockResponse !== 'string') throw mistyped('mock_response', 'a string', endpoint);
+  if (endpoint.dialect !== null && endpoint.answers.member !== null) return { mockResponse };
+  const message = `${endpoint.path}: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.`;
+  throw new InvalidInput(message, [{ path: ['body', 'mock_response'], rule: 'unsupported', message }]);
+}

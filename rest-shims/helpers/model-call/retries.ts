@@ -1,0 +1,99 @@
+import { isJsonObject } from '../../../src/domain/json-object.ts';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { mistyped, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
+import { isGatewayField } from '../../../src/domain/inference/gateway-fields.ts';
+import type { Fallback, Retries } from '../../../src/domain/inference/retries.ts';
+import { MOST_RETRIES } from '../../../src/domain/routing/routing-policy.ts';
+import type { HttpRequest } from '../http/route.ts';
+
+const RETRY_COUNT = `a whole number from 0 to ${MOST_RETRIES}`;
+
+/** Maximum length of a list of fallbacks. At most 5 of them are called. */
+const MOST_NAMED = 20;
+
+const NUM_RETRIES = 'x-litellm-num-retries';
+
+/** Members that set the form of the answer. A fallback cannot change them. */
+const FORM = new Set(['stream', 'stream_options']);
+
+/** Members that refer to stored objects. Their owner is checked for the request only, so a fallback cannot change them. */
+const REFERRING = new Set(['input', 'previous_response_id', 'conversation']);
+
+interface CallSettings {
+  readonly endpoint: Endpoint;
+  readonly body: RequestBody;
+}
+
+/** Retries and fallbacks of a request, from headers and body. Throws InvalidInput. */
+export function retriesOf(
+  request: Pick<HttpRequest, 'headers'>,
+  { endpoint, body }: CallSettings,
+): { readonly retries?: Retries } {
+  const count = inHeader(request, endpoint) ?? inBody(body, endpoint);
+  const fallbacks = fallbacksOf(body, endpoint);
+  const longer = largerContextOf(body, endpoint);
+  if (flagOf(body, 'disable_fallbacks', endpoint))
+    return { retries: { again: count, fallbacks: [], longer: new Map(), withoutFallbacks: true } };
+  const isDefault = count === null && fallbacks.length === 0 && longer.size === 0;
+  return isDefault ? {} : { retries: { again: count, fallbacks, longer, withoutFallbacks: false } };
+}
+
+const isRetryCount = (count: unknown): count is number =>
+  typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST_RETRIES;
+
+function inHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint): number | null {
+  const input = headers[NUM_RETRIES];
+  if (input === undefined || input === '') return null;
+  const count = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : Number.NaN;
+  if (isRetryCount(count)) return count;
+  const message = `${path}: Invalid value for header '${NUM_RETRIES}': it must be ${RETRY_COUNT}.`;
+  throw new InvalidInput(message, [{ path: ['header', NUM_RETRIES], rule: 'value', message }]);
+}
+
+function inBody(body: RequestBody, endpoint: Endpoint): number | null {
+  const count = body['num_retries'] ?? null;
+  if (count === null || isRetryCount(count)) return count;
+  throw mistyped('num_retries', RETRY_COUNT, endpoint);
+}
+
+/** A boolean member. False when absent. Throws InvalidInput. */
+function flagOf(body: RequestBody, member: string, endpoint: Endpoint): boolean {
+  const value = body[member] ?? false;
+  if (typeof value === 'boolean') return value;
+  throw mistyped(member, 'a boolean', endpoint);
+}
+
+function fallbacksOf(body: RequestBody, endpoint: Endpoint): readonly Fallback[] {
+  const input = body['fallbacks'] ?? [];
+  if (!Array.isArray(input) || input.length > MOST_NAMED)
+    throw mistyped('fallbacks', `an array of at most ${MOST_NAMED} models`, endpoint);
+  return input.map((one: unknown) => fallbackOf(one, endpoint));
+}
+
+function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
+  if (isName(input)) return { model: input, members: {} };
+  if (!isJsonObject(input) || !isName(input['model']))
+    throw mistyped('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
+  const { model, ...members } = input;
+  const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERRING.has(member);
+  const protectedMember = Object.keys(members).find(
+    (member) => isGatewayField(member) || FORM.has(member) || refers(member),
+  );
+  if (protectedMember !== undefined)
+    throw mistyped('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
+  if (endpoint.written !== undefined && Object.keys(members).length > 0)
+    throw mistyped('fallbacks', 'an array of models by name', endpoint);
+  return { model, members };
+}
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** Models with a larger context window, by the model that they replace. */
+function largerContextOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, string> {
+  const member = 'context_window_fallback_dict';
+  const input = body[member] ?? {};
+  if (!isJsonObject(input) || !Object.values(input).every(isName) || Object.keys(input).length > MOST_NAMED)
+    throw mistyped(member, `an object of at most ${MOST_NAMED} models by the models that they replace`, endpoint);
+  return new Map(Object.entries(input).map(([model, longer]) => [model, String(longer)]));
+}

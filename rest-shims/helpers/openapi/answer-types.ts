@@ -1,0 +1,44 @@
+import { CALLBACK_ANSWERS } from './answer-types/callback-settings.ts';
+import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
+import { MODELS_ANSWERS } from './answer-types/models.ts';
+import type { AnswerTypes } from './answer-types/notation.ts';
+import { OWNERS_ANSWERS } from './answer-types/owners.ts';
+import { PROCESS_ANSWERS } from './answer-types/process.ts';
+import { OTHER_TYPES } from './answer-types/shared.ts';
+import { OWNER_TYPES } from './answer-types/shared-owners.ts';
+import { SPEND_ANSWERS } from './answer-types/spend.ts';
+import type { JsonSchema } from '../http/schema.ts';
+import { schemaFrom } from '../http/type-notation.ts';
+
+/** Types of answers of every row. */
+export const ANSWER_TYPES: AnswerTypes = {
+  ...MODELS_ANSWERS,
+  ...OWNERS_ANSWERS,
+  ...SPEND_ANSWERS,
+  ...PROCESS_ANSWERS,
+  ...CALLBACK_ANSWERS,
+  ...GUARDRAIL_USE_ANSWERS,
+};
+
+/** Components that answers refer to. */
+export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
+  Object.fromEntries(
+    Object.entries({ ...OWNER_TYPES, ...OTHER_TYPES }).map(([name, type]) => [name, schemaFrom(type)]),
+  );
+
+type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+
+/** The media types of an answer and their schemas; null where none is stated. */
+export function answerContent(name: string, status: number): Content | null {
+  const types = ANSWER_TYPES[`${name} ${status}`] ?? (status < FIRST_FAILURE ? ANSWER_TYPES[name] : undefined);
+  if (types === undefined) return null;
+  const byMedia = typeof types === 'string' ? { 'application/json': types } : types;
+  return Object.fromEntries(
+    Object.entries(byMedia).map(([media, type]) => [
+      media,
+      media === 'application/json' ? { schema: schemaFrom(type) } : {},
+    ]),
+  );
+}
+
+const FIRST_FAILURE = 400;

@@ -1,0 +1,145 @@
+import type { RouteFacts } from '../http/route.ts';
+import type { JsonSchema } from '../http/schema.ts';
+import { GROUP_EXAMPLES } from './setting-group-descriptions.ts';
+
+const HELLO = [{ role: 'user', content: 'Hello' }];
+/** Example bodies. Other rows with a body take it from a file. */
+const BODIES: Readonly<Record<string, object>> = {
+  ...GROUP_EXAMPLES,
+  'signIn.json': { username: 'admin', password: 'sk-...' },
+  'chat.completions': { model: 'demo', messages: HELLO },
+  'completions.create': { model: 'demo', prompt: 'Hello' },
+  'credentials.create': {
+    credential_name: 'my-credential',
+    credential_values: { api_key: 'sk-...' },
+    credential_info: {},
+  },
+  'credentials.update': { credential_values: { api_key: 'sk-...' } },
+  'deployments.block': { model_id: 'my-id' },
+  'deployments.create': {
+    model_name: 'my-model',
+    litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-...' },
+    model_info: { id: 'my-id' },
+  },
+  'deployments.delete': { id: 'my-id' },
+  'deployments.patch': { litellm_params: { timeout: 30 } },
+  'deployments.unblock': { model_id: 'my-id' },
+  'deployments.update': { model_info: { id: 'my-id' }, litellm_params: { timeout: 30 } },
+  'fallbacks.set': { model: 'gpt', fallback_models: ['claude', 'llama'] },
+  'health.testConnection': { litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-...' } },
+  'keys.block': { key: 'sk-...' },
+  'keys.delete': { keys: ['sk-...'] },
+  'teamMembers.resetSpend': { reset_to: 0 },
+  'teamLogging.addCallback': {
+    callback_name: 'langfuse',
+    callback_type: 'success_and_failure',
+    callback_vars: { langfuse_public_key: 'pk-...', langfuse_secret_key: 'sk-...' },
+  },
+  'allowedAddresses.add': { ip: '10.0.0.0/8' },
+  'allowedAddresses.delete': { ip: '10.0.0.0/8' },
+  'modelAccessGroups.create': { access_group: 'beta', model_names: ['gpt'] },
+  'modelAccessGroups.update': { model_names: ['gpt', 'claude'] },
+  'settings.delete': { field_name: 'max_file_size_mb', config_type: 'general_settings' },
+  'settings.update': { field_name: 'max_file_size_mb', field_value: 20, config_type: 'general_settings' },
+  'settings.updateSections': { litellm_settings: { drop_params: true } },
+  'keys.generate': { key_alias: 'my-key', duration: '30d' },
+  'keys.resetSpend': { reset_to: 0 },
+  'keys.unblock': { key: 'sk-...' },
+  'lens.createTracingKey': { name: 'my-agent' },
+  'lens.setSignals': { model: 'demo', threshold: 0.5 },
+  'lens.createDataset': { name: 'regressions' },
+  'lens.buildDataset': { sources: [{ kind: 'text', text: 'Hello' }] },
+  'lens.saveDataset': { base_revision: 0, cases: [{ messages: HELLO }] },
+  'lens.setFeedback': { trace_id: '5b8efff798038103d269b633813fc60c', score: 8, comment: 'Correct.' },
+  'lens.feedbackSummary': { traces: [{ trace_id: '5b8efff798038103d269b633813fc60c' }] },
+  'messages.countTokens': { model: 'demo', messages: HELLO },
+  'messages.create': { model: 'demo', max_tokens: 64, messages: HELLO },
+  'requests.countTokens': { model: 'demo', messages: HELLO },
+  'tokenMappings.create': { jwt_claim_name: 'client_id', jwt_claim_value: 'my-client', key: 'sk-...' },
+  'tokenMappings.update': { id: 'my-id', is_active: false },
+  'traces.query': { sql: 'select name, duration_ms from traces limit 10' },
+  'responses.create': { model: 'demo', input: 'Hello' },
+};
+
+type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
+
+/** Example body of a row: a written one, else the members that it needs. Undefined for a row without a body. */
+export function bodyExampleOf({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
+  const written = BODIES[name];
+  if (written !== undefined || request === undefined || Object.keys(request).length === 0) return written;
+  return sampleOf(request, 'value');
+}
+
+/** A value of a schema; objects have their required members only. */
+function sampleOf(schema: JsonSchema, name: string): unknown {
+  const { type, enum: choices, const: fixed, items, anyOf, properties = {}, required = [] } = schema;
+  if (fixed !== undefined) return fixed;
+  if (Array.isArray(choices)) return choices[0];
+  if (Array.isArray(anyOf) && type === undefined) return sampleOf(anyOf[0] as JsonSchema, name);
+  switch ([type].flat()[0]) {
+    case 'object':
+      return Object.fromEntries(
+        (required as readonly string[]).map((member) => [
+          member,
+          sampleOf((properties as Readonly<Record<string, JsonSchema>>)[member] ?? {}, member),
+        ]),
+      );
+    case 'array':
+      return [sampleOf((items ?? {}) as JsonSchema, name.replace(/s$/, ''))];
+    case 'number':
+    case 'integer':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'string':
+      return name === 'model' ? 'demo' : `my-${name.replaceAll('_', '-')}`;
+    default:
+      return {};
+  }
+}
+
+/** The arguments of curl for the body of a row. */
+function bodyArguments(row: RequestTypes): readonly string[] {
+  const { request, requestType } = row;
+  if (requestType === 'multipart/form-data') {
+    const required = (request?.['required'] ?? []) as readonly string[];
+    return required.map((name) => `-F ${name}=${FILES.has(name) ? '@file' : '...'}`);
+  }
+  const body = bodyExampleOf(row);
+  if (requestType === 'application/x-www-form-urlencoded')
+    return [`-d '${new URLSearchParams(body as Record<string, string>).toString()}'`];
+  const header = '-H "Content-Type: application/json"';
+  if (request === undefined && body === undefined) return [];
+  return [header, body === undefined ? '-d @request.json' : `-d '${JSON.stringify(body)}'`];
+}
+
+/** Members of a form that are files. */
+const FILES = new Set(['file', 'image', 'images']);
+
+/** A path with shell variables for its parameters. `KEY` is the credential. */
+const variableOf = (parameter: string): string => `$${parameter === 'key' ? 'KEY_ID' : parameter.toUpperCase()}`;
+
+/** A curl command for a row. Path parameters are shell variables; only query parameters that are required are there. */
+export function exampleOf(
+  row: RequestTypes & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'query'>,
+  origin: string,
+): string {
+  const { method, paths, credential, query } = row;
+  const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => variableOf(parameter));
+  const needed = (query?.['required'] ?? []) as readonly string[];
+  const search = needed.map((name) => `${encodeURIComponent(name)}=${queryValue(query ?? {}, name)}`).join('&');
+  const hasBody = method !== 'GET' && (method !== 'DELETE' || row.request !== undefined);
+  return [
+    'curl',
+    ...(method === 'GET' || method === 'POST' ? [] : ['-X', method]),
+    ...(method === 'POST' && bodyArguments(row).length === 0 ? ['-X POST'] : []),
+    `"${origin}${path}${search === '' ? '' : `?${search}`}"`,
+    ...(credential === 'required' ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(hasBody ? bodyArguments(row) : []),
+  ].join(' ');
+}
+
+function queryValue({ properties = {} }: JsonSchema, name: string): string {
+  if (name.endsWith('_date') || name.startsWith('filter[')) return '2026-01-31';
+  return encodeURIComponent(String(sampleOf((properties as Readonly<Record<string, JsonSchema>>)[name] ?? {}, name)));
+}

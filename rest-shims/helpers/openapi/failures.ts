@@ -1,0 +1,56 @@
+import type { Surface } from '../../errors.ts';
+import type { RouteFacts } from '../http/route.ts';
+import type { JsonSchema } from '../http/schema.ts';
+import { schemaFrom } from '../http/type-notation.ts';
+
+/** Components of failed requests. */
+const NOTATIONS = {
+  Error: '{ error: { message: string, type: string | null, param: string | null, code: string | integer | null } }',
+  Issue: '{ type: string, loc: (string | integer)[], msg: string, input?: unknown, ctx?: object }',
+  Detail: '{ detail: string | object | Issue[] }',
+  Problem: '{ type: string, title: string, status: integer, detail: string }',
+  AnthropicError: "{ type: 'error', error: { type: string, message: string }, request_id?: string | null }",
+  GeminiError: '{ error: { code: integer, message: string, status: string, details?: unknown[] } }',
+  OtlpError: '{ code?: integer, message: string }',
+  UpstreamError: 'unknown',
+} as const;
+
+type FailureName = keyof typeof NOTATIONS;
+
+const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
+  Error: 'A failure in the envelope of OpenAI.',
+  Issue: 'A fault of a request, with its place.',
+  Detail: 'A failure as `detail`: a text, an object with `error`, or the faults of the request.',
+  Problem: 'A problem document.',
+  AnthropicError: 'A failure in the envelope of Anthropic.',
+  GeminiError: 'A failure in the envelope of Google.',
+  OtlpError: 'A failure of an OTLP export, in the media type of the export.',
+  UpstreamError: 'A failure of the upstream, as it answered it.',
+};
+
+export const FAILURE_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  Object.entries(NOTATIONS).map(([name, notation]) => [
+    name,
+    { description: DESCRIPTIONS[name as FailureName], ...schemaFrom(notation) },
+  ]),
+);
+
+const ENVELOPES: readonly FailureName[] = ['Error', 'Detail'];
+const BY_SURFACE: Readonly<Record<Surface, readonly FailureName[]>> = {
+  catalog: ['Detail', 'Error'],
+  proxy: ENVELOPES,
+  anthropic: ['AnthropicError'],
+  gemini: ['GeminiError'],
+  management: ENVELOPES,
+  traces: ENVELOPES,
+  otlp: ['OtlpError'],
+  lens: ENVELOPES,
+};
+
+/** Schema of the failures of a row. */
+export function failureSchema({ surface, failures }: Pick<RouteFacts, 'surface' | 'failures'>): JsonSchema {
+  const names = [...BY_SURFACE[surface], ...(failures?.body === 'problem' ? (['Problem'] as const) : [])];
+  const refs = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  const [only] = refs;
+  return refs.length === 1 && only !== undefined ? only : { anyOf: refs };
+}

@@ -1,0 +1,76 @@
+import { escapeHtml, pageHeaders, htmlAnswer, htmlDocument } from '../http/html.ts';
+import type { HttpAnswer } from '../http/route.ts';
+
+const STYLE = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 22rem; margin: 6rem auto; padding: 0 1rem; color: #1c2430; }
+label { display: block; margin: 1rem 0 .2rem; }
+input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem; }
+button { font: inherit; margin-top: 1.2rem; padding: .4rem .8rem; }
+.notice { color: #a11d1d; }
+`;
+
+/** Headers of every page of sign-in: no script, no cache, no external content. */
+export const SIGN_IN_HEADERS = pageHeaders(STYLE);
+
+const documentOf = (title: string, content: string): string => htmlDocument({ title, style: STYLE, content });
+
+const NAME_AND_PASSWORD = `<label for="username">User name, id or email</label>
+<input id="username" name="username" autocomplete="username" required>
+<label for="password">Password or key</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button type="submit">Sign in</button>`;
+
+const formWith = (notice: string): string =>
+  documentOf(
+    'Sign in to Lensgate',
+    `<h1>Sign in</h1>${notice}
+<form action="/login" method="post">
+${NAME_AND_PASSWORD}
+</form>`,
+  );
+
+/** The form for a login of the command line `loginId`, which has only characters of ids. */
+const loginForm = (loginId: string): string =>
+  documentOf(
+    'Sign in the command line',
+    `<h1>Sign in the command line</h1>
+<p>Continue only if you started this yourself, and if the code is the one that your terminal shows.</p>
+<form action="/sso/cli/complete/${loginId}" method="post">
+<label for="user_code">Verification code</label>
+<input id="user_code" name="user_code" autocomplete="off" required>
+${NAME_AND_PASSWORD}
+</form>`,
+  );
+
+const COMPLETED = documentOf(
+  'Signed in',
+  `<h1>Signed in</h1>
+<p>The command line continues by itself. You may close this page.</p>`,
+);
+
+const WELCOME = documentOf(
+  'Lensgate',
+  `<h1>Lensgate</h1>
+<p><a href="/graphql">GraphiQL</a> uses the session of this browser while its key field is empty. A session ends after 24 hours.</p>
+<p><a href="/docs">HTTP paths</a> · <a href="/fallback/login">Sign in</a></p>`,
+);
+
+const pageOf = (html: string): HttpAnswer => htmlAnswer(SIGN_IN_HEADERS, html);
+
+/** The form for name and password; with the id of a login, that of the command line. It has no script and loads nothing. */
+export const signInPage = (loginId: string | null): HttpAnswer =>
+  pageOf(loginId === null ? formWith('') : loginForm(loginId));
+
+/** The page after a login of the command line. */
+export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
+
+/** A page with the reason why a login of the command line failed. */
+export const failedLoginPage = (reason: string): string =>
+  documentOf('Not signed in', `<h1>Not signed in</h1>\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
+
+/** The page after a sign-in. It has no data of the session. */
+export const welcomePage = (): HttpAnswer => pageOf(WELCOME);
+
+/** The form with the reason why a sign-in was refused. */
+export const refusedPage = (reason: string): string =>
+  formWith(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);

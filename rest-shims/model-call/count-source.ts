@@ -1,3 +1,0 @@
-/** `litellm_count_source`: who counted the tokens. */
-export const sourceOfCount = (by: 'upstream' | 'estimate'): string =>
-  by === 'upstream' ? 'provider' : 'local_estimate';

@@ -1,0 +1,58 @@
+import { readGlobalSpend } from '../resolvers/spend.ts';
+import { InvalidInput, type Issue } from '../src/domain/errors.ts';
+import { usdNumber } from '../src/domain/money.ts';
+import { linkedPageIn, readLinkedPage, renderLinkedPage } from './helpers/http/linked-pages.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { merged, requiredParameters } from './helpers/http/schema.ts';
+import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
+
+const MOST_USERS = 100_000;
+
+const GTE = 'filter[startTime][gte]';
+const LTE = 'filter[startTime][lte]';
+
+/** The times of a query. Throws InvalidInput for those that are missing or invalid. */
+function timesIn(search: string): { readonly from: Date; readonly to: Date } {
+  const query = new URLSearchParams(search);
+  const issues: Issue[] = [];
+  const timeOf = (name: string): Date => {
+    const text = query.get(name);
+    const time = new Date(text ?? Number.NaN);
+    if (text === null) issues.push({ path: ['query', name], rule: 'missing', message: 'Field required' });
+    else if (Number.isNaN(time.getTime()))
+      issues.push({ path: ['query', name], rule: 'datetime_parsing', message: 'Input should be a valid datetime' });
+    return time;
+  };
+  const [from, last] = [timeOf(GTE), timeOf(LTE)];
+  if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
+  return { from, to: new Date(last.getTime() + 1) };
+}
+
+const PATH = '/management/v1/spend_logs/users';
+
+/** Users with their spend, in pages with links. */
+export const spendUserRoutes: readonly RouteRow[] = [
+  route({
+    ...MANAGEMENT_READ,
+    failures: { body: 'problem' },
+    name: 'spend.userPage',
+    query: merged(readLinkedPage, requiredParameters(GTE, LTE)),
+    paths: [PATH],
+    answers: [200, 400, 401],
+    parse({ search }) {
+      linkedPageIn(search);
+      return { filter: { ...timesIn(search), any: {} }, by: ['user'], limit: MOST_USERS } as const;
+    },
+    run: readGlobalSpend,
+    render({ groups }, { search }) {
+      const { number, size } = linkedPageIn(search);
+      const users = groups.filter(({ of }) => typeof of.user === 'string');
+      const data = users.slice((number - 1) * size, number * size).map(({ of, cost, calls }) => ({
+        user_id: of.user ?? '',
+        total_spend: usdNumber(cost),
+        request_count: calls,
+      }));
+      return json(renderLinkedPage(PATH, search, data, users.length));
+    },
+  }),
+];

@@ -1,0 +1,139 @@
+import { InvalidInput } from '../../src/domain/errors.ts';
+import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
+import {
+  type BudgetWindow,
+  KEY_TYPES,
+  type SettingsPatch,
+  type WantedWindow,
+} from '../../src/domain/keys/key-settings.ts';
+import { builder } from './builder.ts';
+import { windowLimitFields } from './shared-fields.ts';
+
+export const KeyTypeType = builder.enumType('KeyType', {
+  description: 'Purpose of a key. Decides which routes a new key may call.',
+  values: {
+    LLM_API: { value: KEY_TYPES[0], description: 'Calls models.' },
+    MANAGEMENT: { value: KEY_TYPES[1], description: 'Manages keys.' },
+    READ_ONLY: { value: KEY_TYPES[2], description: 'Reads about keys and models.' },
+    DEFAULT: { value: KEY_TYPES[3], description: 'Everything its role may do.' },
+  } as const,
+});
+
+export const KeyBudgetWindowType = builder.objectRef<BudgetWindow>('KeyBudgetWindow').implement({
+  description: 'A budget of a window. The budget of the key applies, too.',
+  fields: (t) => ({
+    ...windowLimitFields(t),
+    resetAt: t.field({
+      type: 'DateTime',
+      description: 'End of the current window.',
+      resolve: ({ resetAt }) => new Date(resetAt),
+    }),
+  }),
+});
+
+export const KeyBudgetWindowInput = builder.inputType('KeyBudgetWindowInput', {
+  description: 'A budget of a window.',
+  fields: (t) => ({
+    duration: t.string({ required: true, description: 'Length of the window, as `1d`, `7d`, `30d` or `5h`.' }),
+    maxBudgetUsd: t.field({
+      type: 'Decimal',
+      required: true,
+      description: 'Maximum spend of one window, in USD; not below zero.',
+    }),
+  }),
+});
+
+export const KeySettingsInput = builder.inputType('KeySettingsInput', {
+  description: 'Rights, limits and budgets of a key. Absent fields stay as they are; null removes a value.',
+  fields: (t) => ({
+    keyType: t.field({ type: KeyTypeType, description: 'Purpose of the key.' }),
+    allowedRoutes: t.stringList({
+      description: 'Paths, groups such as `llm_api_routes`, and prefixes with a trailing `*`; all when empty.',
+    }),
+    aliases: t.field({ type: 'JSON', description: 'Public model names by the alias that the key uses.' }),
+    permissions: t.field({
+      type: 'JSON',
+      description: 'Further rights: an object. `get_spend_routes` has an effect, other members have none.',
+    }),
+    rpmLimit: t.int({ description: 'Requests per minute.' }),
+    tpmLimit: t.int({ description: 'Tokens per minute.' }),
+    maxParallelRequests: t.int({ description: 'Concurrent calls.' }),
+    modelRpmLimit: t.field({ type: 'JSON', description: 'Requests per minute by model.' }),
+    modelTpmLimit: t.field({ type: 'JSON', description: 'Tokens per minute by model.' }),
+    tags: t.stringList({ description: 'Tags of the key.' }),
+    enforcedParams: t.stringList({ description: 'Members that a call must have, as `user` or `metadata.job`.' }),
+    softBudgetUsd: t.field({ type: 'Decimal', description: 'Budget in USD that refuses no call.' }),
+    budgetDuration: t.string({ description: 'Budget period, e.g. `1d`, `7d` or `30d`.' }),
+    budgetLimits: t.field({ type: [KeyBudgetWindowInput], description: 'Budgets of further windows.' }),
+  }),
+});
+
+type SentFields = typeof KeySettingsInput.$inferInput;
+
+const refused = (member: string, message: string): InvalidInput =>
+  new InvalidInput(`\`${member}\` is not valid.`, [{ path: ['input', 'settings', member], rule: 'type', message }]);
+
+/** An object whose values are all of one type; null and undefined pass. */
+function recordOf<Value>(
+  sent: SentFields,
+  member: 'aliases' | 'modelRpmLimit' | 'modelTpmLimit' | 'permissions',
+  is: (value: unknown) => value is Value,
+): Readonly<Record<string, Value>> | null | undefined {
+  const value: unknown = sent[member];
+  if (value === null || value === undefined) return value;
+  if (typeof value !== 'object' || Array.isArray(value)) throw refused(member, 'must be an object');
+  const entries = Object.entries(value).map(([name, inner]): [string, Value] => {
+    if (!is(inner)) throw refused(member, `has an invalid value for ${name}`);
+    return [name, inner];
+  });
+  return Object.fromEntries(entries);
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
+const isAny = (_value: unknown): _value is unknown => true;
+
+/** Members that were sent; a patch distinguishes an absent one from null. */
+const present = <Values extends object>(
+  values: Values,
+): { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
+
+/** Requested budgets of windows. */
+export function windowsOf(sent: SentFields['budgetLimits']): readonly WantedWindow[] | null | undefined {
+  if (sent === null) return null;
+  return sent?.map(({ duration, maxBudgetUsd }) => {
+    if (maxBudgetUsd.startsWith('-')) throw refused('budgetLimits', 'must not be below zero');
+    return { budgetDuration: duration, maxBudget: maxBudgetUsd };
+  });
+}
+
+/** Settings of the graph as a change of a key. Throws InvalidInput. */
+export function settingsOf(
+  sent: SentFields | null | undefined,
+): Pick<KeyPatch, 'settings' | 'metadataMembers' | 'budgetLimits' | 'budgetDuration'> {
+  if (sent === null || sent === undefined) return {};
+  const { keyType, allowedRoutes, rpmLimit, tpmLimit, maxParallelRequests, softBudgetUsd } = sent;
+  if (softBudgetUsd?.startsWith('-') === true) throw refused('softBudgetUsd', 'must not be below zero');
+  const settings: Omit<SettingsPatch, 'budgetLimits'> = present({
+    keyType,
+    allowedRoutes,
+    aliases: recordOf(sent, 'aliases', isText),
+    permissions: recordOf(sent, 'permissions', isAny),
+    rpmLimit,
+    tpmLimit,
+    maxParallelRequests,
+    softBudget: softBudgetUsd,
+  });
+  const metadataMembers = present({
+    model_rpm_limit: recordOf(sent, 'modelRpmLimit', isCount),
+    model_tpm_limit: recordOf(sent, 'modelTpmLimit', isCount),
+    tags: sent.tags,
+    enforced_params: sent.enforcedParams,
+  });
+  return {
+    settings,
+    metadataMembers,
+    ...present({ budgetLimits: windowsOf(sent.budgetLimits), budgetDuration: sent.budgetDuration }),
+  };
+}

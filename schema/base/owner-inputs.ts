@@ -1,0 +1,16 @@
+import { clearOwners } from '../../resolvers/operation/owner-loaders.ts';
+import type { Scope } from '../../resolvers/operation/scope.ts';
+import { builder } from './builder.ts';
+
+/** Ids of deleted rows. */
+export const DeletedOwnersType = builder.objectRef<{ readonly ids: readonly string[] }>('DeletedOwners').implement({
+  description: 'Deleted owners. Their spend stays.',
+  fields: (t) => ({ ids: t.idList({ description: 'Their local ids.', resolve: ({ ids }) => [...ids] }) }),
+});
+
+/** Runs a change and clears the loaders of owners, so that the same request reads the changed rows. */
+export async function changed<Result>(scope: Scope, change: Promise<Result>): Promise<Result> {
+  const result = await change;
+  clearOwners(scope.loaders.owners);
+  return result;
+}

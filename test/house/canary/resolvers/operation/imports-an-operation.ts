@@ -1,0 +1,2 @@
+// Breaks `operation-helpers-below-operations`.
+export { nothing } from '../imports-a-test.ts';

@@ -1,0 +1,2 @@
+// Breaks `rest-shims-helpers-below-routes`.
+export { answer } from '../imports-schema.ts';

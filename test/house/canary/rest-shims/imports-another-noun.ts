@@ -1,0 +1,2 @@
+// Breaks `rest-shims-nouns-apart`.
+export { answer } from './imports-schema.ts';
