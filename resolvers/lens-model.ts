@@ -6,8 +6,8 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { Conflict, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
-import { RESERVED_MS, renewed, reserved, settled } from '../src/domain/lens/budget.ts';
-import type { Lens, LensRun } from '../src/domain/lens/lens.ts';
+import { charged, RESERVED_MS, renewed, reserved } from '../src/domain/lens/budget.ts';
+import type { LensRun } from '../src/domain/lens/lens.ts';
 import { asMessages, objectIn } from '../src/domain/lens/pipeline/analyst.ts';
 import type { PaidAnswer } from '../src/domain/lens/store.ts';
 import {
@@ -17,8 +17,9 @@ import {
   AnalysisTimeout,
   type RunClaim,
 } from '../src/domain/lens/worker.ts';
-import { usdNumber, type Usd, ZERO_USD } from '../src/domain/money.ts';
+import { usdNumber, type Usd } from '../src/domain/money.ts';
 import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
+import type { GatewayCall, OuterReservation } from '../src/gateway/gateway.ts';
 import { traceIdOfRun } from './lens-activity.ts';
 import {
   assertAnalysisModel,
@@ -73,23 +74,25 @@ function bodyOf(
 /** Reserves an amount; waits while other reservations use up the budget. Throws LimitExceeded and AnalysisTimeout. */
 async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd, signal: AbortSignal): Promise<string> {
   const { stores, clock, ids, pause } = scope.platform;
-  const wanted = { id: ids.uuid(), jobId: claim.runId, amount };
+  const reservation = { id: ids.uuid(), jobId: claim.runId, amount };
   const untilMs = clock.monotonicMs() + BUDGET_WAIT_MS;
   for (;;) {
     let mustWait = false;
     await stores.lenses.changeLens(claim.lensId, (lens) => {
-      const after = reserved(lens, wanted, clock.now());
+      const after = reserved(lens, reservation, clock.now());
       mustWait = after === 'wait';
       return after === 'wait' ? lens : after;
     });
-    if (!mustWait) return wanted.id;
+    if (!mustWait) return reservation.id;
     if (clock.monotonicMs() >= untilMs) throw new AnalysisTimeout('Analysis request timed out waiting for budget');
     await pause(LOOK_MS, signal);
   }
 }
 
+type AnswerText = Pick<PaidAnswer, 'content' | 'finishReason'>;
+
 /** Text and finish reason of a chat completion. Throws Unavailable for another body. */
-function answerIn(bytes: Uint8Array): { readonly content: string; readonly finishReason: string } {
+function answerIn(bytes: Uint8Array): AnswerText {
   try {
     const body = JSON.parse(new TextDecoder().decode(bytes)) as {
       readonly choices?: readonly {
@@ -128,20 +131,11 @@ function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: JsonObject
   };
 }
 
-/** Calls the model; resolves to its answer and cost. Throws what the gateway throws, and AnalysisTimeout. */
-async function called(scope: Scope<LensPlatform>, request: ModelRequest, payer: Caller, signal: AbortSignal) {
-  const deadline = AbortSignal.timeout(CALL_MS);
-  const both = AbortSignal.any([signal, deadline]);
-  try {
-    const call = await scope.platform.gateway.call(payer, request, both);
-    const bytes = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
-    if (bytes === null) throw new Unavailable('The answer of the model is too large.');
-    return { ...answerIn(bytes), cost: call.cost() };
-  } catch (error) {
-    if (deadline.aborted && !signal.aborted)
-      throw new AnalysisTimeout('Analysis request timed out waiting for budget or model output');
-    throw error;
-  }
+/** Text and finish reason of an answered call. Throws Unavailable. */
+async function textOf(call: GatewayCall): Promise<AnswerText> {
+  const bytes = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+  if (bytes === null) throw new Unavailable('The answer of the model is too large.');
+  return answerIn(bytes);
 }
 
 interface Paying {
@@ -152,34 +146,34 @@ interface Paying {
   readonly answerId: string;
 }
 
-/** Reserves, calls and settles. The answer is stored with its cost, so that it is paid once. */
-async function paidAnswer(scope: Scope<LensPlatform>, paying: Paying) {
-  const { stores, clock } = scope.platform;
-  const { claim, request, payer, estimate, answerId } = paying;
+/**
+ * Reserves the estimate in the budget of the lens and calls the model. The answer is stored with its cost, so that it is
+ * paid once. Throws what the gateway throws, and AnalysisTimeout.
+ */
+async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, estimate, answerId }: Paying) {
+  const { gateway, stores, clock } = scope.platform;
   const { signal } = scope;
-  const reservation = await reserve(scope, claim, estimate, signal);
-  const settle = (cost: Usd, answer: PaidAnswer | null): Promise<void> =>
-    stores.lenses.settle(claim.lensId, (lens: Lens) => settled(lens, reservation, cost, clock.now()), {
-      runId: claim.runId,
-      cost,
-      answer,
-    });
-  const renewing = setInterval(() => {
-    // A failed renewal is repeated by the next one; the reservation lasts for ten of them.
-    stores.lenses.changeLens(claim.lensId, (lens) => renewed(lens, reservation, clock.now())).catch(() => {});
-  }, RENEW_MS);
-  let answer;
+  const { lensId, runId } = claim;
+  const reservationId = await reserve(scope, claim, estimate, signal);
+  const reservation: OuterReservation<AnswerText> = {
+    renewMs: RENEW_MS,
+    renew: () => stores.lenses.changeLens(lensId, (lens) => renewed(lens, reservationId, clock.now())),
+    settle: (cost, answer) =>
+      stores.lenses.recordCall(lensId, (lens) => charged(lens, reservationId, cost, clock.now()), {
+        runId,
+        cost,
+        answer: answer && { id: answerId, runId, ...answer },
+      }),
+  };
+  const deadline = AbortSignal.timeout(CALL_MS);
+  const either = AbortSignal.any([signal, deadline]);
   try {
-    answer = await called(scope, request, payer, signal);
+    return await gateway.callReserved(payer, request, either, { reservation, estimate, read: textOf });
   } catch (error) {
-    await settle(ZERO_USD, null);
+    if (deadline.aborted && !signal.aborted)
+      throw new AnalysisTimeout('Analysis request timed out waiting for budget or model output');
     throw error;
-  } finally {
-    clearInterval(renewing);
   }
-  const { cost, ...result } = answer;
-  await settle(cost ?? estimate, { id: answerId, runId: claim.runId, ...result });
-  return { ...result, cost: cost ?? estimate };
 }
 
 const answerIdOf = (
@@ -220,7 +214,7 @@ export const askAnalysisModel = operation({
     const body = bodyOf(scope, model, call, messages);
     const estimate = worstCost(scope, model, { input, output: outputTokensOf(scope, model) });
     const request = requestOf(scope, claim, body);
-    const { cost, ...result } = await paidAnswer(scope, { claim, request, payer, estimate, answerId });
-    return { ...result, cost: usdNumber(cost), contextExceeded: false };
+    const { cost, answer } = await paidAnswer(scope, { claim, request, payer, estimate, answerId });
+    return { ...answer, cost: usdNumber(cost), contextExceeded: false };
   },
 });

@@ -30,6 +30,7 @@ import type {
   Gateway,
   ObjectGateway,
   PreviewGateway,
+  ReservedCalls,
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
@@ -316,7 +317,7 @@ export interface LensPlatform {
   readonly isLensService: ((token: string) => boolean) | null;
   /** Base address of this process, without a trailing slash. */
   publicUrl(): string;
-  readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
+  readonly gateway: Pick<Gateway, 'deployments'> & ReservedCalls;
   readonly catalog: CatalogSource;
   readonly keyRing: Pick<KeyRing, 'current' | 'evict' | 'refresh'>;
   readonly callerWatch: CallerWatch;

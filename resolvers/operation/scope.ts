@@ -6,6 +6,7 @@ import type {
   ObjectGateway,
   PreviewGateway,
   ProbeGateway,
+  ReservedCalls,
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
@@ -78,7 +79,13 @@ export interface Platform
   readonly guardrails: GuardrailPlatform['guardrails'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
-  readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
+  readonly gateway: Gateway &
+    ForwardGateway &
+    ObjectGateway &
+    PreviewGateway &
+    ProbeGateway &
+    ReservedCalls &
+    TokenGateway;
   readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'distrust' | 'evict' | 'refresh'>;
   readonly callerWatch: TracePlatform['callerWatch'];
   readonly records: RecordState;

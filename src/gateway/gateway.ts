@@ -95,6 +95,34 @@ export interface Gateway {
   healthOf(deploymentId: string): Health;
 }
 
+/** Reservation of one call in a budget outside of the gateway, such as the monthly budget of a lens. */
+export interface OuterReservation<Answer> {
+  /** Time between two renewals while the call runs, in ms. */
+  readonly renewMs: number;
+  renew(): Promise<unknown>;
+  /** Ends the reservation: stores the cost and the answer of the call, null for a failed one. */
+  settle(cost: Usd, answer: Answer | null): Promise<void>;
+}
+
+/** Calls that a budget outside of the gateway pays for, besides the budgets of the caller. */
+export interface ReservedCalls {
+  /**
+   * Calls a model and reads its answer. Renews the reservation meanwhile and settles it once: with the cost, with the
+   * estimate where the cost is not known, or without a cost where the call or `read` fails. Throws what `call`
+   * and `read` throw.
+   */
+  callReserved<Answer>(
+    caller: Caller,
+    request: ModelRequest,
+    signal: AbortSignal,
+    terms: {
+      readonly reservation: OuterReservation<Answer>;
+      readonly estimate: Usd;
+      readonly read: (call: GatewayCall) => Promise<Answer>;
+    },
+  ): Promise<{ readonly answer: Answer; readonly cost: Usd }>;
+}
+
 /** Calls about files, batches and responses that upstreams store (ADR 0025). */
 export interface ObjectGateway {
   /**

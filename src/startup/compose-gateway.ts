@@ -7,6 +7,7 @@ import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts';
+import { createReservedCalls } from '../gateway/calls/reserved-calls.ts';
 import { withTokenCalls } from '../gateway/calls/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/admission/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/admission/label-budgets.ts';
@@ -80,7 +81,14 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     pause,
     random: Math.random,
   });
-  return { gateway: withTokenCalls(gateway), activeGuardrails, labelBudgets, modelCalls, webhook };
+  const calls = withTokenCalls(gateway);
+  return {
+    gateway: { ...calls, ...createReservedCalls(calls.call) },
+    activeGuardrails,
+    labelBudgets,
+    modelCalls,
+    webhook,
+  };
 }
 
 /** Where the record of a call goes, in this order. */

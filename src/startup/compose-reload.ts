@@ -44,7 +44,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
 
   async function once(): Promise<void> {
     try {
-      await watch.settle();
+      await watch.markCurrent();
       await assertRegular(configuration.current().files);
       apply(context, parts, await settings.configReader.read());
     } catch (error) {

@@ -143,6 +143,16 @@ describe('sources', () => {
     expect(found).toEqual([expect.stringMatching(/^src\/runtime\/settings\/process-environment\.ts:/)]);
   });
 
+  it('the accounting of a call is settled in the gateway only', () => {
+    const form = /\.settle\(/;
+    for (const canary of ['reservation.settle(cost);', 'await this.#reserved?.settle(null);'])
+      expect(occurrences([aFile(canary)], form)).toHaveLength(1);
+    const files = readFiles(...CODE).map(({ path, text }) => ({ path, text: withoutComments(text) }));
+    const found = occurrences(files, form);
+    expect(found.length).toBeGreaterThan(5);
+    expect(found.filter((one) => !one.startsWith('src/gateway/'))).toEqual([]);
+  });
+
   it("no store uses the ORM's own transaction, which keeps a connection that fails", () => {
     const form = /\.(transactional|flush|startTransaction)\(/;
     for (const canary of ['await em.transactional(work);', 'await em.flush();'])

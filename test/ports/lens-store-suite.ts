@@ -217,8 +217,8 @@ export function lensStoreSuite(engine: Engine): void {
       const answer = { id: 'x', runId: 'run-a', content: 'said \u{1F600}', finishReason: 'stop' };
       const spent = picos(2n ** 64n);
       const call = { runId: 'run-a', cost: picos(5n), answer };
-      await lenses.settle('a', (lens) => ({ ...lens, reservations: [], spent }), call);
-      await lenses.settle('a', (lens) => lens, { ...call, answer: { ...answer, content: 'other' } });
+      await lenses.recordCall('a', (lens) => ({ ...lens, reservations: [], spent }), call);
+      await lenses.recordCall('a', (lens) => lens, { ...call, answer: { ...answer, content: 'other' } });
       const state = await lenses.find('a');
       expect([state?.lens.reservations, state?.lens.spent, state?.run.cost]).toEqual([[], spent, 10n]);
       expect(state?.run.sample).toEqual(SAMPLE);
@@ -284,7 +284,7 @@ export function lensStoreSuite(engine: Engine): void {
       const reviews = ['e1', 'e2'].map((id) => ({ lensId: 'a', criteriaKey: 'k', review: aReview(id, '1') }));
       await lenses.keepReviews(reviews);
       const answer = { id: 'x', runId: 'run-a', content: '', finishReason: 'stop' };
-      await lenses.settle('a', (lens) => lens, { runId: 'run-a', cost: picos(0n), answer });
+      await lenses.recordCall('a', (lens) => lens, { runId: 'run-a', cost: picos(0n), answer });
       expect(await lenses.removeBefore(NOW, 9)).toBe(0);
       const later = new Date(Date.now() + 60_000);
       expect(await lenses.removeBefore(later, 1)).toBe(2);

@@ -46,7 +46,7 @@ export function renewed(lens: Lens, id: string, now: Date): Lens {
 }
 
 /** The lens without a reservation, and with the actual cost added to its spend. */
-export function settled(lens: Lens, id: string, cost: Usd, now: Date): Lens {
+export function charged(lens: Lens, id: string, cost: Usd, now: Date): Lens {
   const current = inMonth(lens, now);
   const reservations = current.reservations.filter((one) => one.id !== id);
   return { ...current, reservations, spent: addUsd(current.spent, cost) };

@@ -104,7 +104,7 @@ export interface LensRun {
 /** A run without its executions, of which there may be thousands. */
 export type RunHead = Omit<LensRun, 'sample'>;
 
-/** A part of the budget that a model call holds until it is settled. */
+/** Part of the budget that a running model call reserves. */
 export interface Reservation {
   readonly id: string;
   readonly jobId: string;

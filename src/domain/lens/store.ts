@@ -65,8 +65,8 @@ export interface LensStore {
   changeLens(id: string, change: (lens: Lens) => Lens): Promise<Lens | null>;
   /** Changes a run in the same way, without reading its executions, the lens and the findings. Its status must stay. */
   changeRun(lensId: string, runId: string, change: (run: RunHead) => RunHead): Promise<RunHead | null>;
-  /** Settles a model call: changes the lens, adds the cost to the run and keeps the answer, in one transaction. */
-  settle(
+  /** Changes a lens after a model call, adds the cost to the run and stores the answer, in one transaction. */
+  recordCall(
     id: string,
     change: (lens: Lens) => Lens,
     call: { readonly runId: string; readonly cost: Usd; readonly answer: PaidAnswer | null },

@@ -135,7 +135,7 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
           return after;
         }),
       ),
-    settle: (id, change, { runId, cost, answer }) =>
+    recordCall: (id, change, { runId, cost, answer }) =>
       inFlight.write(() =>
         entityTransaction(orm, async (em) => {
           await changeLens(em, id, change);

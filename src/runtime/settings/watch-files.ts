@@ -7,8 +7,8 @@ export interface FileWatch {
   /** Begins to watch. `changed` is called when a file has another state than at the last call, in two checks in a row. */
   start(): void;
   stop(): void;
-  /** Takes the present state as known. */
-  settle(): Promise<void>;
+  /** Reports only changes after the current state. */
+  markCurrent(): Promise<void>;
 }
 
 /** Throws ConfigError for anything but regular files: reading a pipe may never end. Missing files are left to the reader. */
@@ -65,7 +65,7 @@ export function watchFiles({
       task = scheduler.every({ name: 'configuration-watch', everyMs, run: check });
     },
     stop: () => void task?.stop(),
-    async settle() {
+    async markCurrent() {
       known = await read();
       last = known;
     },

@@ -34,7 +34,7 @@ it('changed, new and removed files are found, each change once', async () => {
       { ...POLLING, interval: 5 },
     );
   try {
-    await watch.settle();
+    await watch.markCurrent();
     watch.start();
     writeFileSync(main, 'two and more');
     await seen(1);
@@ -48,7 +48,7 @@ it('changed, new and removed files are found, each change once', async () => {
   }
 });
 
-it('a state that is settled is no change', async () => {
+it('a state that is marked as current is no change', async () => {
   const file = join(folder, 'main.yaml');
   writeFileSync(file, 'one');
   let changes = 0;
@@ -63,7 +63,7 @@ it('a state that is settled is no change', async () => {
   watch.start();
   try {
     writeFileSync(file, 'two and more');
-    await watch.settle();
+    await watch.markCurrent();
     writeFileSync(file, 'three and even more');
     await vi.waitFor(
       () => {
