@@ -16,7 +16,7 @@ import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../src/domain/money.ts';
 import { Secret } from '../src/domain/secret.ts';
 import { createGateway } from '../src/gateway/create-gateway.ts';
-import { createKeyRing } from '../src/gateway/keys/create-key-ring.ts';
+import { createKeyRing } from '../src/gateway/keys/key-ring.ts';
 import { createActivityCounter } from '../src/recording/gateway-activity.ts';
 import { createCallRecords } from '../src/recording/call-records.ts';
 import { createMemoryAdmission } from '../src/runtime/admission/memory-admission.ts';

@@ -6,7 +6,7 @@ import { CHAT_COMPLETIONS, RESPONSES } from '../src/domain/inference/endpoint.ts
 import type { AnswerContext } from '../src/wire/dialect.ts';
 import { createIdeWriter, ideCompletion, ideFaultOf } from '../src/wire/ide/answer.ts';
 import { readIdeRequest, withModel } from '../src/wire/ide/request.ts';
-import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
+import { RESPONSES_OUT } from '../src/wire/responses/native.ts';
 import { translatedStream } from '../src/wire/translate.ts';
 import { callThrough, openAiFormat } from './helpers/model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';

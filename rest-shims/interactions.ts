@@ -12,7 +12,7 @@ import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import type { AnswerContext } from '../src/wire/dialect.ts';
 import { createInteractionWriter, interactionFailure, interactionOf } from '../src/wire/interactions/answer.ts';
 import { responseRequestOf } from '../src/wire/interactions/request.ts';
-import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
+import { RESPONSES_OUT } from '../src/wire/responses/native.ts';
 import { stepsOfResponse } from '../src/wire/responses/read-answer.ts';
 import { translatedStream } from '../src/wire/translate.ts';
 import { geminiError } from './helpers/http/dialect-errors.ts';

@@ -22,12 +22,11 @@ import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
-import { createDemands } from './admission/demands.ts';
+import { assertKeyAllows, createDemands, requestOfKey, withoutAlias } from './admission/key-rules.ts';
 import { type CallTools, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
-import { assertKeyAllows, requestOfKey, withoutAlias } from './admission/key-rules.ts';
 import { createCallLimits } from './admission/rate-limits.ts';
 import { createRealtime } from './sessions/create-realtime.ts';
 import { createCostExpectations } from './admission/expected-cost.ts';
@@ -43,15 +42,21 @@ import type {
 } from './gateway.ts';
 import { watchHealth } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
-import { type CustomerPlace, inRegion, nowhere, permittedFor, placeOf } from './routing/permitted-router.ts';
+import {
+  type CustomerPlace,
+  inRegion,
+  isPriced,
+  nowhere,
+  permittedFor,
+  placeOf,
+  pricedOnly,
+} from './routing/permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
-import { isPriced, pricedOnly } from './routing/priced-router.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
-import { createGuardOf } from './guardrails/guard-of.ts';
+import { createGuardOf, createGuards } from './guardrails/guarding.ts';
 import { sendGuarded } from './guardrails/guarded-call.ts';
-import { createGuards } from './guardrails/guarding.ts';
 import { createLiveRouter, mockOf, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 

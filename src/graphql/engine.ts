@@ -197,8 +197,8 @@ export function createEngine(
       const { work, scope, requester } = (args as ExecutionArgs).contextValue as RequesterContext;
       const { caller } = scope;
       if (authored !== undefined && caller !== null)
-        setExecuteFn((given: ExecutionArgs) =>
-          authored(caller, requester.request.headers, (): unknown => executeFn(given)),
+        setExecuteFn((executionArgs: ExecutionArgs) =>
+          authored(caller, requester.request.headers, (): unknown => executeFn(executionArgs)),
         );
       return {
         onExecuteDone({ result, setResult }) {

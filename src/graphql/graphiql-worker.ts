@@ -212,11 +212,11 @@ function render(): string {
 }
 
 const html = Buffer.from(render());
-const made: MadePage = {
+const page: MadePage = {
   etag: `"${createHash('sha256').update(html).digest('base64url')}"`,
   gzip: gzipSync(html, { level: 6 }),
   brotli: brotliCompressSync(html, {
     params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: html.length },
   }),
 };
-parentPort?.postMessage(made, [made.gzip.buffer, made.brotli.buffer]);
+parentPort?.postMessage(page, [page.gzip.buffer, page.brotli.buffer]);

@@ -60,16 +60,16 @@ export function createIntrospectionCache(answers: Answers) {
     /** Caches an answer without errors. Returns the result to send, which is an error when it is too large. */
     async add(key: string, result: ExecutionResult): Promise<ExecutionResult> {
       if (result.errors !== undefined || entries.has(key)) return result;
-      const made = await answers.encoded(result);
-      if (made.errors !== undefined || entries.has(key)) return made;
-      entries.set(key, made);
-      characters += sizeOf(key, made);
+      const encoded = await answers.encoded(result);
+      if (encoded.errors !== undefined || entries.has(key)) return encoded;
+      entries.set(key, encoded);
+      characters += sizeOf(key, encoded);
       for (const [oldKey, old] of entries) {
         if (entries.size <= MAX_ENTRIES && characters <= MAX_CHARACTERS) break;
         entries.delete(oldKey);
         characters -= sizeOf(oldKey, old);
       }
-      return made;
+      return encoded;
     },
   };
 }

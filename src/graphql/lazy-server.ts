@@ -29,10 +29,10 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
   let closed = false;
 
   const built = (): Promise<GraphQLTransport> =>
-    (building ??= build(options).then((made) => {
-      transport = made;
-      if (closed) made.close();
-      return made;
+    (building ??= build(options).then((loaded) => {
+      transport = loaded;
+      if (closed) loaded.close();
+      return loaded;
     }));
 
   return {
@@ -47,8 +47,8 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
       tend: () => transport?.sockets.tend(),
       retire: () => transport?.sockets.retire(),
       async ended() {
-        const made = await building;
-        await made?.sockets.ended();
+        const loaded = await building;
+        await loaded?.sockets.ended();
       },
       endAll: () => transport?.sockets.endAll(),
     },

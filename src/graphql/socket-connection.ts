@@ -47,7 +47,7 @@ export class SocketConnection {
   request: Requester['request'];
   /** Messages whose handling, with the operation they started, has not completed. */
   running = 0;
-  #heardMs: number;
+  #lastActivityMs: number;
   /** When the send buffer became full; null while it has capacity. */
   #fullSinceMs: number | null = null;
   /** Whether an admitted result was not sent yet. */
@@ -77,7 +77,7 @@ export class SocketConnection {
     this.#onClose = onClose;
     this.request = request;
     this.requestId = requestId;
-    this.#heardMs = nowMs();
+    this.#lastActivityMs = nowMs();
   }
 
   /** Fires when the connection closes. */
@@ -108,14 +108,14 @@ export class SocketConnection {
   /** The send buffer has capacity again. */
   drained(): void {
     this.#fullSinceMs = null;
-    this.#heardMs = this.#nowMs();
+    this.#lastActivityMs = this.#nowMs();
     this.#socket.resume();
     this.#admitNext();
   }
 
   /** The client sent a message or a pong. */
   recordActivity(): void {
-    this.#heardMs = this.#nowMs();
+    this.#lastActivityMs = this.#nowMs();
   }
 
   /** Pings an idle client; closes the connection of one that does not answer or does not read. */
@@ -124,9 +124,9 @@ export class SocketConnection {
     if (this.#fullSinceMs !== null) {
       if (now - this.#fullSinceMs > this.#limits.stalledMs)
         this.close(CLOSE.tryAgainLater, 'The client does not read.');
-    } else if (now - this.#heardMs > this.#limits.goneMs)
+    } else if (now - this.#lastActivityMs > this.#limits.goneMs)
       this.close(CLOSE.tryAgainLater, 'The client does not answer.');
-    else if (now - this.#heardMs > this.#limits.pingMs) this.#socket.ping();
+    else if (now - this.#lastActivityMs > this.#limits.pingMs) this.#socket.ping();
   }
 
   close(code: number, reason: string): void {

@@ -102,8 +102,8 @@ export function createGraphSockets(
       const contextValue: GraphContext = { ...(await pipeline.contextFactory()) };
       pipelines.set(contextValue, pipeline);
       const named = operationName ? { operationName } : {};
-      const given = variables ? { variableValues: variables } : {};
-      return { schema: pipeline.schema, document, contextValue, ...given, ...named };
+      const values = variables ? { variableValues: variables } : {};
+      return { schema: pipeline.schema, document, contextValue, ...values, ...named };
     } catch (error) {
       return [mask(error)];
     }

@@ -5,8 +5,7 @@ import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.
 import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
 import type { Connections } from './connections.ts';
 import { createDrain } from './drain.ts';
-import { createKoaApp, type GraphEndpoints } from './koa-app.ts';
-import { SECURITY_HEADERS } from './response-headers.ts';
+import { createKoaApp, type GraphEndpoints, SECURITY_HEADERS } from './koa-app.ts';
 import { addressOf, createHttpServer, listen } from './server.ts';
 import type { Upgrades } from './upgrades.ts';
 

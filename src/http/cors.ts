@@ -48,12 +48,12 @@ export function cors(origins: readonly string[]): Middleware {
 const isPreflight = (method: string, headers: IncomingHttpHeaders): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-/** Allows every header that the browser asks for: no header of this API is harmful from an allowed origin. */
+/** Allows every header that the browser requests: no header of this API is harmful from an allowed origin. */
 function preflightHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const asked = headers['access-control-request-headers'] ?? '';
+  const requested = headers['access-control-request-headers'] ?? '';
   return {
     'access-control-allow-methods': METHODS,
     'access-control-max-age': MAX_AGE,
-    ...(asked !== '' && HEADER_NAMES.test(asked) ? { 'access-control-allow-headers': asked } : {}),
+    ...(requested !== '' && HEADER_NAMES.test(requested) ? { 'access-control-allow-headers': requested } : {}),
   };
 }

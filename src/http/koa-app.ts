@@ -4,7 +4,14 @@ import { renderError } from '../../rest-shims/errors.ts';
 import type { RestRouter } from '../../rest-shims/helpers/http/router.ts';
 import { cors } from './cors.ts';
 import type { Drain } from './drain.ts';
-import { setCommonHeaders } from './response-headers.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
+
+/** Headers of every answer that browsers obey: no guessed content types, no frames, no referrer. */
+export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+];
 
 /** The GraphQL transport; it writes to `res` itself. */
 export interface GraphEndpoints {
@@ -47,7 +54,8 @@ export function createKoaApp({ rest, graph, corsOrigins, drain, failed }: KoaApp
 
 /** Assigns the request id and sets the security headers. */
 const commonHeaders: Middleware = ({ req, res }, next) => {
-  setCommonHeaders(req, res);
+  res.setHeader(REQUEST_ID_HEADER, requestIdOf(req.headers));
+  for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
   return next();
 };
 

@@ -29,8 +29,8 @@ interface Identities {
 /** Creates the forwarder over an HTTP client. */
 export function createForwarder(http: HttpClient, identities: Identities): Forwarder {
   return {
-    async forward(asked, signal) {
-      const request = asked.cloud === undefined ? asked : await identified(asked, identities);
+    async forward(received, signal) {
+      const request = received.cloud === undefined ? received : await identified(received, identities);
       const ending = new AbortController();
       const deadline = setTimeout(() => ending.abort(tooLong(request)), request.timeoutSeconds * LONGEST_ANSWER * 1000);
       deadline.unref();

@@ -17,30 +17,26 @@ import {
   RESPONSES,
 } from '../domain/inference/endpoint.ts';
 import type { SocketClient } from '../domain/realtime/sockets.ts';
-import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
+import { chatCompletionsOut } from '../wire/chat-completions/native.ts';
 import { COHERE_OUT } from '../wire/cohere-chat/native.ts';
-import { completionsOut } from '../wire/completions/outbound.ts';
+import { completionsOut } from '../wire/completions/native.ts';
 import { CONVERSE_OUT } from '../wire/converse/native.ts';
 import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
-import { messagesOut } from '../wire/messages/outbound.ts';
-import { RESPONSES_OUT } from '../wire/responses/outbound.ts';
-import { anthropic } from './anthropic/anthropic.ts';
+import { messagesOut } from '../wire/messages/native.ts';
+import { RESPONSES_OUT } from '../wire/responses/native.ts';
+import { anthropic, anthropicCount } from './anthropic/anthropic.ts';
 import { OLLAMA_OUT } from '../wire/ollama-chat/native.ts';
-import { azure, azureAi } from './azure/azure.ts';
-import { azureRealtime } from './azure/realtime.ts';
+import { azure, azureAi, azureRealtime } from './azure/azure.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { cohere } from './cohere/cohere.ts';
-import { anthropicCount } from './anthropic/count-tokens.ts';
 import { createDemo } from './demo/demo.ts';
-import { geminiCount } from './gemini/count-tokens.ts';
-import { gemini } from './gemini/gemini.ts';
+import { gemini, geminiCount } from './gemini/gemini.ts';
 import { isAnthropicModel, vertex } from './gemini/vertex.ts';
 import { createNativeDeciders, withChatDecider, withDecisions } from './decisions/with-decisions.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
-import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
+import { compatibleProtocol, compatibleRealtime } from './openai-compatible/openai-compatible.ts';
 import { differencesOf } from './openai-compatible/vendors.ts';
-import { compatibleRealtime } from './openai-compatible/realtime.ts';
 import { createOpenRealtime } from './realtime.ts';
 import { type TranslationTarget, withTranslation } from './translating.ts';
 

@@ -1,10 +1,10 @@
 import type { Dialect } from '../domain/inference/endpoint.ts';
-import { CHAT_COMPLETIONS_IN } from './chat-completions/inbound.ts';
-import { COMPLETIONS_IN } from './completions/inbound.ts';
+import { CHAT_COMPLETIONS_IN } from './chat-completions/native.ts';
+import { COMPLETIONS_IN } from './completions/native.ts';
 import type { InboundDialect } from './dialect.ts';
 import { GENERATE_CONTENT_IN } from './generate-content/native.ts';
-import { MESSAGES_IN } from './messages/inbound.ts';
-import { RESPONSES_IN } from './responses/inbound.ts';
+import { MESSAGES_IN } from './messages/native.ts';
+import { RESPONSES_IN } from './responses/native.ts';
 
 /** Caller dialects that can be translated to the dialect of another upstream. */
 export const INBOUND: Readonly<Partial<Record<Dialect, InboundDialect>>> = {

@@ -19,9 +19,9 @@ export function upstreamOnly(dialect: {
       if (error !== null) return { error };
       if (!isAnswer(value)) return null;
       const steps = outbound.stepsOf(value);
-      const seen = new OutcomeOfSteps(textLimit);
-      for (const step of steps) seen.add(step);
-      return { bytes, outcome: seen.outcome(), deltas: () => steps.filter(isChatDelta) };
+      const gathered = new OutcomeOfSteps(textLimit);
+      for (const step of steps) gathered.add(step);
+      return { bytes, outcome: gathered.outcome(), deltas: () => steps.filter(isChatDelta) };
     },
     inspector: (options) =>
       new StepsInspector({ reader: () => outbound.reader(), errorOf, rename: (data) => data }, options),

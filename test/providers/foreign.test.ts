@@ -12,7 +12,7 @@ import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts
 import { createGoogleTokens } from '../../src/runtime/credentials/google-tokens.ts';
 import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
-import { chatCompletionsOut } from '../../src/wire/chat-completions/outbound.ts';
+import { chatCompletionsOut } from '../../src/wire/chat-completions/native.ts';
 import { parseJson } from '../../src/wire/json/fields.ts';
 import { stepsOfRun } from '../../src/wire/translate.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';

@@ -11,13 +11,13 @@ import {
   MESSAGES,
   RESPONSES,
 } from '../../src/domain/inference/endpoint.ts';
-import { chatCompletionsOut } from '../../src/wire/chat-completions/outbound.ts';
+import { chatCompletionsOut } from '../../src/wire/chat-completions/native.ts';
 import type { OutboundDialect } from '../../src/wire/dialect.ts';
 import { INBOUND } from '../../src/wire/dialects.ts';
 import { GENERATE_CONTENT_OUT } from '../../src/wire/generate-content/native.ts';
 import { list, object, parseJson, text } from '../../src/wire/json/fields.ts';
-import { messagesOut } from '../../src/wire/messages/outbound.ts';
-import { RESPONSES_OUT } from '../../src/wire/responses/outbound.ts';
+import { messagesOut } from '../../src/wire/messages/native.ts';
+import { RESPONSES_OUT } from '../../src/wire/responses/native.ts';
 import { stepsOfRun } from '../../src/wire/translate.ts';
 import { aModelRequest } from '../support/chat.ts';
 import { joined } from '../support/random-answer.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { Unauthenticated } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { createKeyRing } from '../../src/gateway/keys/create-key-ring.ts';
+import { createKeyRing } from '../../src/gateway/keys/key-ring.ts';
 import { aKey } from './chat.ts';
 import { UNLIMITED } from './unlimited-key-ring.ts';
 

@@ -18,6 +18,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   unpriced: () => new Map(),
   countTokens: needsUpstream,
   preview: needsUpstream,
+  callReserved: needsUpstream,
   probe: needsUpstream,
   probeOnce: needsUpstream,
   lastProbe: needsUpstream,

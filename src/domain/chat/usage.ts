@@ -43,3 +43,9 @@ interface MediumTokens {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
 }
+
+/** A usage with the class of service of its answer, the member `service_tier` of OpenAI's answers. */
+export function withServiceTier(usage: Usage | null, sent: unknown): Usage | null {
+  const serviceTier = PRICED_TIERS.find((tier) => tier === sent);
+  return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };
+}

@@ -196,7 +196,7 @@ export function costOf(
   const tier = tierFor(tariff, usage.inputTokens);
   const prices = tier?.prices ?? tariff.base;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
-  const keptLong = Math.min(usage.longCacheWriteTokens ?? 0, cacheWriteTokens);
+  const longWrites = Math.min(usage.longCacheWriteTokens ?? 0, cacheWriteTokens);
   const reasoning = Math.min(reasoningTokens, outputTokens);
   let fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   let cached = cacheReadTokens;
@@ -223,8 +223,8 @@ export function costOf(
   parts.push(
     [prices.input, fresh],
     [prices.cacheRead ?? prices.input, cached],
-    [prices.cacheWrite ?? prices.input, cacheWriteTokens - keptLong],
-    [(tier ?? tariff).longCacheWrite ?? prices.cacheWrite ?? prices.input, keptLong],
+    [prices.cacheWrite ?? prices.input, cacheWriteTokens - longWrites],
+    [(tier ?? tariff).longCacheWrite ?? prices.cacheWrite ?? prices.input, longWrites],
     [prices.output, written],
     [prices.reasoning ?? prices.output, reasoning],
   );

@@ -68,8 +68,8 @@ export function maskedForRecord(
     const roles: readonly GuardedText['role'][] = [...places.map(({ role }) => role), 'assistant'];
     const check = ({ guardrail }: ActiveGuardrail, texts: readonly string[]): Verdict | Promise<Verdict> => {
       const signal = AbortSignal.timeout(DEADLINE_MS);
-      const seen = texts.map((text, index) => ({ text, role: roles[index] ?? null }));
-      const inspection: Inspection = { phase: 'request', texts: seen, model, callId, traceId, caller, signal };
+      const inspected = texts.map((text, index) => ({ text, role: roles[index] ?? null }));
+      const inspection: Inspection = { phase: 'request', texts: inspected, model, callId, traceId, caller, signal };
       return guardrail.check(inspection);
     };
     const written = (texts: Chained): Masked => {

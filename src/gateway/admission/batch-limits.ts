@@ -2,60 +2,11 @@ import type { Admission, Charge, Reservation } from '../../domain/admission/admi
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { RateLimit } from '../../domain/admission/rate-limits.ts';
-import type { RateScope } from '../../domain/admission/scopes.ts';
 import { type BudgetWindow, windowCounter, windowOf } from '../../domain/budgets/budget-window.ts';
 import { RateLimited } from '../../domain/errors.ts';
-import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { allCalls, type BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
-import { type CallNames, rateScopesOf } from './rate-scopes.ts';
-
-/** A limit of tokens of batches in a day. */
-interface DailyLimit {
-  readonly scope: RateScope;
-  readonly id: string;
-  readonly limit: number;
-}
-
-/** Limits of tokens a day: they hold for batches in place of those of the scope per minute. */
-function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels']): readonly DailyLimit[] {
-  const limits: DailyLimit[] = [];
-  const add = (scope: RateScope, id: string | undefined, limit: number | null | undefined): void => {
-    if (id !== undefined && limit !== null && limit !== undefined) limits.push({ scope, id, limit });
-  };
-  if (key !== null) {
-    add('api_key', key.hash, key.settings.tpdLimit ?? key.owners?.budget?.tpdLimit);
-    add('team', key.owners?.team?.id, key.owners?.team?.limits.tpdLimit);
-  }
-  for (const { scope, id, tpdLimit } of labels) if (scope === 'end_user') add('end_user', id, tpdLimit);
-  return limits;
-}
-
-/**
- * The limits per minute of a batch: each counts all of its requests and tokens, those of single models the calls of the
- * model. A scope with a limit of tokens a day has none per minute.
- */
-export function batchScopesOf(
-  key: VirtualKey | null,
-  calls: BatchCalls,
-  names: CallNames = { tags: [], labels: [] },
-): readonly RateLimit[] {
-  const daily = new Set(dailyLimitsOf(key, names.labels).map(({ scope, id }) => `${scope} ${id}`));
-  const all = allCalls(calls);
-  const scopes = new Map<string, RateLimit>();
-  for (const [model, own] of Object.entries(calls))
-    for (const limit of rateScopesOf(key, model, names)) {
-      const name = `${limit.scope} ${limit.id}`;
-      const { requests: _requests, tokens: _tokens, ...others } = limit;
-      const amounts = limit.scope.startsWith('model_per_') ? own : all;
-      if (!daily.has(name)) scopes.set(name, { ...limit, amounts });
-      else if (limit.parallel !== undefined) scopes.set(name, { ...others, amounts: NO_AMOUNTS });
-    }
-  return [...scopes.values()];
-}
-
-const NO_AMOUNTS = { requests: 0, tokens: 0 };
+import { type DailyLimit, dailyLimitsOf } from './rate-limits.ts';
 
 /** Tokens of a batch that are reserved in the day's limits. */
 export interface BatchReservation {

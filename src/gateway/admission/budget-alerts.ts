@@ -1,9 +1,24 @@
-import { spenderOf } from '../../domain/admission/counters.ts';
+import { keyCounter, spenderOf } from '../../domain/admission/counters.ts';
 import type { BudgetAlert } from '../../domain/budgets/budget-alert.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { BudgetCharge } from './budget-charges.ts';
-import type { SoftCharge } from './soft-charges.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { type Usd, usdFrom, ZERO_USD } from '../../domain/money.ts';
+import { amountText, resetText } from './budget-texts.ts';
+import type { LabelBudget, LabelBudgets } from './label-budgets.ts';
+import {
+  countedOf,
+  labelBudget,
+  memberBudget,
+  organizationBudget,
+  type OwnerBudget,
+  projectBudget,
+  teamBudget,
+  userBudget,
+} from './owner-budgets.ts';
+import type { Admission, Refusal } from '../../domain/admission/admission.ts';
+import type { CallLabels } from '../../domain/calls/call-labels.ts';
 
 /** Minimum time between two alerts of one budget, in ms. */
 const QUIET_MS = 60_000;
@@ -53,3 +68,86 @@ export function createBudgetAlerts(
     },
   };
 }
+
+/** A soft budget of a call as a charge that is only checked, with the text of its alert. */
+interface SoftCharge extends BudgetCharge {
+  /** End of its window, Unix ms; 0 where its spend is never reset. */
+  readonly windowEndMs: number;
+}
+
+/** The soft budget of a key, else of the budget that it names. */
+function softBudgetOfKey(key: VirtualKey): OwnerBudget {
+  const { settings, owners } = key;
+  return {
+    scope: 'key',
+    counter: keyCounter(key.hash),
+    budget: null,
+    soft: settings.softBudget === undefined ? owners?.budget?.softBudget : usdFrom(settings.softBudget),
+    ...countedOf(key),
+    subject: `Key=${key.alias ?? 'None'} (${key.name})`,
+  };
+}
+
+/** The soft budgets of a key, its owners and the labels of a call. */
+function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): readonly SoftCharge[] {
+  const owners = labels.map(labelBudget);
+  if (key !== null) {
+    owners.push(softBudgetOfKey(key));
+    for (const ownerBudget of [userBudget, teamBudget, memberBudgetOf, organizationBudget, projectBudget]) {
+      const owner = ownerBudget(key);
+      if (owner !== null) owners.push(owner);
+    }
+  }
+  return owners.flatMap(({ scope, counter, soft, spentBefore, subject, window = null }) => {
+    if (soft === null || soft === undefined) return [];
+    const textOf = (spent: Usd): string =>
+      `Soft budget has been crossed! ${subject} Current cost: ${amountText(spent - spentBefore)}, Soft budget: ${amountText(soft)}${resetText(window)}`;
+    const charge = { scope, counter, limit: soft + spentBefore, amount: ZERO_USD, refused: 'at' as const };
+    return [{ ...charge, refusalText: textOf, windowEndMs: window?.resetAt.getTime() ?? 0 }];
+  });
+}
+
+const memberBudgetOf = (key: VirtualKey): OwnerBudget | null => memberBudget(key, false);
+
+/** Soft budgets: they refuse nothing, and give one alert for each budget window in which they are crossed. */
+export interface SoftBudgets {
+  /** Compares the soft budgets of a call with the spend. Call it when a cost was counted. Never throws. */
+  spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
+}
+
+export function createSoftBudgets({
+  admission,
+  labelBudgets,
+  alerts,
+}: {
+  readonly admission: Pick<Admission, 'check'>;
+  readonly labelBudgets: Pick<LabelBudgets, 'of'>;
+  readonly alerts: Pick<BudgetAlerts, 'crossed' | 'isCrossed'>;
+}): SoftBudgets {
+  function compare(key: VirtualKey | null, labels: readonly LabelBudget[]): void {
+    for (const charge of softChargesOf(key, labels)) {
+      // The alert of this window was given: no total is read for it.
+      if (alerts.isCrossed(charge)) continue;
+      const decided = admission.check([charge]);
+      // A total that cannot be read is compared at the next call.
+      if (decided instanceof Promise) decided.then((refusal) => alertIfCrossed(charge, refusal, key)).catch(() => {});
+      else alertIfCrossed(charge, decided, key);
+    }
+  }
+
+  function alertIfCrossed(charge: SoftCharge, refusal: Refusal | null, key: VirtualKey | null): void {
+    if (refusal === null) return;
+    alerts.crossed(charge, { message: charge.refusalText(refusal.used as Usd), keyHash: key?.hash ?? null });
+  }
+
+  return {
+    spent(key, labels) {
+      const found = labelBudgets.of(labels, key);
+      if (found instanceof Promise) found.then((read) => compare(key, read)).catch(() => {});
+      else if (found.length > 0 || (key !== null && mayHaveSoftBudget(key))) compare(key, found);
+    },
+  };
+}
+
+const mayHaveSoftBudget = ({ settings, owners }: VirtualKey): boolean =>
+  settings.softBudget !== undefined || owners !== undefined;

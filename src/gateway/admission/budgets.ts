@@ -10,7 +10,7 @@ import { type CallWindows, createWindowBudgets, NO_WINDOWS, type Routed } from '
 import { throttleOf, withoutBudget } from '../../domain/keys/budget-throttle.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import type { BudgetAlerts } from './budget-alerts.ts';
+import { type BudgetAlerts, createSoftBudgets } from './budget-alerts.ts';
 import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
 import {
   assertNoneBlocked,
@@ -19,7 +19,6 @@ import {
   type LabelBudgets,
   NO_LABEL_BUDGETS,
 } from './label-budgets.ts';
-import { createSoftBudgets } from './soft-budgets.ts';
 import { costReservation, type CostReservation } from './cost-reservation.ts';
 import type { CostExpectations, SentRequest } from './expected-cost.ts';
 

@@ -161,8 +161,8 @@ export function createLabelBudgets(
 
   async function entryOf(named: Named, limited: Limited, readMs: number): Promise<Entry> {
     const { row, blocked, place } = limited;
-    const isKept = blocked || place !== undefined;
-    if (row === null) return { readMs, found: isKept ? withoutBudget(named, limited) : null };
+    const mustReport = blocked || place !== undefined;
+    if (row === null) return { readMs, found: mustReport ? withoutBudget(named, limited) : null };
     const { scope, id } = named;
     const limits = await counted.of({ kind: scope, id }, row);
     const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = limits;
@@ -209,8 +209,8 @@ export function createLabelBudgets(
     const startGeneration = generation;
     const readMs = clock.monotonicMs();
     const rows = await rowsOf(names);
-    const wanted = [...new Set([...rows.values()].flatMap(({ budgetId }) => budgetId ?? []))];
-    const budgets = wanted.length === 0 ? [] : await stores.budgets.findMany(wanted);
+    const budgetIds = [...new Set([...rows.values()].flatMap(({ budgetId }) => budgetId ?? []))];
+    const budgets = budgetIds.length === 0 ? [] : await stores.budgets.findMany(budgetIds);
     const byId = new Map(budgets.map((budget) => [budget.id, budget]));
     const read = new Map(
       await Promise.all(

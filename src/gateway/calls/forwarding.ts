@@ -10,7 +10,7 @@ import type { Forwarded, Forwarder } from '../../domain/pass-through/forwarded.t
 import { type CallTools, openCall } from './call.ts';
 import { tagged } from '../../domain/calls/call-tags.ts';
 import type { ForwardGateway } from '../gateway.ts';
-import { unpriced } from '../routing/priced-router.ts';
+import { unpriced } from '../routing/permitted-router.ts';
 import { checkForwarded, checkForwardedAnswer } from '../guardrails/guarded-forward.ts';
 import type { CallGuard, Guards } from '../guardrails/guarding.ts';
 

@@ -5,8 +5,8 @@ import type { StreamSettings } from '../../domain/guardrails/guardrail.ts';
 import { createEventReader, type StreamEvent } from '../../domain/guardrails/texts/stream-events.ts';
 import { createStreamTexts, withStreamTexts } from '../../domain/guardrails/texts/stream-texts.ts';
 
-/** Most characters of a stream that are held until they are checked. */
-const MOST_HELD = 64 * 1024 * 1024;
+/** Most characters of a stream that are buffered until they are checked. */
+const MOST_BUFFERED = 64 * 1024 * 1024;
 /** Windows between two checks begin with a word, unless they are this many times as long as they should be. */
 const LONGEST_WINDOW = 8;
 
@@ -28,7 +28,7 @@ function createWindow({ isEditable, check, refusal }: StreamGuard) {
     hear: texts.hear,
     /** Whether texts wait for a check. */
     hasNew: () => texts.waiting > 0,
-    /** The edited texts; null where the held texts stay. */
+    /** The edited texts; null where the buffered texts stay. */
     async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
       const all = texts.texts(isLast);
       const edited = all.length === 0 || (!isLast && texts.waiting === 0) ? null : await check(all, isLast);
@@ -46,7 +46,7 @@ interface GuardedBytes {
   readonly firstReleased: Promise<void>;
 }
 
-/** A stream of server-sent events whose bytes are held until their texts are checked. */
+/** A stream of server-sent events whose bytes are buffered until their texts are checked. */
 export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedBytes {
   const { samplingRate, atEndOnly } = guard.settings;
   const firstReleased = Promise.withResolvers<void>();
@@ -90,13 +90,13 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
   async function run(): Promise<void> {
     const reader = createEventReader();
     const buffered: StreamEvent[] = [];
-    let heldLength = 0;
+    let bufferedLength = 0;
     let chunks = 0;
     let before: Texts = [];
     const hold = (events: readonly StreamEvent[]): void => {
       for (const event of events) {
         for (const { channel, text, kind } of event.texts) window.hear(channel, text, kind);
-        heldLength += event.raw.length;
+        bufferedLength += event.raw.length;
         buffered.push(event);
       }
     };
@@ -107,12 +107,13 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
       if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * LONGEST_WINDOW)) {
         await release(buffered, false);
         chunks = 0;
-        heldLength = 0;
+        bufferedLength = 0;
       }
       hold(events);
       if (texts.length > 0) before = texts.slice(-1);
       chunks += 1;
-      if (heldLength + reader.open > MOST_HELD) throw new Unavailable('The answer is too large to be checked.', null);
+      if (bufferedLength + reader.open > MOST_BUFFERED)
+        throw new Unavailable('The answer is too large to be checked.', null);
     }
     hold([...reader.read(decoder.decode()), ...reader.end()]);
     await release(buffered, true);
@@ -150,7 +151,7 @@ const beginsWord = (before: Texts, next: Texts): boolean =>
   (next.length > 0 && next.every(({ text }) => /^(\s|$)/.test(text))) ||
   before.every(({ text }) => /(^|\s)$/.test(text));
 
-/** Typed steps of a stream, held until their texts are checked. */
+/** Typed steps of a stream, buffered until their texts are checked. */
 export function guardedDeltas(
   source: AsyncIterableIterator<ChatDelta>,
   guard: StreamGuard,

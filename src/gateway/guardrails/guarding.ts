@@ -13,7 +13,11 @@ import {
 } from '../../domain/guardrails/guardrail.ts';
 import { callerGuardrailsOf } from '../../domain/guardrails/key-guardrails.ts';
 import { rejection } from '../../domain/guardrails/rejection.ts';
-import { selectedGuardrails } from '../../domain/guardrails/selection.ts';
+import { namesGuardrails, selectedGuardrails } from '../../domain/guardrails/selection.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
+import type { Route } from '../routing/route.ts';
 
 /** The guardrails that apply to a call. */
 interface Guarding {
@@ -104,13 +108,13 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       { callId, traceId, signal }: RunningCall,
       recorded: 'all' | 'failures' = 'all',
     ): Promise<Verdict> {
-      const seen = texts.filter(({ role }) => role === null || !one.skips.includes(role));
+      const inspected = texts.filter(({ role }) => role === null || !one.skips.includes(role));
       const startMs = clock.monotonicMs();
-      if (seen.length === 0) return { kind: 'passed' };
+      if (inspected.length === 0) return { kind: 'passed' };
       const phase = mode === 'post_call' ? 'response' : 'request';
       const inspection: Inspection = {
         phase,
-        texts: seen,
+        texts: inspected,
         model: about.model,
         callId,
         traceId,
@@ -119,7 +123,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       };
       let verdict: Verdict | null = null;
       try {
-        verdict = checkedVerdict(await one.guardrail.check(inspection), seen);
+        verdict = checkedVerdict(await one.guardrail.check(inspection), inspected);
       } catch (failure) {
         if (signal.aborted && !(failure instanceof DomainError)) throw signal.reason;
         record(one, mode, null, startMs);
@@ -127,7 +131,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       }
       if (recorded === 'all' || verdict.kind === 'blocked') record(one, mode, verdict, startMs);
       if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
-      return verdict.kind === 'edited' && seen.length < texts.length ? spread(verdict, texts, seen) : verdict;
+      return verdict.kind === 'edited' && inspected.length < texts.length ? spread(verdict, texts, inspected) : verdict;
     }
 
     const guard: CallGuard = {
@@ -199,12 +203,50 @@ function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdic
 function spread(
   verdict: Extract<Verdict, { kind: 'edited' }>,
   texts: readonly GuardedText[],
-  seen: readonly GuardedText[],
+  inspected: readonly GuardedText[],
 ): Verdict {
-  const edited = new Map(seen.map((one, index) => [one, verdict.texts[index]]));
+  const edited = new Map(inspected.map((one, index) => [one, verdict.texts[index]]));
   return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
 }
 
 /** Failures that end a call without retries and fallbacks. */
 export const isOfGuardrail = (failure: unknown): boolean =>
   failure instanceof Rejected || failure instanceof GuardrailFailed || failure instanceof GuardrailMissing;
+
+/** Selects the guardrails of model calls; null for a call without any. */
+type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
+
+/** Whether any deployment names a guardrail. Computed once for each list of deployments. */
+function createNaming(deployments: () => readonly Deployment[]): () => boolean {
+  let of: readonly Deployment[] | null = null;
+  let names = false;
+  return () => {
+    const now = deployments();
+    if (now !== of) {
+      of = now;
+      names = now.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
+    }
+    return names;
+  };
+}
+
+export function createGuardOf(guards: Guards | null, deployments: () => readonly Deployment[]): GuardOf {
+  if (guards === null) return () => null;
+  const anyNamed = createNaming(deployments);
+
+  return (caller, request, route) => {
+    if (request.unguarded === true) return null;
+    const { guardrails, reportsGuardrails, endpoint, model } = request;
+    const isIdle = guards.isIdle() && guardrails === undefined && reportsGuardrails !== true;
+    const { key } = caller;
+    if (isIdle && !anyNamed() && (key === null || !namesGuardrails(key))) return null;
+    const guard = guards.open({
+      caller,
+      model,
+      ...(guardrails === undefined ? {} : { named: guardrails }),
+      configured: route.deployment.guardrails ?? [],
+      isEmbedding: endpoint.path === EMBEDDINGS.path,
+    });
+    return guard.isIdle() && reportsGuardrails !== true && !anyNamed() ? null : guard;
+  };
+}

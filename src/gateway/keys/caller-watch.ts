@@ -24,9 +24,9 @@ interface Watched {
   readonly caller: Caller;
   readonly feeds: Set<WatchedFeed>;
   /** Whether a check is running. */
-  asking: boolean;
+  checking: boolean;
   /** Whether the key changed during the check, so that its result may be stale. */
-  askAgain: boolean;
+  checkAgain: boolean;
 }
 
 /** Creates a watch over a key ring. The caller of this function runs `tend` periodically. */
@@ -34,7 +34,7 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
   /** By identity, then by secret: several tokens of one bearer end at different times. */
   const byKey = new Map<string, Map<string, Watched>>();
 
-  function ask(watched: Watched): void {
+  function checkNow(watched: Watched): void {
     try {
       const caller = keyRing.current(watched.caller);
       if (caller instanceof Promise) void wait(watched, caller);
@@ -44,18 +44,18 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
     }
   }
 
-  async function wait(watched: Watched, asked: Promise<Caller>): Promise<void> {
-    watched.asking = true;
+  async function wait(watched: Watched, pending: Promise<Caller>): Promise<void> {
+    watched.checking = true;
     try {
-      show(watched, await asked);
+      show(watched, await pending);
     } catch (error) {
       lose(watched, error);
     } finally {
-      watched.asking = false;
+      watched.checking = false;
     }
-    if (!watched.askAgain || watched.feeds.size === 0) return;
-    watched.askAgain = false;
-    ask(watched);
+    if (!watched.checkAgain || watched.feeds.size === 0) return;
+    watched.checkAgain = false;
+    checkNow(watched);
   }
 
   return {
@@ -64,7 +64,7 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
       const secretHash = caller.key?.secretHash ?? keyHash;
       const ofKey = byKey.get(keyHash) ?? new Map<string, Watched>();
       byKey.set(keyHash, ofKey);
-      const watched = ofKey.get(secretHash) ?? { caller, feeds: new Set(), asking: false, askAgain: false };
+      const watched = ofKey.get(secretHash) ?? { caller, feeds: new Set(), checking: false, checkAgain: false };
       ofKey.set(secretHash, watched);
       watched.feeds.add(feed);
       return () => {
@@ -75,12 +75,13 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
       };
     },
     tend() {
-      for (const ofKey of byKey.values()) for (const watched of ofKey.values()) if (!watched.asking) ask(watched);
+      for (const ofKey of byKey.values())
+        for (const watched of ofKey.values()) if (!watched.checking) checkNow(watched);
     },
     check(keyHash) {
       for (const watched of byKey.get(keyHash)?.values() ?? [])
-        if (watched.asking) watched.askAgain = true;
-        else ask(watched);
+        if (watched.checking) watched.checkAgain = true;
+        else checkNow(watched);
     },
   };
 }

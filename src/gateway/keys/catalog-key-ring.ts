@@ -1,4 +1,9 @@
 import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { Unavailable } from '../../domain/errors.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
+import { CATALOG_KEY_PREFIX, type CheckoutStore, isEntitled } from '../../domain/checkout/checkout.ts';
+import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 
 /**
  * Validates catalog keys from memory. A key that this process revokes is evicted at once; one that another process
@@ -9,4 +14,87 @@ export interface CatalogKeyRing extends PaidKeys {
   evict(hash: string): void;
   /** Evicts all keys. */
   evictAll(): void;
+}
+
+/** Age up to which a valid key is accepted from memory, in ms. */
+const CACHED_MS = 60_000;
+/** Age from which a valid key is re-read in the background. */
+const STALE_MS = 30_000;
+/** Milliseconds for which an invalid key is refused from memory. Short, because a payment may validate it. */
+const REFUSED_MS = 5_000;
+/** Most keys in memory of each kind. The oldest is evicted. */
+const CACHED_LIMIT = 100_000;
+const REFUSED_LIMIT = 10_000;
+/** Longer credentials are invalid and are not hashed. */
+const KEY_LENGTH_LIMIT = 128;
+
+/** Creates a ring of the catalog keys that checkouts sold. */
+export function createCatalogKeyRing(options: {
+  readonly store: Pick<CheckoutStore, 'findByKey'>;
+  readonly generator: KeyGenerator;
+  readonly clock: Clock;
+}): CatalogKeyRing {
+  const { store, generator, clock } = options;
+  const valid = new Map<string, number>();
+  const refused = new Map<string, number>();
+  const reading = new Map<string, Promise<boolean>>();
+
+  function read(hash: string): Promise<boolean> {
+    const running = reading.get(hash);
+    if (running) return running;
+    const readMs = clock.monotonicMs();
+    const started = store
+      .findByKey(hash)
+      .then((checkout) => {
+        const holds = checkout !== null && isEntitled(checkout);
+        // After `evict` this read may be stale: do not cache it.
+        if (reading.get(hash) === started) remember(hash, holds, readMs);
+        return holds;
+      })
+      .catch((cause: unknown) => {
+        throw new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
+      })
+      .finally(() => {
+        if (reading.get(hash) === started) reading.delete(hash);
+      });
+    reading.set(hash, started);
+    return started;
+  }
+
+  function remember(hash: string, holds: boolean, readMs: number): void {
+    valid.delete(hash);
+    refused.delete(hash);
+    if (holds) keep(valid, hash, readMs, CACHED_LIMIT);
+    else keep(refused, hash, readMs, REFUSED_LIMIT);
+  }
+
+  return {
+    holds(credential) {
+      if (!credential.startsWith(CATALOG_KEY_PREFIX) || credential.length > KEY_LENGTH_LIMIT) return false;
+      const hash = generator.hash(credential);
+      const nowMs = clock.monotonicMs();
+      const ageMs = nowMs - (valid.get(hash) ?? -Infinity);
+      if (ageMs < CACHED_MS) {
+        if (ageMs > STALE_MS) read(hash).catch(() => {});
+        return true;
+      }
+      if (nowMs - (refused.get(hash) ?? -Infinity) < REFUSED_MS) return false;
+      return read(hash);
+    },
+    evict(hash) {
+      valid.delete(hash);
+      refused.delete(hash);
+      reading.delete(hash);
+    },
+    evictAll() {
+      valid.clear();
+      refused.clear();
+      reading.clear();
+    },
+  };
+}
+
+function keep(map: Map<string, number>, hash: string, readMs: number, limit: number): void {
+  map.set(hash, readMs);
+  evictOldest(map, limit);
 }

@@ -1,6 +1,19 @@
 import type { KeyHashes } from '../../domain/cache-changes.ts';
-import type { Caller } from '../../domain/caller.ts';
-import type { Peer } from '../../domain/keys/failed-keys.ts';
+import { type Caller, haveSameRights } from '../../domain/caller.ts';
+import type { FailedKeys, Peer } from '../../domain/keys/failed-keys.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { Unauthenticated, Unavailable } from '../../domain/errors.ts';
+import { evictOldest } from '../../domain/evict-oldest.ts';
+import { keyName } from '../../domain/keys/own-key.ts';
+import {
+  assertUsable,
+  type KeyGenerator,
+  type KeyStore,
+  opens,
+  type VirtualKey,
+} from '../../domain/keys/virtual-key.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { callerOf, createKnownKeys, type KnownKey } from './known-keys.ts';
 
 /** An owner of keys. */
 export interface KeyOwner {
@@ -37,4 +50,273 @@ export interface KeyRing {
 export interface OpeningKeyRing extends KeyRing {
   /** The caller of a secret by its hash, as `identify`. `name` names the credential in errors. */
   open(secretHash: string, name: () => string): Caller | Promise<Caller>;
+}
+
+/** Age up to which a cached key is used without a read. A change by another process takes effect after this time. */
+const FRESH_MS = 4_000;
+/** Age up to which a cached key is used while the store fails; older keys get Unavailable. */
+const OUTAGE_MS = 60_000;
+/** Deadline of a store read. */
+const READ_MS = 3_000;
+/** Time after a failed read in which cached keys are used without a read. Longer than the refresh interval plus the deadline. */
+const STORE_DOWN_MS = 5_000;
+/** Time in which an unknown key is refused from memory. */
+const UNKNOWN_MS = 5_000;
+const MOST_UNKNOWN = 10_000;
+/** Keys per statement of a refresh. */
+const REFRESH_BATCH = 500;
+/** Longer credentials are invalid and are not hashed. */
+const KEY_LENGTH_LIMIT = 512;
+
+/** Creates a key ring over a store. The admin key comes from the settings and is never stored. */
+export function createKeyRing(options: {
+  readonly masterKey: Secret;
+  readonly store: Pick<KeyStore, 'find' | 'findBySecrets'>;
+  readonly generator: KeyGenerator;
+  readonly clock: Clock;
+  readonly failures: FailedKeys;
+  /** Whether other secrets than those of its row may open a key: signed tokens that are mapped to it. */
+  readonly mapped?: boolean;
+  /** Resolves after a time; rejects when the signal fires first. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}): OpeningKeyRing {
+  const { store, generator, clock, failures, pause, mapped = false } = options;
+  // Only hashes are compared, so that timing reveals nothing about a key.
+  const masterHash = generator.hash(options.masterKey.reveal());
+  const master: Caller = { role: 'proxy_admin', keyHash: masterHash, key: null, teamId: null, userId: null };
+  const known = createKnownKeys();
+  const unknown = new Map<string, number>();
+  const reading = new Map<string, Promise<VirtualKey | null>>();
+  const listeners: ((keyHash: string) => void)[] = [];
+  /** Until this time cached keys are used without a read, because a read failed or timed out. */
+  let downUntilMs = Number.NEGATIVE_INFINITY;
+  let refreshing: Promise<void> | null = null;
+  /** Entries that were read at this time or before are old. */
+  let distrustedMs = Number.NEGATIVE_INFINITY;
+
+  function changed(keyHash: string): void {
+    for (const listener of listeners) listener(keyHash);
+  }
+
+  /** Awaits a read until its deadline. A later result is ignored. */
+  async function withDeadline<Value>(reply: Promise<Value>): Promise<Value> {
+    const done = new AbortController();
+    const late = pause(READ_MS, done.signal).then(
+      () => {
+        throw new Error(`The key store did not answer within ${READ_MS} ms.`);
+      },
+      () => reply,
+    );
+    try {
+      const value = await Promise.race([reply, late]);
+      downUntilMs = Number.NEGATIVE_INFINITY;
+      return value;
+    } catch (error) {
+      downUntilMs = clock.monotonicMs() + STORE_DOWN_MS;
+      throw error;
+    } finally {
+      done.abort();
+    }
+  }
+
+  function read(hash: string): Promise<VirtualKey | null> {
+    const running = reading.get(hash);
+    if (running) return running;
+    const readMs = clock.monotonicMs();
+    const started = withDeadline(store.find(hash))
+      .then((key) => {
+        // After `evict` this read may be stale: do not cache it.
+        if (reading.get(hash) === started) remember(hash, key, readMs);
+        return key;
+      })
+      .finally(() => {
+        if (reading.get(hash) === started) reading.delete(hash);
+      });
+    reading.set(hash, started);
+    return started;
+  }
+
+  function remember(hash: string, key: VirtualKey | null, readMs: number): void {
+    known.delete(hash);
+    unknown.delete(hash);
+    const nowMs = clock.monotonicMs();
+    if (key !== null && opens(key, hash, clock.now())) return known.set(hash, key, { readMs, nowMs });
+    unknown.set(hash, nowMs);
+    evictOldest(unknown, MOST_UNKNOWN);
+  }
+
+  function usable({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
+    const now = clock.now();
+    // A grace period may have ended since the key was read.
+    if (!opens(key, secretHash, now)) throw unknownKey(name(), secretHash);
+    assertUsable(key, now);
+    return caller;
+  }
+
+  const unavailable = (cause: unknown): Unavailable =>
+    new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
+
+  /** Reads a key that is not cached. */
+  async function lookUp(hash: string, name: string, peer: Peer | undefined): Promise<Caller> {
+    let row: VirtualKey | null;
+    try {
+      row = await read(hash);
+    } catch (cause) {
+      throw unavailable(cause);
+    }
+    if (row === null || !opens(row, hash, clock.now())) {
+      if (peer !== undefined) failures.count(peer);
+      throw unknownKey(name, hash);
+    }
+    assertUsable(row, clock.now());
+    return callerOf(row);
+  }
+
+  /** Re-reads a cached key. When the read fails, the key stays usable up to `OUTAGE_MS`. */
+  async function recheck(entry: KnownKey, name: () => string): Promise<Caller> {
+    const { secretHash } = entry;
+    let row: VirtualKey | null;
+    try {
+      row = await read(secretHash);
+    } catch (cause) {
+      if (clock.monotonicMs() - entry.readMs > OUTAGE_MS) throw unavailable(cause);
+      return usable(entry, name);
+    }
+    if (row === null || !opens(row, secretHash, clock.now())) throw unknownKey(name(), secretHash);
+    assertUsable(row, clock.now());
+    return callerOf(row);
+  }
+
+  /** `name` is the key's name in error messages. */
+  function callerOfHash(hash: string, name: () => string, peer?: Peer): Caller | Promise<Caller> {
+    const nowMs = clock.monotonicMs();
+    const entry = known.use(hash, nowMs);
+    if (entry) {
+      const age = nowMs - entry.readMs;
+      const isFresh = age <= FRESH_MS && entry.readMs > distrustedMs;
+      return isFresh || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
+    }
+    const refusedMs = unknown.get(hash);
+    const isRefused = refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS;
+    if (peer !== undefined) failures.admit(peer, !isRefused);
+    if (!isRefused) return lookUp(hash, name(), peer);
+    if (peer !== undefined) failures.count(peer);
+    throw unknownKey(name(), hash);
+  }
+
+  async function refreshBatch(entries: readonly KnownKey[]): Promise<void> {
+    const readMs = clock.monotonicMs();
+    const rows = await withDeadline(store.findBySecrets(entries.map(({ secretHash }) => secretHash)));
+    for (const entry of entries) {
+      const { key: before, caller } = entry;
+      const row = rows.get(entry.secretHash);
+      const replaced = row === undefined ? known.drop(entry) : known.renew(entry, row, readMs);
+      if (replaced && (row === undefined || !isAlike(before, row) || !haveSameRights(caller, entry.caller)))
+        changed(before.hash);
+    }
+  }
+
+  async function refreshAll(): Promise<void> {
+    const entries = known.takeUsed();
+    for (let from = 0; from < entries.length; from += REFRESH_BATCH) {
+      const batch = entries.slice(from, from + REFRESH_BATCH);
+      try {
+        await refreshBatch(batch);
+      } catch {
+        // Mark the keys as used again, so that the next refresh retries them.
+        for (const { secretHash } of entries.slice(from)) known.use(secretHash, clock.monotonicMs());
+        return;
+      }
+    }
+  }
+
+  return {
+    identify(key, peer) {
+      if (!key.startsWith('sk-') || key.length > KEY_LENGTH_LIMIT) throw malformed(key);
+      const hash = generator.hash(key);
+      return generator.same(hash, masterHash) ? master : callerOfHash(hash, () => keyName(key), peer);
+    },
+    open(secretHash, name) {
+      // The secret is known to be valid: an earlier read may have come before its row.
+      unknown.delete(secretHash);
+      return callerOfHash(secretHash, name);
+    },
+    current(caller) {
+      const { key } = caller;
+      return key === null ? caller : callerOfHash(key.secretHash, () => key.name);
+    },
+    evict(...keys) {
+      for (const key of keys)
+        for (const hash of [
+          key.hash,
+          key.secretHash,
+          ...(key.previousSecret === null ? [] : [key.previousSecret.hash]),
+        ]) {
+          known.delete(hash);
+          unknown.delete(hash);
+          reading.delete(hash);
+        }
+      const hashes = new Set(keys.map(({ hash }) => hash));
+      if (mapped) known.dropWhere(({ hash }) => hashes.has(hash));
+      for (const keyHash of hashes) changed(keyHash);
+    },
+    evictOwner(...owners) {
+      const idsByKind = [...Map.groupBy(owners, ({ kind }) => kind)].map(
+        ([kind, named]) => [kind, new Set<string | null>(named.map(({ id }) => id))] as const,
+      );
+      const dropped = known.dropWhere((key) => idsByKind.some(([kind, ids]) => ids.has(ownerId(key, kind))));
+      // A read that is under way may have begun before the change.
+      reading.clear();
+      for (const keyHash of new Set(dropped)) changed(keyHash);
+    },
+    distrust() {
+      distrustedMs = clock.monotonicMs();
+      unknown.clear();
+      reading.clear();
+    },
+    refresh() {
+      refreshing ??= refreshAll().finally(() => {
+        refreshing = null;
+      });
+      return refreshing;
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}
+
+function ownerId(key: VirtualKey, kind: KeyOwner['kind']): string | null {
+  switch (kind) {
+    case 'userId':
+      return key.userId;
+    case 'teamId':
+      return key.teamId;
+    case 'projectId':
+      return key.settings.projectId ?? null;
+    case 'organizationId':
+      return key.owners?.organization?.id ?? null;
+  }
+}
+
+/** Whether two reads of a key admit the same callers. */
+const isAlike = (one: VirtualKey, other: VirtualKey): boolean =>
+  one.blocked === other.blocked &&
+  (one.refusal === undefined) === (other.refusal === undefined) &&
+  one.owners?.team?.blocked === other.owners?.team?.blocked &&
+  one.owners?.project?.blocked === other.owners?.project?.blocked &&
+  one.expiresAt?.getTime() === other.expiresAt?.getTime();
+
+function unknownKey(name: string, hash: string): Unauthenticated {
+  return new Unauthenticated(
+    `Invalid proxy server token passed. Received API Key = ${name}, Key Hash (Token) =${hash}. There is no such key.`,
+    'unknown',
+  );
+}
+
+function malformed(key: string): Unauthenticated {
+  const fault = key.startsWith('sk-')
+    ? `No key is longer than ${KEY_LENGTH_LIMIT} characters.`
+    : 'Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.';
+  return new Unauthenticated(`Malformed API Key passed in. ${fault}`, 'malformed');
 }

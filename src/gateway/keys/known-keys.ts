@@ -86,11 +86,11 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
       return dropped.map(({ key }) => key.hash);
     },
     takeUsed() {
-      const taken = used;
+      const usedEntries = used;
       used = [];
-      for (const entry of taken) entry.used = false;
+      for (const entry of usedEntries) entry.used = false;
       // Skip entries that were replaced: the newer entry is in the list too.
-      return taken.filter((entry) => entries.get(entry.secretHash) === entry);
+      return usedEntries.filter((entry) => entries.get(entry.secretHash) === entry);
     },
   };
 }

@@ -37,7 +37,8 @@ export interface MappedTokens {
 
 const NONE: MappedTokens = { keys: new Map(), refused: new Map() };
 const unmapped = (): Forbidden => new Forbidden('The token is mapped to no key.');
-const gone = (): Unauthenticated => new Unauthenticated('The key that the token is mapped to was deleted.', 'unknown');
+const deletedKey = (): Unauthenticated =>
+  new Unauthenticated('The key that the token is mapped to was deleted.', 'unknown');
 
 /** The stored keys that tokens are mapped to: a few statements for any number of tokens. */
 export async function mappedKeys(
@@ -58,7 +59,7 @@ export async function mappedKeys(
     const key = hash === undefined ? undefined : byHash.get(hash);
     if (hash === undefined) {
       if (needsKey) refused.set(secretHash, unmapped);
-    } else if (key === undefined || key.deletedAt !== null) refused.set(secretHash, gone);
+    } else if (key === undefined || key.deletedAt !== null) refused.set(secretHash, deletedKey);
     else open.set(secretHash, key);
   }
   const owned = await keys.withOwners(open);

@@ -147,8 +147,8 @@ async function teamFacts(
   bearers: readonly Bearer[],
   { stores, rules, clock }: TokenKeyOptions,
 ): Promise<(bearer: Bearer) => TeamFacts> {
-  const asked = rules.usesMemberships || rules.replacesUnknownTeams;
-  const userIds = asked ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
+  const needsMembers = rules.usesMemberships || rules.replacesUnknownTeams;
+  const userIds = needsMembers ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
   const members = userIds.length === 0 ? [] : await stores.teamMembers.all({ userIds, teamIds: null });
   const teamsByUser = Map.groupBy(members, ({ userId }) => userId);
   const ids = distinct([
@@ -196,9 +196,9 @@ async function sharedAliases(
   stores: TokenKeyOptions['stores'],
 ): Promise<ReadonlySet<string>> {
   const aliases = new Set([...teams.values()].map(({ alias }) => alias));
-  const asked = distinct(bearers.map(({ token }) => token.chosenTeam)).filter((name) => aliases.has(name));
+  const chosenAliases = distinct(bearers.map(({ token }) => token.chosenTeam)).filter((name) => aliases.has(name));
   const shared = await Promise.all(
-    asked.map(async (alias) => {
+    chosenAliases.map(async (alias) => {
       const filter = { ...ALL_TEAMS, aliasPart: alias };
       const page = { filter, sort: 'created_at', descending: false, limit: MOST_ALIKE, from: 0 } as const;
       const alike = await stores.teams.list(page);

@@ -86,12 +86,12 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
 
 /** A router that selects a deployment which cools down only when its whole group does. Ids are not affected. */
 export function withoutCooling(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
-  const made = new WeakMap<Router, Router>();
+  const routers = new WeakMap<Router, Router>();
   const uncooled = (teamId: string | null): Router | null => {
     const own = routeOf.forTeam(teamId);
     if (own === null) return null;
-    const known = made.get(own) ?? awayFromCooling(own, cooldowns);
-    made.set(own, known);
+    const known = routers.get(own) ?? awayFromCooling(own, cooldowns);
+    routers.set(own, known);
     return known;
   };
   return Object.assign(awayFromCooling(routeOf, cooldowns), { forTeam: uncooled });
@@ -102,8 +102,8 @@ function awayFromCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
   const select = (model: string, deploymentId?: string): Route | null => {
     const selected = routeOf(model, deploymentId);
     if (selected === null || deploymentId !== undefined || !isCooling(selected)) return selected;
-    const turns = routeOf.all(model).length;
-    for (let turn = 1; turn < turns; turn += 1) {
+    const attempts = routeOf.all(model).length;
+    for (let attempt = 1; attempt < attempts; attempt += 1) {
       const next = routeOf(model);
       if (next !== null && !isCooling(next)) return next;
     }

@@ -4,6 +4,9 @@ import { Forbidden } from '../../domain/errors.ts';
 import { admittingGroups, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { LabelBudget } from '../admission/label-budgets.ts';
 import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { isPriceField } from '../../domain/deployments/price-fields.ts';
 
 /** The router of the names and ids of a key's team, or of all. */
 export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router =>
@@ -61,3 +64,55 @@ export const nowhere = (model: string, region: Region): Forbidden =>
   new Forbidden(
     `No deployment of the model ${model} is in the region ${region}, which the customer's calls may not leave.`,
   );
+
+/** Whether a deployment has any price: of its own, or in the catalog. A price of 0 is one. */
+export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
+  const row = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  return Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined);
+}
+
+/**
+ * A router without the deployments that have no price, while `isOn`. Throws Forbidden for a model of which no deployment
+ * has one; it has no route among `all`.
+ */
+export function pricedOnly(
+  routeOf: TeamRouter,
+  { isOn, catalog }: { readonly isOn: () => boolean; readonly catalog: () => CatalogSnapshot },
+): TeamRouter {
+  const routers = new WeakMap<Router, Router>();
+  const known = new WeakMap<Deployment, { readonly of: CatalogSnapshot; readonly priced: boolean }>();
+
+  function hasPrice({ deployment }: Route): boolean {
+    const current = catalog();
+    let found = known.get(deployment);
+    if (found?.of !== current) {
+      found = { of: current, priced: isPriced(deployment, current) };
+      known.set(deployment, found);
+    }
+    return found.priced;
+  }
+
+  function priced(router: Router): Router {
+    const filtered = filteredRouter(router, () => (isOn() ? hasPrice : null));
+    const select = (model: string, deploymentId?: string): Route | null => {
+      if (!isOn()) return router(model, deploymentId);
+      const found = filtered(model, deploymentId);
+      const isUnpriced = found === null && router.all(model).length > 0 && filtered.all(model).length === 0;
+      if (isUnpriced) throw unpriced(model);
+      return found;
+    };
+    return Object.assign(select, { all: filtered.all, byId: filtered.byId });
+  }
+
+  const ofTeam = (teamId: string | null): Router | null => {
+    const own = routeOf.forTeam(teamId);
+    if (own === null) return null;
+    const router = routers.get(own) ?? priced(own);
+    routers.set(own, router);
+    return router;
+  };
+  return Object.assign(priced(routeOf), { forTeam: ofTeam });
+}
+
+export const unpriced = (model: string): Forbidden =>
+  new Forbidden(`The model ${model} has no price. Calls of models without a price are blocked.`, 'model_blocked');

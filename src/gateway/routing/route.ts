@@ -1,7 +1,6 @@
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
-import { InvalidInput, UnknownModel } from '../../domain/errors.ts';
+import { InvalidInput, Unavailable, UnknownModel } from '../../domain/errors.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
-import { misconfiguredProvider } from './misconfigured.ts';
 
 /** Deployment selected for a call, and its provider adapter. */
 export interface Route {
@@ -106,8 +105,8 @@ export function filteredRouter(
     let found = routeOf(model, deploymentId);
     if (permitted === null || found === null || permitted(found)) return found;
     if (deploymentId !== undefined) return null;
-    const turns = routeOf.all(model).length;
-    for (let turn = 1; turn < turns; turn += 1) {
+    const attempts = routeOf.all(model).length;
+    for (let attempt = 1; attempt < attempts; attempt += 1) {
       found = routeOf(model);
       if (found !== null && permitted(found)) return found;
     }
@@ -149,10 +148,10 @@ function routerOver(
   };
   /** Route to a deployment, or to another one of the same upstream account. Throws InvalidInput when there is neither. */
   const pinned = ({ routes }: Group, model: string, deploymentId: string): Route => {
-    const wanted = byId.get(deploymentId);
+    const named = byId.get(deploymentId);
     const found =
-      routes.find(({ deployment }) => deployment.id === wanted?.id) ??
-      routes.find(({ deployment }) => wanted !== undefined && isSameUpstream(deployment, wanted));
+      routes.find(({ deployment }) => deployment.id === named?.id) ??
+      routes.find(({ deployment }) => named !== undefined && isSameUpstream(deployment, named));
     if (found !== undefined) return found;
     const message = `The object that this request refers to is stored at another provider than that of the model "${model}".`;
     throw new InvalidInput(message, [{ path: ['body', 'model'], rule: 'elsewhere', message }]);
@@ -229,3 +228,19 @@ export function unknownModel(path: string, model: string, as: UnknownModel['as']
   const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
   return new UnknownModel(model, message, as);
 }
+
+/** The refusal of calls to a deployment that cannot be called. Waiting does not help. */
+const misconfigured = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): Unavailable =>
+  new Unavailable(
+    `The model "${modelGroup}" is misconfigured and cannot be called. Administrators find the reason at /health.`,
+    null,
+  );
+
+/** Provider of a deployment that cannot be called: it refuses every call. */
+const misconfiguredProvider: Provider = {
+  name: 'misconfigured',
+  send: (deployment) => Promise.reject(misconfigured(deployment)),
+  countTokens: (deployment) => Promise.reject(misconfigured(deployment)),
+  preview: (deployment) => Promise.reject(misconfigured(deployment)),
+  openRealtime: (deployment) => Promise.reject(misconfigured(deployment)),
+};

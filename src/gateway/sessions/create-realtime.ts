@@ -43,16 +43,16 @@ export function createRealtime(
   let idle: (() => void)[] = [];
 
   const count = (): number => sessions.size + opening;
-  function settled(): void {
+  function resolveIfIdle(): void {
     if (count() > 0) return;
     for (const resolve of idle) resolve();
     idle = [];
   }
 
   return {
-    async open(caller, asked, { signal, identify }) {
+    async open(caller, received, { signal, identify }) {
       const { key } = caller;
-      const named = tagged(key, asked);
+      const named = tagged(key, received);
       assertMayCall(key, named.model);
       const permitted = permittedFor(routeOf, key);
       const found = permitted(named.model);
@@ -109,7 +109,7 @@ export function createRealtime(
           over() {
             rate?.settle(usedTokens(account.outcome()));
             sessions.delete(session);
-            settled();
+            resolveIfIdle();
           },
         });
         sessions.add(session);
@@ -122,7 +122,7 @@ export function createRealtime(
         throw failure;
       } finally {
         opening -= 1;
-        settled();
+        resolveIfIdle();
       }
     },
     tend() {
@@ -132,7 +132,7 @@ export function createRealtime(
     ended: () =>
       new Promise((resolve) => {
         idle.push(resolve);
-        settled();
+        resolveIfIdle();
       }),
     endAll() {
       shutdown.abort(new Unavailable(SHUTTING_DOWN));

@@ -27,7 +27,7 @@ export function createResponseSessions(
   let idle: (() => void)[] = [];
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
-  function settled(): void {
+  function resolveIfIdle(): void {
     if (sessions.size + opening > 0) return;
     for (const resolve of idle) resolve();
     idle = [];
@@ -46,7 +46,7 @@ export function createResponseSessions(
             nowMs: () => clock.monotonicMs(),
             over() {
               sessions.delete(session);
-              settled();
+              resolveIfIdle();
             },
           });
           sessions.add(session);
@@ -55,7 +55,7 @@ export function createResponseSessions(
         },
         abandon() {
           opening -= 1;
-          settled();
+          resolveIfIdle();
         },
       };
     },
@@ -69,7 +69,7 @@ export function createResponseSessions(
     ended: () =>
       new Promise((resolve) => {
         idle.push(resolve);
-        settled();
+        resolveIfIdle();
       }),
     endAll() {
       for (const session of sessions) session.leave(shutdownError());

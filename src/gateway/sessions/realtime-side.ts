@@ -18,8 +18,8 @@ export interface Side {
 }
 
 export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
-  let heardMs = nowMs();
-  let pingedMs = heardMs;
+  let lastActivityMs = nowMs();
+  let pingedMs = lastActivityMs;
   let isPaused = false;
   /** While the send buffer is full: time of the last progress, and the buffered bytes then. */
   let full: { readonly sinceMs: number; readonly waiting: number } | null = null;
@@ -34,7 +34,7 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
   return {
     socket,
     recordActivity() {
-      heardMs = nowMs();
+      lastActivityMs = nowMs();
     },
     send(message) {
       if (socket.send(message)) return true;
@@ -53,13 +53,13 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
       if (!isPaused) return;
       isPaused = false;
       // Pongs received during the pause are read only now.
-      heardMs = nowMs();
+      lastActivityMs = nowMs();
       socket.resume();
     },
     tend() {
       if (stalled()) return false;
       if (isPaused) return true;
-      const silentMs = nowMs() - heardMs;
+      const silentMs = nowMs() - lastActivityMs;
       if (silentMs > goneMs) return false;
       if (silentMs > pingMs && nowMs() - pingedMs > pingMs) {
         pingedMs = nowMs();

@@ -19,7 +19,7 @@ type End = 'completed' | 'failed' | 'abandoned';
 
 /** A started turn. */
 interface Running {
-  readonly asked: RequestedTurn;
+  readonly requested: RequestedTurn;
   /** Aborts a turn that has no response yet. */
   readonly controller: AbortController;
   /** The response; null before it starts. */
@@ -91,39 +91,39 @@ export function createResponseSession(
   /** Starts the turns that may start, in order of arrival. */
   function startWaiting(): void {
     for (let at = 0; at < waiting.length && running.size < limits.running;) {
-      const asked = waiting[at];
-      if (asked === undefined || running.has(asked.lane)) at += 1;
+      const requested = waiting[at];
+      if (requested === undefined || running.has(requested.lane)) at += 1;
       else {
         waiting.splice(at, 1);
-        waitingBytes -= asked.size;
-        start(asked);
+        waitingBytes -= requested.size;
+        start(requested);
       }
     }
   }
 
-  function start(asked: RequestedTurn): void {
-    const one: Running = { asked, controller: new AbortController(), answering: null };
-    running.set(asked.lane, one);
+  function start(requested: RequestedTurn): void {
+    const one: Running = { requested, controller: new AbortController(), answering: null };
+    running.set(requested.lane, one);
     answer(one)
       .catch((bug: unknown) => {
         send(client.errorEvent(bug));
         finish(INTERNAL_ERROR, '', bug);
       })
       .finally(() => {
-        running.delete(asked.lane);
+        running.delete(requested.lane);
         if (ended === null) startWaiting();
         regulate();
-        settle();
+        endWhenIdle();
       });
   }
 
   async function answer(one: Running): Promise<void> {
-    const { asked, controller } = one;
+    const { requested, controller } = one;
     let turn: Turn;
     try {
-      turn = await asked.begin(controller.signal);
+      turn = await requested.begin(controller.signal);
     } catch (failure) {
-      if (!controller.signal.aborted) send(asked.refused(failure));
+      if (!controller.signal.aborted) send(requested.refused(failure));
       return;
     }
     if (controller.signal.aborted) {
@@ -181,19 +181,19 @@ export function createResponseSession(
       controller.abort();
     }
     socket.close(code, reason);
-    settle();
+    endWhenIdle();
   }
 
-  let settled = false;
+  let isReported = false;
   /** Without running turns: ends a retired connection, and reports the end once. */
-  function settle(): void {
-    if (running.size > 0 || settled) return;
+  function endWhenIdle(): void {
+    if (running.size > 0 || isReported) return;
     if (ended === null && retired !== null) {
       if (retired.lastMessage !== null) send(retired.lastMessage);
       return finish(GOING_AWAY, '', null);
     }
     if (ended === null) return;
-    settled = true;
+    isReported = true;
     client.ended(ended.failure);
     over();
   }
@@ -201,9 +201,9 @@ export function createResponseSession(
   function retire(failure: Error, lastMessage: SocketMessage | null = null): void {
     if (ended !== null || retired !== null) return;
     retired = { failure, lastMessage };
-    for (const asked of waiting.splice(0)) send(asked.refused(failure));
+    for (const requested of waiting.splice(0)) send(requested.refused(failure));
     waitingBytes = 0;
-    settle();
+    endWhenIdle();
   }
 
   return {
@@ -229,8 +229,8 @@ export function createResponseSession(
     leave(failure) {
       retire(failure);
       if (ended !== null) return;
-      for (const { asked, controller, answering } of running.values()) {
-        send(answering === null ? asked.refused(failure) : answering.turn.failureEvent(failure));
+      for (const { requested, controller, answering } of running.values()) {
+        send(answering === null ? requested.refused(failure) : answering.turn.failureEvent(failure));
         answering?.close('failed', failure);
         answering?.turn.messages.cancel(failure);
         controller.abort(failure);

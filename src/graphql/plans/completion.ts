@@ -1,6 +1,5 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import type { GraphQLLeafType, GraphQLResolveInfo } from 'graphql';
 import type { GraphContext } from '../../../schema/base/builder.ts';
-import { Unplanned } from './unplanned.ts';
 
 /** Most characters of an answer. Larger ones are bounded and written in pieces elsewhere. */
 export const MOST_CHARACTERS = 256 * 1024;
@@ -30,4 +29,87 @@ export type Complete = (value: unknown, run: Run, path: Path) => unknown;
 export function count(run: Run, characters: number): void {
   run.characters += characters;
   if (run.characters > MOST_CHARACTERS) throw new Unplanned();
+}
+
+/** A plan cannot answer this request. The ordinary executor does, with all errors. */
+export class Unplanned extends Error {
+  constructor() {
+    super('The plan cannot answer this request.');
+    this.name = 'Unplanned';
+  }
+}
+
+/** A leaf value in the form of the answer. Not null. Throws for a value that its type does not have. */
+export type LeafValue = (value: unknown) => string | number | boolean | object;
+
+const isInt = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
+const isFloat = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+
+/** The types of the specification, and their values that need no conversion. */
+const DIRECT: Readonly<Record<string, (value: unknown) => value is string | number | boolean>> = {
+  Boolean: isFlag,
+  Float: isFloat,
+  ID: isText,
+  Int: isInt,
+  String: isText,
+};
+
+export function leafValue(type: GraphQLLeafType): LeafValue {
+  const isDirect = DIRECT[type.name];
+  const converted: LeafValue = (value) => {
+    const coerced: unknown = type.coerceOutputValue(value);
+    if (isText(coerced) || isFlag(coerced) || isFloat(coerced)) return coerced;
+    if (typeof coerced !== 'object' || coerced === null) throw new Unplanned();
+    return coerced;
+  };
+  return isDirect === undefined ? converted : (value) => (isDirect(value) ? value : converted(value));
+}
+
+type Place = Record<string | number, unknown>;
+
+/** Sets a member when its value resolves. It is null until then, so that the order of names stays. */
+export function placed(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
+  data[key] = null;
+  return value.then((settled) => {
+    data[key] = settled;
+  });
+}
+
+/** After a failure nothing awaits the others: their rejections must not be unhandled. */
+export function leave(pending: readonly Promise<void>[] | null): void {
+  for (const settled of pending ?? []) settled.catch(() => {});
+}
+
+/** Completes the items of a list or stream. */
+export function listOf(item: Complete, withPaths: boolean): Complete {
+  const completed = (value: unknown, run: Run, path: Path): unknown =>
+    value instanceof Promise ? value.then((settled: unknown) => item(settled, run, path)) : item(value, run, path);
+  const place = (path: Path, key: number): Path => (withPaths ? { prev: path, key, typename: undefined } : path);
+  async function ofStream(values: AsyncIterable<unknown>, run: Run, path: Path): Promise<readonly unknown[]> {
+    const items: unknown[] = [];
+    for await (const value of values) items.push(await completed(value, run, place(path, items.length)));
+    return items;
+  }
+  return (values, run, path) => {
+    if (!Array.isArray(values)) {
+      if (typeof values === 'object' && values !== null && Symbol.asyncIterator in values)
+        return ofStream(values as AsyncIterable<unknown>, run, path);
+      throw new Unplanned();
+    }
+    const items: unknown[] = [];
+    let pending: Promise<void>[] | null = null;
+    try {
+      for (let at = 0; at < values.length; at += 1) {
+        const value = completed(values[at], run, place(path, at));
+        if (value instanceof Promise) (pending ??= []).push(placed(value, items as unknown as Place, at));
+        else items.push(value);
+      }
+    } catch (error) {
+      leave(pending);
+      throw error;
+    }
+    return pending === null ? items : Promise.all(pending).then(() => items);
+  };
 }

@@ -24,11 +24,20 @@ import {
 import type { GraphContext } from '../../../schema/base/builder.ts';
 import { weightOf } from '../answers.ts';
 import type { AnswerTexts } from './answer-texts.ts';
-import { type Complete, count, MOST_CHARACTERS, type Path, type Run, type VariableValues } from './completion.ts';
-import { leafValue } from './leaf-value.ts';
-import { leave, listOf, placed } from './lists.ts';
+import {
+  type Complete,
+  count,
+  leafValue,
+  leave,
+  listOf,
+  MOST_CHARACTERS,
+  type Path,
+  placed,
+  type Run,
+  Unplanned,
+  type VariableValues,
+} from './completion.ts';
 import { fieldsOf, type Fragments, fragmentsOf } from './selections.ts';
-import { Unplanned } from './unplanned.ts';
 
 /** Characters around a value, about. */
 const FRAME_CHARACTERS = 8;
@@ -316,14 +325,14 @@ function hasVariables(node: FieldNode): boolean {
 function property(
   source: unknown,
   name: string,
-  given: () => readonly [unknown, GraphContext, GraphQLResolveInfo],
+  argsOf: () => readonly [unknown, GraphContext, GraphQLResolveInfo],
 ): unknown {
   if (typeof source !== 'object' || source === null) return undefined;
   const value: unknown = (source as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).apply(source, [...given()]) : value;
+  return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).apply(source, [...argsOf()]) : value;
 }
 
-/** Whether fields below these nodes have selections, so that they are given a path. */
+/** Whether fields below these nodes have selections, so that they need a path. */
 const haveBranches = (nodes: readonly FieldNode[]): boolean =>
   nodes.some(({ selectionSet }) =>
     selectionSet?.selections.some((selection) => selection.kind !== Kind.FIELD || selection.selectionSet !== undefined),

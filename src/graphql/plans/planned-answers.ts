@@ -110,9 +110,9 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
     const found = known.get(name);
     if (found !== undefined) return found;
     if (known.size >= MOST_OPERATIONS) return null;
-    const made = compiled({ query, operationName }, pipeline(), texts);
-    known.set(name, made);
-    return made;
+    const plan = compiled({ query, operationName }, pipeline(), texts);
+    known.set(name, plan);
+    return plan;
   }
 
   /** Null for an invalid credential, which Yoga reports. */
@@ -157,10 +157,10 @@ const callerIn = ({ caller, client }: Scope): string => caller?.keyHash ?? clien
 function isPaused({ pauses }: CheckedPlan, scope: Scope): boolean {
   if (pauses.size === 0) return false;
   const caller = callerIn(scope);
-  const left = pauses.get(caller) ?? 0;
-  if (left > 1) pauses.set(caller, left - 1);
+  const remaining = pauses.get(caller) ?? 0;
+  if (remaining > 1) pauses.set(caller, remaining - 1);
   else pauses.delete(caller);
-  return left > 0;
+  return remaining > 0;
 }
 
 function pause({ pauses }: CheckedPlan, scope: Scope): void {

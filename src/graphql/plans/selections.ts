@@ -8,7 +8,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { Unplanned } from './unplanned.ts';
+import { Unplanned } from './completion.ts';
 
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
 

@@ -1,6 +1,9 @@
-import { MESSAGES } from '../../wire/messages/native.ts';
-import { upstreamMessages } from '../../wire/messages/request.ts';
+import { MESSAGES, upstreamMessages } from '../../wire/messages/native.ts';
 import type { Protocol } from '../http-provider.ts';
+import type { HttpClient } from '../../domain/http.ts';
+import { COUNT_TOKENS } from '../../domain/inference/endpoint.ts';
+import { errorOf } from '../../wire/messages/answer.ts';
+import { createTokenCount, type TokenCounter } from '../counting.ts';
 
 const ANTHROPIC_BASE = 'https://api.anthropic.com';
 /** Default `anthropic-version`. A caller's own header replaces it. */
@@ -22,3 +25,10 @@ export const anthropic: Protocol = {
     };
   },
 };
+
+/** Token counter of Anthropic's messages API. */
+export const anthropicCount = (http: HttpClient): TokenCounter => ({
+  endpoint: COUNT_TOKENS,
+  members: ['model', 'system', 'messages', 'tools', 'tool_choice'],
+  count: createTokenCount(http, { prepare: anthropic.prepare, errorOf, member: 'input_tokens' }),
+});

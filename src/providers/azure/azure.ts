@@ -1,16 +1,14 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
-import { openAiFrame } from '../../wire/chat-completions/native.ts';
-import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
-import { MEDIA } from '../../wire/media/native.ts';
-import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
-import { upstreamResponseRequest } from '../../wire/responses/request.ts';
+import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
+import { RESPONSES_FRAME, upstreamResponseRequest } from '../../wire/responses/native.ts';
 import { refuseWithoutBase } from '../failures.ts';
 import type { Protocol } from '../http-provider.ts';
-import { mediaRequest } from '../media-request.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
+import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
 
 /** Default API version: the latest one that is not a preview. Older ones report no usage in streams. */
 const API_VERSION = '2024-10-21';
@@ -112,10 +110,25 @@ const headersOf = (deployment: Deployment, contentType = 'application/json'): Re
 });
 
 /** Credential headers: the API key, else a Microsoft Entra ID token. None when the deployment has neither. */
-export function authHeadersOf({ apiKey, secrets }: Deployment): Readonly<Record<string, string>> {
+function authHeadersOf({ apiKey, secrets }: Deployment): Readonly<Record<string, string>> {
   const token = secrets['azure_ad_token'];
   return {
     ...(apiKey === null ? {} : { 'api-key': apiKey.reveal() }),
     ...(apiKey === null && token ? { authorization: `Bearer ${token.reveal()}` } : {}),
   };
 }
+
+/** Versions of the older API with realtime sessions: dated previews. */
+const DATED_PREVIEW = /^\d{4}-\d{2}-\d{2}-preview$/;
+
+/** Realtime sessions at Azure: under `/openai/v1`, or under `/openai` for a dated preview version. */
+export const azureRealtime: RealtimeVendor = {
+  addressOf({ apiBase, upstreamModel, options }, request) {
+    const root = (apiBase ?? '').replace(/\/openai(\/v1|\/deployments\/.*)?$/, '');
+    const version = options['api_version'] ?? 'v1';
+    return DATED_PREVIEW.test(version)
+      ? `${root}/openai/realtime?api-version=${version}&${sessionQuery('deployment', upstreamModel, request)}`
+      : `${root}/openai/v1/realtime?${sessionQuery('model', upstreamModel, request)}`;
+  },
+  authHeadersOf,
+};

@@ -1,8 +1,7 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
-import { openAiFrame } from '../../wire/chat-completions/native.ts';
-import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import { COHERE_EMBEDDINGS, COHERE_NATIVE } from '../../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { textsToEmbed } from '../../wire/embeddings/answer.ts';

@@ -107,7 +107,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
 
   async function answersTo(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
     const answers: (Answer | null)[] = questions.map(() => null);
-    function settle(index: number, answer: Answer | null | undefined): void {
+    function answerOne(index: number, answer: Answer | null | undefined): void {
       answers[index] = answer ?? null;
       if (answer) calls.terms.answered?.(index, answer);
     }
@@ -117,25 +117,27 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     // The first call shows whether there are log probabilities, and fills the prompt cache of the upstream.
     const [first, ...others] = open();
     if (first === undefined) return [];
-    settle(first[0], await readOne(calls, first[1]));
-    await inParallel(others, CONCURRENCY, async ([index, question]) => settle(index, await readOne(calls, question)));
+    answerOne(first[0], await readOne(calls, first[1]));
+    await inParallel(others, CONCURRENCY, async ([index, question]) =>
+      answerOne(index, await readOne(calls, question)),
+    );
 
     const { decisionVotes = 0 } = calls.deployment;
     if (decisionVotes > 0) {
       const unread = open();
-      const asked = unread.map(([_index, question]) => question);
-      const voted = await votesOn(calls, asked, decisionVotes);
-      for (const [place, [index]] of unread.entries()) settle(index, voted[place]);
+      const remaining = unread.map(([_index, question]) => question);
+      const voted = await votesOn(calls, remaining, decisionVotes);
+      for (const [place, [index]] of unread.entries()) answerOne(index, voted[place]);
     }
 
-    const left = open();
-    const groups = Array.from({ length: Math.ceil(left.length / QUESTIONS_PER_CALL) }, (_unused, group) =>
-      left.slice(group * QUESTIONS_PER_CALL, (group + 1) * QUESTIONS_PER_CALL),
+    const remaining = open();
+    const groups = Array.from({ length: Math.ceil(remaining.length / QUESTIONS_PER_CALL) }, (_unused, group) =>
+      remaining.slice(group * QUESTIONS_PER_CALL, (group + 1) * QUESTIONS_PER_CALL),
     );
     await inParallel(groups, CONCURRENCY, async (group) => {
-      const asked = group.map(([_index, question]) => question);
-      const weighed = await weigh(calls, asked);
-      for (const [place, [index]] of group.entries()) settle(index, weighed[place]);
+      const ofGroup = group.map(([_index, question]) => question);
+      const weighed = await weigh(calls, ofGroup);
+      for (const [place, [index]] of group.entries()) answerOne(index, weighed[place]);
     });
     return answers.map((answer): Answer => answer ?? { kind: 'refusal' });
   }

@@ -3,7 +3,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Abilities, Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
 import type { Decision, DecisionRequest } from '../../domain/decisions/decision.ts';
-import { withImageRules } from '../../domain/decisions/fit.ts';
+import { type FitTerms, withImageRules } from '../../domain/decisions/fit.ts';
 import { inGroups, joined } from '../../domain/decisions/groups.ts';
 import { imagesIn } from '../../domain/decisions/media.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
@@ -18,7 +18,6 @@ import { parseJson } from '../../wire/json/fields.ts';
 import { unusable } from '../failures.ts';
 import { readBody, sendCall } from '../upstream-answer.ts';
 import { createImageInliner } from './inline-images.ts';
-import { fitTermsOf } from './fit-terms.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { DecisionVendor } from './vendors.ts';
 
@@ -66,10 +65,10 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
         : decision;
       const groups = inGroups(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
-        const made = await ask(deployment, group, terms);
+        const ofGroup = await ask(deployment, group, terms);
         const first = index * (groups[0]?.questions.length ?? 0);
-        for (const [offset, answer] of made.answers.entries()) terms.answered?.(first + offset, answer);
-        return made;
+        for (const [offset, answer] of ofGroup.answers.entries()) terms.answered?.(first + offset, answer);
+        return ofGroup;
       });
       return joined(decisions);
     },
@@ -110,8 +109,12 @@ function keyOf({ apiKey }: Deployment): string | null {
 
 /** Headers of a call: those of the deployment, the caller's own, then the credential. */
 function headersOf(deployment: Deployment, request: ModelRequest): Readonly<Record<string, string>> {
-  const asked = request.body['extra_headers'];
-  const extra = Object.entries({ ...deployment.headers, ...(isJsonObject(asked) ? asked : {}), ...request.forwarded });
+  const extraHeaders = request.body['extra_headers'];
+  const extra = Object.entries({
+    ...deployment.headers,
+    ...(isJsonObject(extraHeaders) ? extraHeaders : {}),
+    ...request.forwarded,
+  });
   const key = keyOf(deployment);
   return {
     ...Object.fromEntries(
@@ -158,3 +161,10 @@ function readAnswer(
     );
   }
 }
+
+/** Facts that the checks of a decision need. */
+export const fitTermsOf = ({ provider, upstreamModel, dropParams }: Deployment, { body }: ModelRequest): FitTerms => ({
+  provider,
+  model: `${provider}/${upstreamModel}`,
+  drop: dropParams || body['drop_params'] === true,
+});

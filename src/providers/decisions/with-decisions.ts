@@ -17,8 +17,7 @@ import { writeStandardAnswer } from '../../wire/decisions/standard-answer.ts';
 import { readStandard } from '../../wire/decisions/standard-request.ts';
 import { wholeExchange } from '../../wire/exchange.ts';
 import { createChatDecider } from './chat-decider.ts';
-import { fitTermsOf } from './fit-terms.ts';
-import { createNativeDecider } from './native-decider.ts';
+import { createNativeDecider, fitTermsOf } from './native-decider.ts';
 import { DECISION_VENDORS } from './vendors.ts';
 
 /** Selects the decider of a deployment; null when its model cannot decide. */
@@ -101,10 +100,10 @@ async function decided({
     const question = core.questions[position];
     if (question !== undefined) request.answered?.({ position, question, answer: shown(question, answer) });
   }
-  const made = await decider.decide(deployment, fit.decision, { request, signal, answered });
-  const raw = answersToAll(questions.length, fit, made.answers);
+  const upstreamDecision = await decider.decide(deployment, fit.decision, { request, signal, answered });
+  const raw = answersToAll(questions.length, fit, upstreamDecision.answers);
   const answers = questions.map((question, index) => shown(question, raw[index] ?? { kind: 'refusal' }));
-  const own = { ...made, answers };
+  const own = { ...upstreamDecision, answers };
   const decision = earlier === undefined ? own : withEarlier(earlier, own, terms.model);
   const text = answerText(format, decision, core.questions, terms.model);
   const exchange = {

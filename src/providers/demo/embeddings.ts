@@ -1,6 +1,6 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { mistyped } from '../../domain/inference/request-validation.ts';
-import { countedTexts, tokensOf } from './asked-texts.ts';
+import { countedTexts, tokensOf } from './reply.ts';
 import { wholeAnswer } from './events.ts';
 
 /** Dimensions of the vectors of the demo model. */

@@ -54,7 +54,7 @@ class Instances {
     if (typeof reference === 'string') return this.of(merged([own, this.#at(reference)]), level);
     if (Array.isArray(allOf)) return this.of(merged([own, ...allOf.map((one) => this.#resolved(one))]), level);
     const alternatives = list(anyOf ?? oneOf);
-    if (alternatives.length > 0) return this.of(merged([own, this.#chosen(alternatives, level)]), level);
+    if (alternatives.length > 0) return this.of(merged([own, this.#alternativeOf(alternatives, level)]), level);
     if ('const' in schema) return schema['const'];
     const [choice] = list(schema['enum']);
     return choice === undefined ? this.#ofType(schema, level) : choice;
@@ -91,7 +91,7 @@ class Instances {
   }
 
   /** The first alternative; below the deepest level, the first one without nesting. */
-  #chosen(alternatives: readonly unknown[], level: number): JsonObject {
+  #alternativeOf(alternatives: readonly unknown[], level: number): JsonObject {
     const resolved = alternatives.map((one) => this.#resolved(one));
     const flat = resolved.find((one) => !['object', 'array'].includes(typeOf(one) ?? ''));
     return (level > MOST_LEVELS ? flat : undefined) ?? resolved[0] ?? {};
@@ -143,10 +143,10 @@ function numberFor(schema: JsonObject): number {
   const below = number(schema['exclusiveMaximum']);
   const least = Math.max(number(schema['minimum']) ?? -Infinity, above === null ? -Infinity : above + (step || 0.5));
   const most = Math.min(number(schema['maximum']) ?? Infinity, below === null ? Infinity : below - (step || 0.5));
-  const wanted = Math.min(Math.max(1, least), most);
-  if (step === 0) return least > most && above !== null && below !== null ? (above + below) / 2 : wanted;
-  const up = Math.ceil(wanted / step) * step;
-  return up <= most ? up : Math.floor(wanted / step) * step;
+  const preferred = Math.min(Math.max(1, least), most);
+  if (step === 0) return least > most && above !== null && below !== null ? (above + below) / 2 : preferred;
+  const up = Math.ceil(preferred / step) * step;
+  return up <= most ? up : Math.floor(preferred / step) * step;
 }
 
 function textFor(schema: JsonObject): string {

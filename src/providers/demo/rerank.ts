@@ -1,9 +1,8 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { mistyped } from '../../domain/inference/request-validation.ts';
-import { tokensOf } from './asked-texts.ts';
+import { countTokens, tokensOf } from './reply.ts';
 import { vectorOf } from './embeddings.ts';
 import { wholeAnswer } from './events.ts';
-import { countTokens } from './reply.ts';
 
 const NOTICE =
   'This order is from the built-in demo model of Lensgate, not a language model: it counts the words a document shares with the query.';

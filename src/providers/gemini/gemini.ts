@@ -1,11 +1,13 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
-import { openAiFrame } from '../../wire/chat-completions/native.ts';
-import { upstreamRequest } from '../../wire/chat-completions/request.ts';
-import { GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
-import { contentRequest } from '../../wire/generate-content/request.ts';
+import { COUNT_CONTENT_TOKENS, EMBEDDINGS } from '../../domain/inference/endpoint.ts';
+import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
+import { contentRequest, GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
 import type { Protocol } from '../http-provider.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
+import type { HttpClient } from '../../domain/http.ts';
+import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
+import { errorOf } from '../../wire/generate-content/answer.ts';
+import { createTokenCount, type TokenCounter } from '../counting.ts';
 
 /** Answer format of Google's OpenAI-compatible endpoints. */
 const FRAME = openAiFrame();
@@ -35,7 +37,7 @@ export const gemini: Protocol = {
 };
 
 /** URL and headers of a method of a model. */
-export function geminiAddress(
+function geminiAddress(
   { apiBase, apiKey, upstreamModel }: Deployment,
   method: string,
 ): Pick<UpstreamCall, 'url' | 'headers'> {
@@ -51,3 +53,18 @@ function baseOf(apiBase: string | null): string {
   if (apiBase === null) return GOOGLE_BASE;
   return /\/v\d+(alpha|beta)?$/.test(apiBase) ? apiBase : `${apiBase}/v1beta`;
 }
+
+/** Sends a complete generateContent request with its model. A request with contents only would not count tools. */
+const prepare: Protocol['prepare'] = (deployment, { body }) => {
+  const { url, headers } = geminiAddress(deployment, 'countTokens');
+  const members = Object.entries(body).filter(([member]) => !isGatewayField(member));
+  const request = { ...Object.fromEntries(members), model: `models/${deployment.upstreamModel}` };
+  return { url, headers, body: Buffer.from(JSON.stringify({ generateContentRequest: request })) };
+};
+
+/** Token counter of the Gemini API. */
+export const geminiCount = (http: HttpClient): TokenCounter => ({
+  endpoint: COUNT_CONTENT_TOKENS,
+  members: ['contents', 'systemInstruction', 'tools', 'toolConfig'],
+  count: createTokenCount(http, { prepare, errorOf, member: 'totalTokens' }),
+});

@@ -1,11 +1,9 @@
 import type { CloudTokens } from '../../domain/chat/cloud-tokens.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
-import { GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
-import { contentRequest } from '../../wire/generate-content/request.ts';
+import { contentRequest, GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
-import { MESSAGES } from '../../wire/messages/native.ts';
-import { upstreamMessages } from '../../wire/messages/request.ts';
+import { MESSAGES, upstreamMessages } from '../../wire/messages/native.ts';
 import { withMembers } from '../../wire/json/members.ts';
 import type { Protocol } from '../http-provider.ts';
 

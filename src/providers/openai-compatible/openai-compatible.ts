@@ -2,17 +2,15 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
 import { type Endpoint, RERANK, RESPONSES, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
-import { openAiFrame } from '../../wire/chat-completions/native.ts';
-import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
-import { MEDIA } from '../../wire/media/native.ts';
-import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
-import { upstreamResponseRequest } from '../../wire/responses/request.ts';
+import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
+import { RESPONSES_FRAME, upstreamResponseRequest } from '../../wire/responses/native.ts';
 import type { Protocol } from '../http-provider.ts';
 import { refuseWithoutBase } from '../failures.ts';
-import { mediaRequest } from '../media-request.ts';
 import type { CallTarget } from '../passing.ts';
 import { type Differences, differencesOf } from './vendors.ts';
+import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
 
 /** Protocol of a vendor with an OpenAI-compatible API. `api_base` of the deployment replaces the vendor's address. */
 export function compatibleProtocol(name: CompatibleVendor): Protocol {
@@ -69,7 +67,7 @@ const supportsResponses = ({ responses }: Deployment, { hasResponses }: Differen
   responses === undefined ? hasResponses === true : responses !== 'never';
 
 /** Credential headers, headers from options, and the content type if there is a body. */
-export function headersOf(
+function headersOf(
   { apiKey, options }: Deployment,
   { headers = {} }: Differences,
   contentType: string | undefined,
@@ -85,3 +83,24 @@ export function headersOf(
 
 /** Protocol of OpenAI, and of compatible servers without a vendor name (`api_base`). */
 export const openAiCompatible: Protocol = compatibleProtocol('openai');
+
+/** Vendors with the realtime API. Generic compatible servers are assumed to have it. */
+const REALTIME_VENDORS: ReadonlySet<CompatibleVendor> = new Set<CompatibleVendor>([
+  'openai',
+  'custom_openai',
+  'openai_like',
+  'litellm_proxy',
+  'xai',
+]);
+
+/** Realtime API of an OpenAI-compatible vendor. Null when it has none. */
+export function compatibleRealtime(name: CompatibleVendor): RealtimeVendor | null {
+  if (!REALTIME_VENDORS.has(name)) return null;
+  const { base } = COMPATIBLE_VENDORS[name];
+  const differences = differencesOf(name);
+  return {
+    addressOf: ({ apiBase, upstreamModel }, request) =>
+      `${apiBase ?? base ?? ''}/realtime?${sessionQuery('model', upstreamModel, request)}`,
+    authHeadersOf: (deployment) => headersOf(deployment, differences, undefined),
+  };
+}

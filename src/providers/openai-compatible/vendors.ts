@@ -3,7 +3,7 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { VOYAGE_RERANK, voyageRerankRequest } from '../../wire/voyage-rerank/native.ts';
 import type { AnswerForm } from '../../wire/chat-completions/inspector.ts';
-import type { RequestForm } from '../../wire/chat-completions/request.ts';
+import type { RequestForm } from '../../wire/chat-completions/native.ts';
 
 /** Differences of a vendor's API from OpenAI's. */
 export interface Differences extends RequestForm, AnswerForm {

@@ -1,10 +1,9 @@
 import type { Stripe } from 'stripe';
-import { InvalidInput, Unavailable } from '../../domain/errors.ts';
+import { type DomainError, InvalidInput, Unavailable, UpstreamFailed } from '../../domain/errors.ts';
 import type { CheckoutMode, PaymentProvider, SessionDraft } from '../../domain/checkout/payments.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 import { CHECKOUT_MARK, EVENT_TYPES, paymentEventOf, sessionEventOf } from './events.ts';
-import { stripeFailure } from './failures.ts';
 
 /** Stripe settings. A null secret or price disables the operations that need it. */
 export interface StripeAccount {
@@ -135,4 +134,34 @@ function sessionOf({ checkoutId, successUrl, cancelUrl }: SessionDraft, mode: Ch
     metadata,
     ...(mode === 'payment' ? { payment_intent_data: { metadata } } : { subscription_data: { metadata } }),
   };
+}
+
+/** Seconds before a retry. */
+const RETRY_SECONDS = 5;
+/** Form of Stripe's codes, parameter names and request ids. Other values are not copied into messages. */
+const IDENTIFIER = /^[\w.[\]-]{1,80}$/;
+
+/**
+ * Domain error for an error of the Stripe SDK. Contains neither Stripe's message nor the error as cause: both may quote
+ * the request with its key. Codes and request id lead an operator to the details at Stripe.
+ */
+export function stripeFailure(error: unknown): DomainError {
+  const identifierIn = (name: string): string | null => {
+    const value: unknown =
+      typeof error === 'object' && error !== null && name in error ? Reflect.get(error, name) : null;
+    return typeof value === 'string' && IDENTIFIER.test(value) ? value : null;
+  };
+  const statusCode: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'statusCode') : null;
+  const status = typeof statusCode === 'number' ? statusCode : null;
+  const [type, code, param, requestId] = ['type', 'code', 'param', 'requestId'].map(identifierIn);
+  const facts = [status === null ? type : String(status), code, param, requestId].filter(Boolean).join(', ');
+  if (status === null || status === 429 || status >= 500)
+    return new Unavailable(`Stripe does not answer at the moment (${facts}).`, RETRY_SECONDS);
+  return new UpstreamFailed(`Stripe refused the request (${facts}).`, {
+    provider: 'stripe',
+    upstreamStatus: status,
+    upstreamType: type ?? null,
+    upstreamCode: code ?? null,
+    upstreamParam: param ?? null,
+  });
 }

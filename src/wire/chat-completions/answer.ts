@@ -4,7 +4,7 @@ import type { AnswerMember } from '../../domain/inference/endpoint.ts';
 import { addUsd, type Usd, usdFrom } from '../../domain/money.ts';
 import type { AnswerError } from '../dialect.ts';
 import { count, type Fields, list, number, object, text } from '../json/fields.ts';
-import { withServiceTier } from '../json/service-tier.ts';
+import { withServiceTier } from '../../domain/chat/usage.ts';
 
 /** Facts of an answer or of one chunk. Null when it does not contain them. */
 export interface AnswerFacts {

@@ -2,7 +2,7 @@ import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { parseJson } from '../json/fields.ts';
-import { createModelRewriter, type ModelRewriter } from '../json/model-rewriter.ts';
+import { createModelRewriter, type ModelRewriter } from '../json/members.ts';
 import { dataOf, eventOf } from '../sse/events.ts';
 import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
 
@@ -97,7 +97,7 @@ export class ChunkInspector implements StreamInspector {
   }
 
   #rewritten(event: Buffer, data: Buffer): Buffer {
-    const renamed = this.#rewriter?.rename(data) ?? data;
+    const renamed = this.#rewriter?.(data) ?? data;
     return renamed === data ? event : eventOf(renamed);
   }
 

@@ -1,11 +1,21 @@
-import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
-import type { NativeDialect, WholeAnswerContext, WholeAnswer } from '../dialect.ts';
-import { parseJson } from '../json/fields.ts';
-import { asBuffer } from '../json/members.ts';
-import { createModelRewriter } from '../json/model-rewriter.ts';
-import { outlineOf } from '../json/outline.ts';
-import { chargedOf, deltasOfAnswer, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
+import type { ChatDelta, ModelRequest, Outcome } from '../../domain/chat/chat.ts';
+import type {
+  AnswerReader,
+  InboundDialect,
+  NativeDialect,
+  OutboundDialect,
+  WholeAnswer,
+  WholeAnswerContext,
+} from '../dialect.ts';
+import { object, parseJson } from '../json/fields.ts';
+import { asBuffer, createModelRewriter, outlineOf, upstreamMembers, withMembers } from '../json/members.ts';
+import { chargedOf, deltasOfAnswer, deltasOfChunk, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
 import { type AnswerForm, ChunkInspector } from './inspector.ts';
+import { readChat } from './read-request.ts';
+import { wholeChatCompletion } from './whole-answer.ts';
+import { createChunkWriter } from './write-answer.ts';
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import { type ChatCompletionsForm, writeChat } from './write-request.ts';
 
 /** Native dialect of endpoints with OpenAI's answer format: chat completions, completions, embeddings and others. */
 export function openAiFrame(form: AnswerForm = {}): NativeDialect {
@@ -46,7 +56,7 @@ export function wholeAnswer(
   };
   const bytes = asBuffer(original);
   return {
-    bytes: keepsModel === true || responseModel === model ? bytes : createModelRewriter(model).rename(bytes),
+    bytes: keepsModel === true || responseModel === model ? bytes : createModelRewriter(model)(bytes),
     outcome,
     deltas: () => deltasOfAnswer(value),
   };
@@ -59,4 +69,67 @@ function textOf(deltas: readonly ChatDelta[]): string {
       return delta.kind === 'toolCall' ? `${delta.name ?? ''}${delta.arguments}` : '';
     })
     .join('');
+}
+
+/** Dialect of callers that send chat completions. */
+export const CHAT_COMPLETIONS_IN: InboundDialect = {
+  readRequest: readChat,
+  writer: createChunkWriter,
+  whole: wholeChatCompletion,
+};
+
+/** Dialect of chat-completions upstreams, for callers of other dialects. */
+export function chatCompletionsOut(form: ChatCompletionsForm): OutboundDialect {
+  return {
+    writeRequest: (chat, losses) => writeChat(chat, losses, form),
+    reader: createChunkReader,
+    stepsOf: (answer) => [beginOf(answer), ...deltasOfAnswer(answer)],
+  };
+}
+
+function createChunkReader(): AnswerReader {
+  let hasBegun = false;
+  return {
+    read(data) {
+      const deltas = deltasOfChunk(data);
+      const begin = beginOf(data);
+      if (hasBegun || (begin.id === null && deltas.length === 0)) return deltas;
+      hasBegun = true;
+      return [begin, ...deltas];
+    },
+  };
+}
+
+function beginOf(answer: unknown): Extract<AnswerStep, { kind: 'begin' }> {
+  const { id, model } = factsOf(answer);
+  return { kind: 'begin', id, model };
+}
+
+/** Vendor differences of requests. */
+export interface RequestForm {
+  /** Whether `stream_options` may be sent. True when absent. Vendors that reject it report usage on every stream. */
+  readonly streamOptions?: boolean;
+}
+
+/**
+ * The request for the upstream: with its model name, without gateway fields, and with usage requested on every stream.
+ * All other values keep their bytes. `metadata` is a gateway field and removed, unless `store` is true: providers
+ * accept it only then.
+ */
+export function upstreamRequest(
+  request: ModelRequest,
+  upstreamModel: string,
+  { streamOptions = true }: RequestForm = {},
+): Uint8Array {
+  const { body } = request;
+  const changes = upstreamMembers(request);
+  changes['model'] = JSON.stringify(upstreamModel);
+  if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
+  if (!streamOptions) changes['stream_options'] = null;
+  else if (request.stream) {
+    const options = object(body['stream_options']);
+    if (options['include_usage'] !== true)
+      changes['stream_options'] = JSON.stringify({ ...options, include_usage: true });
+  }
+  return withMembers(request.bytes, changes);
 }

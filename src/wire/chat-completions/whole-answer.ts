@@ -1,7 +1,6 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerContext } from '../dialect.ts';
-import { usageObject } from './usage.ts';
-import { proofOf } from './write-answer.ts';
+import { proofOf, usageObject } from './write-answer.ts';
 
 interface ToolCall {
   id: string;

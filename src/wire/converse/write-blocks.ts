@@ -8,8 +8,7 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { type Fields, withoutNulls } from '../json/fields.ts';
-import { argumentsOf } from '../json/arguments.ts';
+import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
 
 /** Document formats, by media type. */
 const DOCUMENTS: Readonly<Record<string, string>> = {

@@ -65,8 +65,8 @@ function readQuestions(value: unknown, text: Uint8Array | null): readonly Questi
 function readQuestion(name: string, value: unknown, text: Uint8Array | null): Question {
   const where = `questions.${name.slice(0, 100)}`;
   if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object');
-  const { type, instructions: asked, criteria, ...more } = value;
-  const instructions = optionalContent(asked, `${where}.instructions`);
+  const { type, instructions: content, criteria, ...more } = value;
+  const instructions = optionalContent(content, `${where}.instructions`);
   const common = { name, instructions, more };
   switch (type) {
     case 'noul':

@@ -154,22 +154,22 @@ const DEFAULTS = {
 
 function writtenQuestion(question: Question): Members {
   const { kind, name, instructions } = question;
-  const asked = { type: kind, ...(name === null ? {} : { name }) };
+  const common = { type: kind, ...(name === null ? {} : { name }) };
   switch (question.kind) {
     case 'predicate':
-      return { ...asked, instructions: predicateText(instructions, question.rules ?? []) };
+      return { ...common, instructions: predicateText(instructions, question.rules ?? []) };
     case 'choice':
-      return { ...asked, instructions: instructionsOf(instructions, DEFAULTS.choice), choices: choicesOf(question) };
+      return { ...common, instructions: instructionsOf(instructions, DEFAULTS.choice), choices: choicesOf(question) };
     case 'score': {
       assertEnough(question.levels.length);
       const levels = question.levels.map(({ label, description }) => ({
         label: contentText(label),
         ...(description === null ? {} : { description }),
       }));
-      return { ...asked, instructions: instructionsOf(instructions, DEFAULTS.score), levels };
+      return { ...common, instructions: instructionsOf(instructions, DEFAULTS.score), levels };
     }
     case 'box':
-      return { ...asked, instructions: instructionsOf(instructions, DEFAULTS.box) };
+      return { ...common, instructions: instructionsOf(instructions, DEFAULTS.box) };
   }
 }
 

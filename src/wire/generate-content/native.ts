@@ -2,12 +2,13 @@ import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
-import { asBuffer, withMembers } from '../json/members.ts';
+import { asBuffer, upstreamMembers, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
 import { createContentReader, errorOf, isAnswer } from './answer.ts';
 import { readGenerate } from './read-request.ts';
 import { createContentWriter, wholeContent } from './write-answer.ts';
 import { writeGenerate } from './write-request.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
 
 /** Dialect of callers that send Google's generateContent. */
 export const GENERATE_CONTENT_IN: InboundDialect = {
@@ -32,11 +33,11 @@ export const GENERATE_CONTENT: NativeDialect = {
     if (error !== null) return { error };
     if (!isAnswer(value)) return null;
     const steps = createContentReader().read(value, null);
-    const seen = new OutcomeOfSteps(textLimit);
-    for (const step of steps) seen.add(step);
+    const gathered = new OutcomeOfSteps(textLimit);
+    for (const step of steps) gathered.add(step);
     return {
       bytes: renamed(asBuffer(bytes), value, model),
-      outcome: seen.outcome(),
+      outcome: gathered.outcome(),
       deltas: () => steps.filter(isChatDelta),
     };
   },
@@ -48,3 +49,7 @@ function renamed(json: Buffer, value: Fields, model: string): Buffer {
   if (typeof named !== 'string' || named === model) return json;
   return asBuffer(withMembers(json, { modelVersion: JSON.stringify(model) }));
 }
+
+/** The request for Google: without gateway fields, `model` and `stream`. The path has the last two. */
+export const contentRequest = (request: ModelRequest): Uint8Array =>
+  withMembers(request.bytes, { ...upstreamMembers(request), model: null, stream: null });

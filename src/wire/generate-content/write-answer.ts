@@ -1,8 +1,7 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
-import type { Fields } from '../json/fields.ts';
-import { argumentsOf } from '../json/arguments.ts';
+import { argumentsOf, type Fields } from '../json/fields.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   stop: 'STOP',

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import { toolCallDelta } from '../chat-completions/write-answer.ts';
-import { usageObject } from '../chat-completions/usage.ts';
+import { toolCallDelta, usageObject } from '../chat-completions/write-answer.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { type Fields, list, object, text } from '../json/fields.ts';
 import { stepsOfResponse } from '../responses/read-answer.ts';

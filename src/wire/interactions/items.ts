@@ -94,9 +94,9 @@ function addressOf({ uri, data, mime_type: type }: Fields, where: string): strin
   return `data:${type};base64,${data}`;
 }
 
-function callOf({ id, name, arguments: given }: Fields, where: string): unknown {
+function callOf({ id, name, arguments: callArguments }: Fields, where: string): unknown {
   if (typeof id !== 'string' || typeof name !== 'string') throw refuse(where, 'it must have an id and a name');
-  return { type: 'function_call', call_id: id, name, arguments: JSON.stringify(given ?? {}) };
+  return { type: 'function_call', call_id: id, name, arguments: JSON.stringify(callArguments ?? {}) };
 }
 
 function resultOf({ call_id: id, result }: Fields, where: string): unknown {

@@ -31,3 +31,9 @@ export function parseJson(bytes: Uint8Array): unknown {
 /** The object without members that are null or undefined. */
 export const withoutNulls = (fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+/** Arguments of a tool call as an object. Text that is not a JSON object is kept in `malformed_arguments`. */
+export function argumentsOf(json: string): Fields {
+  const value = json.trim() === '' ? {} : parseJson(Buffer.from(json));
+  return isJsonObject(value) ? value : { malformed_arguments: json };
+}

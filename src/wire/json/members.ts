@@ -1,3 +1,6 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { GATEWAY_FIELDS } from '../../domain/inference/gateway-fields.ts';
+
 /** Position of one member of the outermost object in JSON text, in bytes. */
 export interface Member {
   /** Key with its escapes resolved. */
@@ -199,4 +202,75 @@ export function keyText(bytes: Buffer, start: number, end: number): string {
   } catch {
     return quoted;
   }
+}
+
+/** Returns a JSON object with another model name. Same bytes when there is nothing to change. */
+export type ModelRewriter = (json: Buffer) => Buffer;
+
+/**
+ * Creates a function that replaces the upstream's model name in answers by the name that the caller sent. Chunks of one answer have the same prefix, up to and including the model name. The prefix and its replacement are
+ * therefore cached: later chunks with the same prefix need no search.
+ */
+export function createModelRewriter(model: string): ModelRewriter {
+  const modelJson = Buffer.from(JSON.stringify(model));
+  let knownPrefix: Buffer | null = null;
+  let newPrefix: Buffer | null = null;
+  return (json) => {
+    if (knownPrefix === null || !startsWith(json, knownPrefix)) {
+      const found = topLevelMembers(json)?.filter(({ key }) => key === 'model') ?? [];
+      const [member] = found;
+      if (member === undefined) return json;
+      // With a repeated `model` key no prefix can be cached.
+      if (found.length > 1) return asBuffer(withMembers(json, { model: modelJson.toString('utf8') }));
+      knownPrefix = Buffer.from(json.subarray(0, member.end));
+      newPrefix = modelJson.equals(json.subarray(member.valueStart, member.end))
+        ? null
+        : Buffer.concat([json.subarray(0, member.valueStart), modelJson]);
+    }
+    return newPrefix === null ? json : Buffer.concat([newPrefix, json.subarray(knownPrefix.length)]);
+  };
+}
+
+function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length > prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}
+
+/**
+ * Parsed JSON object whose array member `bulk` is replaced by an empty array. Vectors and images are megabytes that the
+ * gateway does not read. Undefined when the bytes are not a JSON object. The content of `bulk` is not validated.
+ */
+export function outlineOf(json: Uint8Array, bulk: string): unknown {
+  const bytes = asBuffer(json);
+  const members = topLevelMembers(bytes);
+  if (members === null) return undefined;
+  // Only the closing brace may follow the last member.
+  if (bytes.toString('latin1', members.at(-1)?.end ?? 0).replace(/\s/g, '') !== (members.length === 0 ? '{}' : '}'))
+    return undefined;
+  try {
+    return Object.fromEntries(members.map((member) => [member.key, valueOf(bytes, member, bulk)]));
+  } catch {
+    return undefined;
+  }
+}
+
+function valueOf(bytes: Buffer, { key, valueStart, end }: Member, bulk: string): unknown {
+  if (key === bulk && bytes[valueStart] === OPEN_BRACKET) return [];
+  return JSON.parse(bytes.toString('utf8', valueStart, end));
+}
+
+/**
+ * Changes of a request before it goes upstream, for `withMembers`: JSON text of a replaced member, null for a removed
+ * one. Removes the gateway fields and applies `replaced`.
+ */
+export function upstreamMembers({
+  body,
+  replaced = {},
+}: Pick<ModelRequest, 'body' | 'replaced'>): Record<string, string | null> {
+  const changes: Record<string, string | null> = {};
+  for (const member in replaced) {
+    const value = replaced[member];
+    changes[member] = value === undefined ? null : JSON.stringify(value);
+  }
+  for (const field of GATEWAY_FIELDS) if (body[field] !== undefined) changes[field] = null;
+  return changes;
 }

@@ -1,15 +1,16 @@
 import { isJsonObject } from '../../domain/json-object.ts';
-import type { Outcome, Usage } from '../../domain/chat/chat.ts';
+import type { ModelRequest, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { errorOf, isAnswer } from '../chat-completions/answer.ts';
 import type { NativeDialect, WholeAnswer } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
-import { itemCount } from '../json/members.ts';
-import { outlineOf } from '../json/outline.ts';
+import { itemCount, outlineOf } from '../json/members.ts';
 import { MediaInspector } from './inspector.ts';
 import { measuredImages, measuredRecording, measuredSeconds, measuredSubtitles } from './measured.ts';
 import { imageUsageOf, transcriptUsageOf } from './usage.ts';
+import { upstreamRequest } from '../chat-completions/native.ts';
+import { contentTypeOf, upstreamForm } from '../multipart/form.ts';
 
 /** Image answers. Image data is not parsed; the call is billed by the number and kind of images. */
 const IMAGES: NativeDialect = {
@@ -79,4 +80,19 @@ function wholeAnswer(
     text: keptText,
   };
   return { bytes, outcome, deltas: () => [] };
+}
+
+/** Encoded body with its content type. */
+interface EncodedBody {
+  readonly contentType: string;
+  readonly body: Uint8Array | readonly Uint8Array[];
+}
+
+/** Body of a request about a medium, such as an image, in OpenAI's format. */
+export function mediaRequest(request: ModelRequest, upstreamModel: string): EncodedBody {
+  const { form } = request;
+  if (form !== undefined) return { contentType: contentTypeOf(form), body: upstreamForm(form, upstreamModel) };
+  // Only text streams support `stream_options`.
+  const body = upstreamRequest(request, upstreamModel, { streamOptions: false });
+  return { contentType: 'application/json', body };
 }

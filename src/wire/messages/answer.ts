@@ -2,9 +2,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, withoutNulls, list, object, text } from '../json/fields.ts';
-import { ANSWER_TOOL } from './answer-tool.ts';
-import { finishReasonOf } from './stop-reasons.ts';
-import { usageOf } from './usage.ts';
+import { ANSWER_TOOL, finishReasonOf, usageOf } from './message.ts';
 
 /** Whether parsed JSON is an answer. */
 export const isMessage = (value: unknown): value is Fields => isJsonObject(value) && Array.isArray(value['content']);
@@ -56,7 +54,7 @@ export function createEventReader(): AnswerReader {
           return [{ kind: 'begin', id: text(message['id']), model: text(message['model']) }, ...usage];
         }
         case 'content_block_start':
-          return stepsOfBlock(object(event['content_block']), calls.open(event['content_block'], index), 'begun');
+          return stepsOfBlock(object(event['content_block']), calls.open(event['content_block'], index), 'started');
         case 'content_block_delta':
           return stepsOfDelta(object(event['delta']), calls.at(index));
         case 'message_delta':
@@ -119,7 +117,7 @@ function createCallCount(): CallCount {
 }
 
 /** Steps of a block. Ignores blocks of the provider's own tools, which callers of other dialects cannot request. */
-function stepsOfBlock(block: Fields, role: Role, state: 'begun' | 'whole'): readonly AnswerStep[] {
+function stepsOfBlock(block: Fields, role: Role, state: 'started' | 'whole'): readonly AnswerStep[] {
   switch (block['type']) {
     case 'text':
       return textStep('text', block['text']);

@@ -1,12 +1,16 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
-import type { ChatDelta } from '../../domain/chat/chat.ts';
+import type { ChatDelta, ModelRequest } from '../../domain/chat/chat.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
-import type { NativeDialect, WholeAnswerContext, WholeAnswer } from '../dialect.ts';
+import type { InboundDialect, NativeDialect, OutboundDialect, WholeAnswer, WholeAnswerContext } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
-import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
+import { asBuffer, topLevelMembers, upstreamMembers, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
 import { createEventReader, errorOf, isMessage, stepsOfMessage } from './answer.ts';
+import { readMessagesRequest } from './read-request.ts';
+import { wholeMessage } from './whole-answer.ts';
+import { createEventWriter } from './write-answer.ts';
+import { type MessagesForm, writeMessagesRequest } from './write-request.ts';
 
 /** Prefix of Anthropic's content events. They contain no accounting facts. */
 const PIECE = Buffer.from('{"type":"content_block_delta"');
@@ -27,11 +31,11 @@ export const MESSAGES: NativeDialect = {
 
 function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: WholeAnswerContext): WholeAnswer {
   const steps = stepsOfMessage(value);
-  const seen = new OutcomeOfSteps(textLimit);
-  for (const step of steps) seen.add(step);
+  const gathered = new OutcomeOfSteps(textLimit);
+  for (const step of steps) gathered.add(step);
   return {
     bytes: value['model'] === undefined ? bytes : withMembers(bytes, { model: JSON.stringify(model) }),
-    outcome: seen.outcome(),
+    outcome: gathered.outcome(),
     deltas: (): readonly ChatDelta[] => steps.filter(isChatDelta),
   };
 }
@@ -44,3 +48,26 @@ function rename(data: Buffer, { message }: Fields, model: string): Buffer {
   const renamed = withMembers(data.subarray(found.valueStart, found.end), { model: JSON.stringify(model) });
   return asBuffer(withMembers(data, { message: asBuffer(renamed).toString('utf8') }));
 }
+
+/** Dialect of callers that send Anthropic's messages. */
+export const MESSAGES_IN: InboundDialect = {
+  readRequest: readMessagesRequest,
+  writer: createEventWriter,
+  whole: wholeMessage,
+};
+
+/** Dialect of messages upstreams, for callers of other dialects. */
+export function messagesOut(form: MessagesForm): OutboundDialect {
+  return {
+    writeRequest: (chat, losses) => writeMessagesRequest(chat, losses, form),
+    reader: createEventReader,
+    stepsOf: stepsOfMessage,
+  };
+}
+
+/**
+ * The request for an upstream of this dialect: with its model name, without gateway fields. All other values keep their
+ * bytes, `metadata` included: in this dialect it is a provider field.
+ */
+export const upstreamMessages = (request: ModelRequest, upstreamModel: string): Uint8Array =>
+  withMembers(request.bytes, { ...upstreamMembers(request), model: JSON.stringify(upstreamModel) });

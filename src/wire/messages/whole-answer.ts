@@ -2,8 +2,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerContext } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
-import { messageIdOf, NO_USAGE, stopFields } from './message.ts';
-import { usageFields } from './usage.ts';
+import { messageIdOf, NO_USAGE, stopFields, usageFields } from './message.ts';
 
 /** A content block that is still being built. */
 type Block =

@@ -2,8 +2,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import type { Fields } from '../json/fields.ts';
-import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields } from './message.ts';
-import { usageFields } from './usage.ts';
+import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields, usageFields } from './message.ts';
 
 /** Ping event. Keeps an idle connection open. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { Losses, OutputForm } from '../../domain/chat/neutral-chat.ts';
 import { type Fields, list } from '../json/fields.ts';
-import { ANSWER_TOOL } from './answer-tool.ts';
+import { ANSWER_TOOL } from './message.ts';
 import type { ModelFeatures } from './model-features.ts';
 
 /** Parts of a request that set the form of the answer. */

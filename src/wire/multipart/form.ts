@@ -1,6 +1,6 @@
 import type { Form, FormFile, FormPart } from '../../domain/inference/form.ts';
-import { invalidForm } from './fault.ts';
-import { boundaryOf, headersOf } from './headers.ts';
+import { boundaryOf, headersOf, invalidForm } from './headers.ts';
+import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 
 /** Most parts of one form. */
 const MAX_PARTS = 512;
@@ -142,4 +142,19 @@ export function withParts(
 function fieldPart(boundary: string, name: string, text: string): Uint8Array {
   const head = `--${boundary}${CRLF}Content-Disposition: form-data; name="${name}"${CRLF}${CRLF}`;
   return Buffer.from(`${head}${text}${CRLF}`);
+}
+
+/**
+ * A form for the upstream, in pieces to send in order. Sets the upstream's model name, even when the form has no model.
+ * Removes the gateway fields and `metadata`, which is a gateway field in forms. Other parts keep their bytes.
+ */
+export function upstreamForm(form: Form, upstreamModel: string): readonly Uint8Array[] {
+  const added = form.parts.some(({ name }) => name === 'model') ? {} : { model: upstreamModel };
+  return withParts(form, ({ name }) => changeOf(name, upstreamModel), added);
+}
+
+function changeOf(name: string, upstreamModel: string): string | null | undefined {
+  if (name === 'model') return upstreamModel;
+  const [member = ''] = name.split('[', 1);
+  return isGatewayField(member) || member === 'metadata' ? null : undefined;
 }

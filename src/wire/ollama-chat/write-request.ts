@@ -9,8 +9,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { type Fields, withoutNulls } from '../json/fields.ts';
-import { argumentsOf } from '../json/arguments.ts';
+import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';
 
 /** Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`. */

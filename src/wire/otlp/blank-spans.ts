@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { type JsonObject } from './json-text.ts';
-import { idOf } from './json-values.ts';
+import { idOf } from './decode-json.ts';
 import { cursorOver, type ProtoCursor, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 
 /**

@@ -1,24 +1,31 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
-import { type RawSpan, SPAN_KINDS } from '../../domain/traces/span.ts';
+import { type Attributes, type AttributeValue, type RawSpan, SPAN_KINDS } from '../../domain/traces/span.ts';
 import { type JsonObject, parseJson } from './json-text.ts';
-import { attributesOf, enumOf, idOf, messageOf, messagesOf, nanosOf, textOf } from './json-values.ts';
-import { type Allowance, allowanceOf, assertCount, spendMessage, spendSpan, undecodable } from './limits.ts';
-import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
+import {
+  type Allowance,
+  allowanceOf,
+  assertCount,
+  spendMessage,
+  spendSpan,
+  spendValue,
+  undecodable,
+} from './limits.ts';
+import { assertLink, assertSpan, eventTime, setAttribute, spanKindOf, spanStatusOf } from './span-rules.ts';
 import { textOrNull } from '../../domain/optional-text.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
 /**
  * Decodes an ExportTraceServiceRequest in JSON and passes its spans to `visit` in order. Accepts the variants in use:
- * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `wanted`, decodes only
+ * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `positions`, decodes only
  * the spans at these positions, from 0. Throws InvalidInput for an invalid request or span, and TooLarge above a limit.
  */
 export function visitJson(
   body: Uint8Array,
   limits: OtlpLimits,
   visit: (span: RawSpan, position: number) => void,
-  wanted: ReadonlySet<number> | null = null,
+  positions: ReadonlySet<number> | null = null,
 ): void {
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
@@ -33,7 +40,7 @@ export function visitJson(
       spendMessage(allowance);
       const scope = readInstrumentationScope(messageOf(scopeSpans['scope'], 'scope'), allowance);
       for (const span of messagesOf(scopeSpans['spans'], 'spans')) {
-        if (wanted === null || wanted.has(position))
+        if (positions === null || positions.has(position))
           visit(readSpan(span, position, resource, scope, allowance), position);
         position++;
       }
@@ -100,4 +107,134 @@ function readLink(link: JsonObject, spanIndex: number, allowance: Allowance): Ra
   const spanId = idOf(link['spanId'], 8, 'link.spanId');
   assertLink(traceId, spanId, spanIndex);
   return { traceId, spanId, attributes: attributesOf(link['attributes'], allowance) };
+}
+
+const NO_ATTRIBUTES: Attributes = Object.freeze({});
+const UNSIGNED = /^\d{1,20}$/;
+const INTEGER = /^-?\d{1,19}$/;
+const NON_FINITE: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  '-Infinity': Number.NEGATIVE_INFINITY,
+};
+
+/** List of messages. Empty when absent. `name` is the member name in errors. Throws InvalidInput. */
+function messagesOf(value: unknown, name: string): readonly JsonObject[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw undecodable(`${name} is not an array`);
+  const items: readonly unknown[] = value;
+  if (!items.every(isJsonObject)) throw undecodable(`${name} has an entry that is not an object`);
+  return items;
+}
+
+/** One message. Empty when absent. Throws InvalidInput. */
+function messageOf(value: unknown, name: string): JsonObject {
+  if (value === undefined || value === null) return {};
+  if (!isJsonObject(value)) throw undecodable(`${name} is not an object`);
+  return value;
+}
+
+/** Text, charged to the allowance. Empty when absent. Throws InvalidInput and TooLarge. */
+function textOf(value: unknown, name: string, allowance: Allowance): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw undecodable(`${name} is not a string`);
+  spendValue(allowance, Buffer.byteLength(value));
+  return value;
+}
+
+/**
+ * Id as lower-case hex. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text gives an id that
+ * `assertSpan` rejects. Throws InvalidInput when the value is not a string.
+ */
+export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
+  if (value === undefined || value === null || value === '') return '';
+  if (typeof value !== 'string') throw undecodable(`${name} is not a string`);
+  if (value.length === bytes * 2 && /^[0-9a-fA-F]+$/.test(value)) return value.toLowerCase();
+  return bytesOf(value)?.toHex() ?? '?';
+}
+
+/** Unix nanoseconds, from text or a number. 0 when absent. Throws InvalidInput. */
+function nanosOf(value: unknown, name: string): bigint {
+  if (value === undefined || value === null) return 0n;
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
+  if (typeof value === 'string' && UNSIGNED.test(value)) return BigInt(value);
+  throw undecodable(`${name} is not a number of nanoseconds`);
+}
+
+/** Number of an enum value, given as number or as name with a common prefix. -1 when the name is unknown. */
+function enumOf(value: unknown, prefix: string, names: readonly string[]): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'string') return -1;
+  return UNSIGNED.test(value) ? Number(value) : names.indexOf(value.replace(prefix, ''));
+}
+
+/** Attributes from a list. Skips entries that are not objects and keeps unexpected values, so that no span is lost. */
+function attributesOf(value: unknown, allowance: Allowance): Attributes {
+  if (value === undefined || value === null) return NO_ATTRIBUTES;
+  if (!Array.isArray(value)) throw undecodable('attributes is not an array');
+  assertCount(value.length, allowance.limits.attributes, 'attributes');
+  return keyValuesOf(value, allowance);
+}
+
+function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attributes {
+  const attributes: Record<string, AttributeValue> = {};
+  for (const entry of entries) {
+    if (!isJsonObject(entry)) continue;
+    const key = typeof entry['key'] === 'string' ? entry['key'] : '';
+    spendValue(allowance, Buffer.byteLength(key));
+    setAttribute(attributes, key, anyValueOf(entry['value'], allowance));
+  }
+  return attributes;
+}
+
+function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
+  if (value === undefined || value === null) return null;
+  if (!isJsonObject(value)) return unexpected(value, allowance);
+  const text = value['stringValue'];
+  if (typeof text === 'string') {
+    spendValue(allowance, Buffer.byteLength(text));
+    return text;
+  }
+  spendValue(allowance, 0);
+  if (value['boolValue'] !== undefined) return unexpected(value['boolValue'], allowance);
+  if (value['intValue'] !== undefined) return integerOf(value['intValue'], allowance);
+  if (value['doubleValue'] !== undefined) return doubleOf(value['doubleValue'], allowance);
+  if (isJsonObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
+  if (isJsonObject(value['kvlistValue'])) return keyValuesOf(listOf(value['kvlistValue']), allowance);
+  const base64 = value['bytesValue'];
+  if (typeof base64 === 'string') {
+    spendValue(allowance, base64.length);
+    return bytesOf(base64) ?? base64;
+  }
+  return Object.keys(value).length === 0 ? null : unexpected(value, allowance);
+}
+
+const listOf = ({ values }: JsonObject): readonly unknown[] => (Array.isArray(values) ? values : []);
+
+function integerOf(value: unknown, allowance: Allowance): AttributeValue {
+  if (typeof value !== 'string' || !INTEGER.test(value)) return unexpected(value, allowance);
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : BigInt(value);
+}
+
+function doubleOf(value: unknown, allowance: Allowance): AttributeValue {
+  if (typeof value !== 'string') return unexpected(value, allowance);
+  const number = NON_FINITE[value] ?? (value.trim() === '' ? Number.NaN : Number(value));
+  return Number.isNaN(number) && value !== 'NaN' ? unexpected(value, allowance) : number;
+}
+
+/** A value that does not match its declared type, kept as JSON. Every JSON value is a valid attribute value. */
+function unexpected(value: unknown, allowance: Allowance): AttributeValue {
+  if (typeof value === 'string') spendValue(allowance, Buffer.byteLength(value));
+  return value as AttributeValue;
+}
+
+function bytesOf(base64: string): Uint8Array | null {
+  try {
+    return Uint8Array.fromBase64(base64, { alphabet: /[-_]/.test(base64) ? 'base64url' : 'base64' });
+  } catch {
+    return null;
+  }
 }

@@ -19,7 +19,7 @@ type Link = RawSpan['links'][number];
 interface Reader extends ValueReader {
   readonly visit: (span: RawSpan, position: number) => void;
   /** Positions of the spans to decode. Null decodes all. */
-  readonly wanted: ReadonlySet<number> | null;
+  readonly positions: ReadonlySet<number> | null;
   /** Position of the next span, from 0. */
   position: number;
 }
@@ -31,16 +31,16 @@ const NO_LINKS: readonly Link[] = Object.freeze([]);
 
 /**
  * Decodes an ExportTraceServiceRequest in protobuf. Passes each span to `visit` as soon as it is decoded, in order, so
- * that its values can be freed early. With `wanted`, decodes only the spans at these positions, from 0. Throws
+ * that its values can be freed early. With `positions`, decodes only the spans at these positions, from 0. Throws
  * InvalidInput for an invalid request or span, and TooLarge above a limit, possibly after some spans.
  */
 export function visitProtobuf(
   body: Uint8Array,
   limits: OtlpLimits,
   visit: (span: RawSpan, position: number) => void,
-  wanted: ReadonlySet<number> | null = null,
+  positions: ReadonlySet<number> | null = null,
 ): void {
-  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), visit, wanted, position: 0 };
+  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), visit, positions, position: 0 };
   const end = reader.bytes.length;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
@@ -103,7 +103,7 @@ function readScopeSpans(reader: Reader, end: number, resource: Resource): void {
 }
 
 function visitSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): void {
-  if (reader.wanted === null || reader.wanted.has(reader.position))
+  if (reader.positions === null || reader.positions.has(reader.position))
     reader.visit(readSpan(reader, end, resource, scope), reader.position);
   else reader.at = end;
   reader.position++;

@@ -1,5 +1,15 @@
+import { type AttributeValue, SPAN_KINDS, type SpanKind, type SpanStatus } from '../../domain/traces/span.ts';
 import { InvalidInput } from '../../domain/errors.ts';
-import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../../domain/traces/span.ts';
+
+/** Sets an attribute. Safe for every key, `__proto__` included. A later value replaces an earlier one. */
+export function setAttribute(into: Record<string, AttributeValue>, key: string, value: AttributeValue): void {
+  if (key !== '__proto__') {
+    into[key] = value;
+    return;
+  }
+  // Assignment to `__proto__` would change the prototype.
+  Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+}
 
 const MAX_NS = 2n ** 63n - 1n;
 const NO_TRACE_ID = '0'.repeat(32);

@@ -83,19 +83,19 @@ function sessionOf(event: Fields): RealtimeNews {
  * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate by the size
  * of its text. Null when the event reports none.
  */
-function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, said: unknown): RealtimeNews | null {
+function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeNews | null {
   const seconds = number(usage?.['seconds']);
   if (seconds !== null && seconds >= 0)
     return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };
   if (usage === undefined || (usage['input_tokens'] === undefined && usage['output_tokens'] === undefined)) return null;
   const counts = [usage['input_tokens'], usage['output_tokens']];
   const isCounted = counts.every((one) => one === undefined || one === null || count(one) !== null);
-  return { kind: 'used', by, usage: (isCounted ? plausibleUsage(usageOf(usage)) : null) ?? estimateOf(said) };
+  return { kind: 'used', by, usage: (isCounted ? plausibleUsage(usageOf(usage)) : null) ?? estimateOf(spoken) };
 }
 
 /** As many tokens of input as of output: the size of the conversation before is unknown. */
-function estimateOf(said: unknown): Usage {
-  const tokens = promptTokens(said);
+function estimateOf(spoken: unknown): Usage {
+  const tokens = promptTokens(spoken);
   return { inputTokens: tokens, outputTokens: tokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 }
 

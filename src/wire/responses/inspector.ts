@@ -20,7 +20,7 @@ export class ResponseInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #names: PublicNames;
   readonly #reader: AnswerReader = createEventReader();
-  readonly #seen: OutcomeOfSteps;
+  readonly #gathered: OutcomeOfSteps;
   #typed: AnswerReader | null = null;
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
@@ -30,7 +30,7 @@ export class ResponseInspector implements StreamInspector {
 
   constructor(options: InspectorOptions) {
     this.#options = options;
-    this.#seen = new OutcomeOfSteps(options.textLimit);
+    this.#gathered = new OutcomeOfSteps(options.textLimit);
     const { model, idOf = (id) => id, previousId = null } = options;
     this.#names = { model, idOf, previousId };
   }
@@ -44,9 +44,13 @@ export class ResponseInspector implements StreamInspector {
   }
 
   outcome(): Outcome {
-    const seen = this.#seen.outcome();
+    const outcome = this.#gathered.outcome();
     const id = this.#responseId;
-    return { ...seen, responseId: id === null ? null : this.#names.idOf(id), failure: this.#failure ?? seen.failure };
+    return {
+      ...outcome,
+      responseId: id === null ? null : this.#names.idOf(id),
+      failure: this.#failure ?? outcome.failure,
+    };
   }
 
   inspect(event: Buffer): Buffer | null | Error {
@@ -72,7 +76,7 @@ export class ResponseInspector implements StreamInspector {
     this.#ended ||= isLast(value['type']);
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {
-      this.#seen.add(step);
+      this.#gathered.add(step);
       if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
     }
     const renamed = renamedEvent(data, response, this.#names);

@@ -1,12 +1,17 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
-import type { NativeDialect } from '../dialect.ts';
-import { parseJson, text } from '../json/fields.ts';
+import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
+import { object, parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
-import { errorOf, stepsOfResponse } from './read-answer.ts';
+import { createEventReader, errorOf, stepsOfResponse } from './read-answer.ts';
 import { renamedResponse } from './rename.ts';
 import { usageOfResponse } from './usage.ts';
+import { readResponseRequest } from './read-request.ts';
+import { ResponseWriter, wholeResponse } from './write-answer.ts';
+import { isOpenAiProof, writeResponseRequest } from './write-request.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { upstreamMembers, withMembers } from '../json/members.ts';
 
 /** Native dialect of the Responses API: complete and streamed responses, and compactions. */
 export const RESPONSES_FRAME: NativeDialect = {
@@ -17,10 +22,10 @@ export const RESPONSES_FRAME: NativeDialect = {
     if (error !== null) return { error };
     if (!isJsonObject(value) || !Array.isArray(value['output'])) return null;
     const steps = stepsOfResponse(value);
-    const seen = new OutcomeOfSteps(textLimit);
-    for (const step of steps) seen.add(step);
+    const gathered = new OutcomeOfSteps(textLimit);
+    for (const step of steps) gathered.add(step);
     const id = text(value['id']);
-    const outcome = seen.outcome();
+    const outcome = gathered.outcome();
     return {
       bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
       // A background response has not ended, so it has no finish reason and no usage yet.
@@ -35,3 +40,35 @@ export const RESPONSES_FRAME: NativeDialect = {
   },
   inspector: (options) => new ResponseInspector(options),
 };
+
+/** Dialect of callers that use OpenAI's Responses API. */
+export const RESPONSES_IN: InboundDialect = {
+  readRequest: readResponseRequest,
+  writer: (context) => new ResponseWriter(context),
+  whole: wholeResponse,
+};
+
+/** Dialect of Responses upstreams, for callers of other dialects. */
+export const RESPONSES_OUT: OutboundDialect = {
+  writeRequest: writeResponseRequest,
+  reader: createEventReader,
+  stepsOf: stepsOfResponse,
+};
+
+/** Whether an upstream of this dialect accepts an item. It can read only reasoning that it encrypted itself. */
+const isReadable = (value: unknown): boolean => {
+  const { type, encrypted_content: proof } = object(value);
+  return type !== 'reasoning' || isOpenAiProof(proof);
+};
+
+/**
+ * The request for the upstream: with its model name and ids, without gateway fields. All other values keep their bytes.
+ * Reasoning of other vendors is removed from a replaced `input`.
+ */
+export function upstreamResponseRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
+  const changes = upstreamMembers(request);
+  changes['model'] = JSON.stringify(upstreamModel);
+  const input = request.replaced?.['input'];
+  if (Array.isArray(input)) changes['input'] = JSON.stringify(input.filter(isReadable));
+  return withMembers(request.bytes, changes);
+}

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, type Fields, list, object, text } from '../json/fields.ts';
-import { withServiceTier } from '../json/service-tier.ts';
+import { withServiceTier } from '../../domain/chat/usage.ts';
 
 /** `usage` object of the Responses API. */
 export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {

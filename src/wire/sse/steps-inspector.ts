@@ -23,7 +23,7 @@ export class StepsInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #dialect: InspectedDialect;
   readonly #reader: AnswerReader;
-  readonly #seen: OutcomeOfSteps;
+  readonly #gathered: OutcomeOfSteps;
   #failure: Outcome['failure'] = null;
   /** Separate reader for `deltas`, because a reader keeps its position in the answer. Null until first use. */
   #typed: AnswerReader | null = null;
@@ -34,7 +34,7 @@ export class StepsInspector implements StreamInspector {
     this.#dialect = dialect;
     this.#options = options;
     this.#reader = dialect.reader();
-    this.#seen = new OutcomeOfSteps(options.textLimit);
+    this.#gathered = new OutcomeOfSteps(options.textLimit);
   }
 
   get hasBegun(): boolean {
@@ -42,11 +42,11 @@ export class StepsInspector implements StreamInspector {
   }
 
   get complete(): boolean {
-    return this.#seen.finishReason !== null;
+    return this.#gathered.finishReason !== null;
   }
 
   outcome(): Outcome {
-    return { ...this.#seen.outcome(), failure: this.#failure };
+    return { ...this.#gathered.outcome(), failure: this.#failure };
   }
 
   inspect(event: Buffer): Buffer | null | Error {
@@ -65,7 +65,7 @@ export class StepsInspector implements StreamInspector {
     }
     for (const step of this.#reader.read(value, nameOf(event))) {
       this.#hasBegun = true;
-      this.#seen.add(step);
+      this.#gathered.add(step);
       if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
     }
     const renamed = this.#dialect.rename(data, value, this.#options.model);

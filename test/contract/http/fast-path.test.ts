@@ -281,12 +281,7 @@ describe('the fast path', () => {
 
 describe('a slow client of the fast path', () => {
   it.each([
-    [
-      'for its body is answered 408',
-      { requestTimeout: 50, headersTimeout: 50 },
-      post('/hot', 'abc').slice(0, -1),
-      /^HTTP\/1\.1 408 /,
-    ],
+    ['for its body is answered 408', { smallBodyTimeout: 50 }, post('/hot', 'abc').slice(0, -1), /^HTTP\/1\.1 408 /],
     ['for its first request is closed', { headersTimeout: 50 }, '', /^$/],
     [
       'for its head is answered 408',

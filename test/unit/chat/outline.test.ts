@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outlineOf } from '../../../src/wire/json/outline.ts';
+import { outlineOf } from '../../../src/wire/json/members.ts';
 
 const outline = (json: string): unknown => outlineOf(Buffer.from(json), 'data');
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { VERSION } from '../../../src/domain/version.ts';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
-import { upstreamRequest } from '../../../src/wire/chat-completions/request.ts';
+import { upstreamRequest } from '../../../src/wire/chat-completions/native.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { aModelRequest } from '../../support/chat.ts';
 

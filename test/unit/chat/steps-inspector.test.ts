@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
 import { errorOf } from '../../../src/wire/chat-completions/answer.ts';
 import { StepsInspector } from '../../../src/wire/sse/steps-inspector.ts';
 

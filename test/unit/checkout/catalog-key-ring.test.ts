@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import type { Checkout } from '../../../src/domain/checkout/checkout.ts';
-import { createCatalogKeyRing } from '../../../src/gateway/keys/create-catalog-key-ring.ts';
+import { createCatalogKeyRing } from '../../../src/gateway/keys/catalog-key-ring.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const KEY = 'ck-0123456789';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
-import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
-import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
 import { dialectSuite } from './dialect-suite.ts';
 
 const OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });

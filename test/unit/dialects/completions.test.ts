@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { completionsOut } from '../../../src/wire/completions/outbound.ts';
+import { completionsOut } from '../../../src/wire/completions/native.ts';
 import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
 
 const OUT = completionsOut({ maxTokens: null });

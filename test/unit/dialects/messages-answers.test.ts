@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import type { AnswerContext } from '../../../src/wire/dialect.ts';
-import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
+import { MESSAGES_IN, messagesOut } from '../../../src/wire/messages/native.ts';
 import { errorOf } from '../../../src/wire/messages/answer.ts';
-import { messagesOut } from '../../../src/wire/messages/outbound.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });
 const ABOUT: AnswerContext = {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
-import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
-import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
 import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
-import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
-import { messagesOut } from '../../../src/wire/messages/outbound.ts';
+import { MESSAGES_IN, messagesOut } from '../../../src/wire/messages/native.ts';
 import { stepsOfRun } from '../../../src/wire/translate.ts';
 import { joined, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';

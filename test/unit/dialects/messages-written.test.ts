@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
-import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
-import { messagesOut } from '../../../src/wire/messages/outbound.ts';
+import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/native.ts';
+import { messagesOut } from '../../../src/wire/messages/native.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });
 const NEWER = 'claude-opus-4-8';

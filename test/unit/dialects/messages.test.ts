@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
-import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
-import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
-import { messagesOut } from '../../../src/wire/messages/outbound.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
+import { MESSAGES_IN, messagesOut } from '../../../src/wire/messages/native.ts';
 import { dialectSuite } from './dialect-suite.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });

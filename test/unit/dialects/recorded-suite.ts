@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
-import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
+import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/native.ts';
 import type { OutboundDialect } from '../../../src/wire/dialect.ts';
 import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';

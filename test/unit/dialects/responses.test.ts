@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Losses as LossList, Losses } from '../../../src/domain/chat/neutral-chat.ts';
-import { RESPONSES_IN } from '../../../src/wire/responses/inbound.ts';
-import { RESPONSES_OUT } from '../../../src/wire/responses/outbound.ts';
-import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
-import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { RESPONSES_IN, RESPONSES_OUT } from '../../../src/wire/responses/native.ts';
+import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
 import { dialectSuite } from './dialect-suite.ts';
 
 dialectSuite('responses', { inbound: RESPONSES_IN, outbound: RESPONSES_OUT, kinds: { reasoning: true, proofs: true } });

@@ -5,7 +5,7 @@ import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS } from '../../../src/domain/i
 import { createDemo } from '../../../src/providers/demo/demo.ts';
 import type { NativeProvider } from '../../../src/providers/http-provider.ts';
 import { withTranslation } from '../../../src/providers/translating.ts';
-import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
 import { aDeployment, aModelRequest } from '../../support/chat.ts';
 
 /** A provider with chat completions only. */

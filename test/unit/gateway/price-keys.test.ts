@@ -4,7 +4,7 @@ import type { Outcome, Usage } from '../../../src/domain/chat/chat.ts';
 import { usdText } from '../../../src/domain/money.ts';
 import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { factsOf } from '../../../src/wire/chat-completions/answer.ts';
-import { usageOf as messageUsageOf } from '../../../src/wire/messages/usage.ts';
+import { usageOf as messageUsageOf } from '../../../src/wire/messages/message.ts';
 import { usageOfResponse } from '../../../src/wire/responses/usage.ts';
 import { stepsOfResponse } from '../../../src/wire/responses/read-answer.ts';
 import { createContentReader } from '../../../src/wire/generate-content/answer.ts';

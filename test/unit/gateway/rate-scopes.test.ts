@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rateScopesOf } from '../../../src/gateway/admission/rate-scopes.ts';
+import { rateScopesOf } from '../../../src/gateway/admission/rate-limits.ts';
 import { aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { throttled, throttleOf, throttlePart, withoutBudget } from '../../../src/domain/keys/budget-throttle.ts';
 import type { Usd } from '../../../src/domain/money.ts';
-import { batchScopesOf } from '../../../src/gateway/admission/batch-limits.ts';
 import { createBudgets } from '../../../src/gateway/admission/budgets.ts';
-import { rateScopesOf } from '../../../src/gateway/admission/rate-scopes.ts';
+import { batchScopesOf, rateScopesOf } from '../../../src/gateway/admission/rate-limits.ts';
 import { anAdmission } from '../../support/admission.ts';
 import { aCaller, aDeployment, aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';

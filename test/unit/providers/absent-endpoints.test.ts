@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAbsentEndpoints } from '../../../src/providers/absent-endpoints.ts';
+import { createAbsentEndpoints } from '../../../src/providers/translating.ts';
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../../../src/domain/errors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import { ResponseWriter } from '../../../src/wire/responses/write-answer.ts';
-import { RESPONSES_IN } from '../../../src/wire/responses/inbound.ts';
+import { RESPONSES_IN } from '../../../src/wire/responses/native.ts';
 
 const BODY = {
   model: 'public',

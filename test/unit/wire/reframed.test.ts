@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HttpFailure } from '../../../src/domain/http.ts';
-import { crc32 } from '../../../src/wire/aws-event-stream/crc32.ts';
+import { crc32 } from '../../../src/wire/aws-event-stream/messages.ts';
 import { createMessageReframer } from '../../../src/wire/aws-event-stream/events.ts';
 import { createLineReframer } from '../../../src/wire/ndjson.ts';
 import { type Reframer, reframed } from '../../../src/wire/sse/reframed.ts';

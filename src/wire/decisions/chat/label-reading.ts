@@ -2,7 +2,7 @@ import type { Evidence } from '../../../domain/decisions/decision.ts';
 import { normalised } from '../../../domain/decisions/distribution.ts';
 import { list, number, object, text } from '../../json/fields.ts';
 
-/** Alternatives of a token that are asked for: the most that OpenAI's protocol allows. */
+/** Requested alternatives of a token: the maximum that OpenAI's protocol allows. */
 export const TOP_LOGPROBS = 20;
 /** Least sum of the label probabilities. Below it the model answered something else. */
 const LEAST_MASS = 0.5;

@@ -76,9 +76,10 @@ export function labelMessages(
 /** The question and its rules as text. */
 export function questionText(question: LabelledQuestion): string {
   const { name, instructions } = question;
-  const asked = instructions === null ? '' : instructionsText(instructions);
+  const instructed = instructions === null ? '' : instructionsText(instructions);
   const text =
-    [name === null ? '' : `Question: ${name}`, asked].filter(Boolean).join('\n') || 'Question: which label applies?';
+    [name === null ? '' : `Question: ${name}`, instructed].filter(Boolean).join('\n') ||
+    'Question: which label applies?';
   return text;
 }
 

@@ -4,7 +4,7 @@ import { list, object } from '../../json/fields.ts';
 
 /** Least share of the votes that must name a label. */
 const LEAST_SHARE = 0.5;
-/** Votes that every label has before the first: no label has the probability 0 because few were asked. */
+/** Votes that every label has before the first: no label has the probability 0 because there are few votes. */
 const PRIOR = 0.5;
 
 /** Index of the label that a chat completion names; null for another text. */

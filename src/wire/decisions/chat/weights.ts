@@ -13,12 +13,12 @@ const labelKeyOf = (index: number): string => `l${index}`;
 
 /** Messages that ask for a weight for every label of every question, as one JSON object. */
 export function weightMessages(input: DecisionInput, questions: readonly LabelledQuestion[]): readonly PromptMessage[] {
-  const asked = questions.map((question, index) => {
+  const questionTexts = questions.map((question, index) => {
     const labels = optionLines(question).map((line, label) => `${labelKeyOf(label)}: ${line}`);
     return [keyOf(index), questionText(question), `Labels:\n${labels.join('\n')}`].join('\n');
   });
   const form = `The JSON object has a member for each question (${keyOf(0)}${questions.length > 1 ? ` to ${keyOf(questions.length - 1)}` : ''}). Each member is an object with a number for each of its labels.`;
-  return messagesFor(SYSTEM, input, [...asked, form].join('\n\n'));
+  return messagesFor(SYSTEM, input, [...questionTexts, form].join('\n\n'));
 }
 
 /** JSON Schema of the answer to `weightMessages`. */
@@ -58,8 +58,10 @@ export function weightsIn(answer: unknown): Fields | null {
 /** Answers of the weights. A question without a usable weight for every label is a refusal. */
 export function weightedAnswers(weights: Fields, questions: readonly LabelledQuestion[]): readonly Answer[] {
   return questions.map((question, index) => {
-    const given = object(weights[keyOf(index)]);
-    const values = Array.from({ length: labelCount(question) }, (_unused, label) => number(given[labelKeyOf(label)]));
+    const labelWeights = object(weights[keyOf(index)]);
+    const values = Array.from({ length: labelCount(question) }, (_unused, label) =>
+      number(labelWeights[labelKeyOf(label)]),
+    );
     const usable = values.flatMap((value) => (value === null || value < 0 ? [] : [value]));
     const probabilities = usable.length === values.length ? normalised(usable) : null;
     if (probabilities === null) return { kind: 'refusal' };

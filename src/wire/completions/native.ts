@@ -1,11 +1,13 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import { type Losses, type NeutralChat } from '../../domain/chat/neutral-chat.ts';
+import type { Losses, NeutralChat } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { noteUnsupportedMembers, readSampling } from '../chat-completions/read-request.ts';
-import { usageObject } from '../chat-completions/usage.ts';
-import type { AnswerContext, AnswerWriter, InboundDialect } from '../dialect.ts';
+import { usageObject } from '../chat-completions/write-answer.ts';
+import type { AnswerContext, AnswerWriter, InboundDialect, OutboundDialect } from '../dialect.ts';
 import { malformed } from '../malformed.ts';
+import { chatCompletionsOut } from '../chat-completions/native.ts';
+import { type CompletionForm, writeCompletion } from './write-request.ts';
 
 const READ = new Set([
   'model',
@@ -81,3 +83,9 @@ function wholeCompletion(steps: readonly AnswerStep[], context: AnswerContext): 
     ...(counted === undefined ? {} : { usage: usageObject(counted.usage) }),
   };
 }
+
+/** Dialect of text-completion upstreams, for chat callers. The chat-completions reader also reads their answers. */
+export const completionsOut = (form: CompletionForm): OutboundDialect => ({
+  ...chatCompletionsOut({ maxTokensMember: 'max_tokens' }),
+  writeRequest: (chat, losses) => writeCompletion(chat, losses, form),
+});
