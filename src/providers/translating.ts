@@ -8,7 +8,7 @@ import { evictOldest } from '../domain/evict-oldest.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { AnswerContext, InboundDialect, OutboundDialect } from '../wire/dialect.ts';
 import { INBOUND } from '../wire/dialects.ts';
-import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
+import { wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { translatedStream } from '../wire/translate.ts';
 import type { TokenCounter } from './counting.ts';
@@ -197,11 +197,14 @@ async function translatedAnswer(
   const head = { status: exchange.status, headers: exchange.headers };
   if (exchange.streaming) {
     const writer = inbound.writer(context);
-    return streamedExchange(head, translatedStream(exchange.bytes, outbound.reader(), writer, { failed }), {
+    return {
+      ...head,
+      streaming: true,
+      bytes: translatedStream(exchange.bytes, outbound.reader(), writer, { failed }),
       outcome: () => withPublicId(exchange.outcome(), request),
       deltas: () => exchange.deltas(),
       pieces: () => exchange.pieces?.() ?? 0,
-    });
+    };
   }
   const bytes = await collect(exchange.bytes, Number.POSITIVE_INFINITY);
   const steps = outbound.stepsOf(parseJson(bytes ?? new Uint8Array()));

@@ -9,20 +9,14 @@ type Head = Pick<Exchange, 'status' | 'headers'>;
 
 /** Exchange of a streamed answer that has begun. The inspector gives its deltas and its outcome. */
 export function relayedExchange(head: Head, stream: ByteStream, inspector: StreamInspector): Exchange {
-  return streamedExchange(head, stream, {
+  return {
+    ...head,
+    streaming: true,
+    bytes: stream,
     deltas: () => streamedDeltas(stream, inspector),
     outcome: () => inspector.outcome(),
     pieces: () => inspector.pieces ?? 0,
-  });
-}
-
-/** Exchange of a streamed answer whose deltas and outcome do not come from these bytes. */
-export function streamedExchange(
-  head: Head,
-  bytes: ByteStream,
-  facts: Pick<Exchange, 'deltas' | 'outcome' | 'pieces'>,
-): Exchange {
-  return { ...head, streaming: true, bytes, ...facts };
+  };
 }
 
 /** Exchange of a complete answer. */

@@ -18,7 +18,7 @@ import { proxyError } from '../http/dialect-errors.ts';
 import { statusOf } from '../../errors.ts';
 import { callTermsOf } from './terms.ts';
 import { bringsForm, formFields, formOf } from '../http/form.ts';
-import { COMMENT_LINE } from '../http/heartbeat.ts';
+import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { rateLimitName, standingHeaders, pushKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseInPart, fullyParsed } from '../http/json-body.ts';

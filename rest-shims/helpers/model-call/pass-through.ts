@@ -11,7 +11,7 @@ import { VERSION } from '../../../src/domain/version.ts';
 import { withMembers } from '../../../src/wire/json/members.ts';
 import { readForm } from '../../../src/wire/multipart/form.ts';
 import { bringsForm, formFields } from '../http/form.ts';
-import { COMMENT_LINE } from '../http/heartbeat.ts';
+import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { parseValue } from '../http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from '../http/route.ts';
 import { ownLabels } from './labels.ts';

@@ -1,15 +1,17 @@
 import type { Caller } from '../../domain/caller.ts';
-import type { Outcome } from '../../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock, Ids } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Usd } from '../../domain/money.ts';
-import type { CallRecorder } from '../gateway.ts';
+import type { CallRecorder, GatewayCall } from '../gateway.ts';
 import { isOfGuardrail } from '../guardrails/guarding.ts';
 import { guardrailSpans } from '../guardrails/guardrail-spans.ts';
 import type { HealthWatch, WatchedCall } from '../routing/health.ts';
 import { maskedForRecord } from './recorded-texts.ts';
 import { type Accounted, type ClosedCall, type Guarded, recordOf } from './record.ts';
+import type { ByteStream } from '../../domain/bytes.ts';
+import { ReaderStalled } from '../../domain/http.ts';
 
 /** Gateway parts that a call account uses. */
 export interface AccountTools {
@@ -162,4 +164,94 @@ export function openCallAccount(
       watched?.ended(recordedEnd === 'failed' && !isOfGuardrail(failure) ? failure : null);
     },
   };
+}
+
+/** Settles a call; only the first use has an effect. */
+type Settle = (end: 'completed' | 'failed' | 'abandoned', failure?: unknown) => void;
+
+/** A call that settles at the end of its body, however the body is read. */
+export function settledCall(
+  facts: Omit<GatewayCall, 'deltas' | 'bytes' | 'consume' | 'translated'>,
+  answer: Pick<Exchange, 'bytes' | 'deltas'>,
+  settle: Settle,
+): GatewayCall {
+  return {
+    ...facts,
+    deltas: () => settlingSteps(answer.deltas(), settle),
+    bytes: () => settlingBytes(answer.bytes, settle),
+    async consume(use) {
+      try {
+        const result = await use(answer.bytes);
+        settle('completed');
+        return result;
+      } catch (failure) {
+        settle('failed', failure);
+        throw failure;
+      }
+    },
+    translated: (translate) => settledCall(facts, { ...answer, bytes: translate(answer.bytes) }, settle),
+  };
+}
+
+/** Settles after the last byte is forwarded, so that the client does not wait for it. */
+function settlingBytes(source: ByteStream, settle: Settle): ByteStream {
+  return {
+    pipe(sink) {
+      source.pipe({
+        chunk: (bytes) => sink.chunk(bytes),
+        done() {
+          sink.done();
+          settle('completed');
+        },
+        fail(error) {
+          sink.fail(error);
+          // The transport closes the connection of a caller that does not read.
+          settle(error instanceof ReaderStalled ? 'abandoned' : 'failed', error);
+        },
+      });
+    },
+    resume: () => source.resume(),
+    cancel(failure) {
+      source.cancel(failure);
+      if (failure === undefined) settle('abandoned');
+      else settle('failed', failure);
+    },
+  };
+}
+
+/** Deltas of an answer. A failure is the last delta, not an exception. */
+function settlingSteps(deltas: AsyncIterableIterator<ChatDelta>, settle: Settle): AsyncIterableIterator<ChatDelta> {
+  let over = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (over) return { done: true, value: undefined };
+      try {
+        const step = await deltas.next();
+        if (step.done) {
+          over = true;
+          settle('completed');
+        }
+        return step;
+      } catch (failure) {
+        over = true;
+        settle('failed', failure);
+        return { done: false, value: failureDelta(failure) };
+      }
+    },
+    async return() {
+      over = true;
+      settle('abandoned');
+      await deltas.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+function failureDelta(failure: unknown): ChatDelta {
+  return failure instanceof DomainError
+    ? { kind: 'failure', code: failure.code, message: failure.message }
+    : { kind: 'failure', code: 'INTERNAL', message: 'Internal server error' };
 }

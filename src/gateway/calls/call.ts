@@ -10,11 +10,10 @@ import { addUsd, type Usd } from '../../domain/money.ts';
 import { chargedOf } from '../admission/budget-charges.ts';
 import type { Budgets, Estimated } from '../admission/budgets.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
-import { type AccountTools, type CallTarget, openCallAccount } from '../accounting/call-account.ts';
+import { type AccountTools, type CallTarget, openCallAccount, settledCall } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { Accounted, Guarded } from '../accounting/record.ts';
-import { settledCall } from '../accounting/settlement.ts';
 import type { CallLimits, Limited } from '../admission/rate-limits.ts';
 
 /** Parts of the gateway that a call uses. */

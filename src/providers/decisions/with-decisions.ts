@@ -9,7 +9,7 @@ import { answersToAll, fitted } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
-import { DECISIONS, type Endpoint, SYSTEM_ONE } from '../../domain/inference/endpoint.ts';
+import { DECISIONS, SYSTEM_ONE } from '../../domain/inference/endpoint.ts';
 import { isImageAddress, readAttachments } from '../../wire/decisions/attachments.ts';
 import { writeNamedMapAnswer } from '../../wire/decisions/named-map-answer.ts';
 import { readNamedMap } from '../../wire/decisions/named-map-request.ts';
@@ -46,19 +46,19 @@ export function withChatDecider(nativeOf: DeciderOf, chat: Provider, clock: Cloc
   };
 }
 
-/** Format of the decisions of an endpoint; null for another endpoint. */
-function decisionFormatOf({ path }: Pick<Endpoint, 'path'>): DecisionFormat | null {
-  if (path === DECISIONS.path) return 'standard';
-  return path === SYSTEM_ONE.path ? 'named-map' : null;
-}
+/** Formats of decisions, by the path of their endpoint. */
+const FORMATS: ReadonlyMap<string, DecisionFormat> = new Map([
+  [DECISIONS.path, 'standard'],
+  [SYSTEM_ONE.path, 'named-map'],
+]);
 
 /** The provider with decisions. All other calls are its own. */
 export function withDecisions(provider: Provider, deciderOf: DeciderOf, temperatures: Temperatures): Provider {
   return {
     ...provider,
     send(deployment, request, signal) {
-      const format = decisionFormatOf(request.endpoint);
-      if (format === null) return provider.send(deployment, request, signal);
+      const format = FORMATS.get(request.endpoint.path);
+      if (format === undefined) return provider.send(deployment, request, signal);
       return decided({ deployment, request, format, decider: deciderOf(deployment), signal, temperatures });
     },
   };

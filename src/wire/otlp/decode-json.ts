@@ -6,12 +6,17 @@ import {
   type Allowance,
   allowanceOf,
   assertCount,
+  assertLink,
+  assertSpan,
+  eventTime,
+  setAttribute,
+  spanKindOf,
+  spanStatusOf,
   spendMessage,
   spendSpan,
   spendValue,
   undecodable,
-} from './limits.ts';
-import { assertLink, assertSpan, eventTime, setAttribute, spanKindOf, spanStatusOf } from './span-rules.ts';
+} from './span-rules.ts';
 import { textOrNull } from '../../domain/optional-text.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];

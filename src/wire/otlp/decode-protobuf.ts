@@ -1,9 +1,19 @@
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import type { Attributes, AttributeValue, RawSpan } from '../../domain/traces/span.ts';
-import { allowanceOf, assertCount, grantNodesOfSpans, spendMessage, spendSpan } from './limits.ts';
+import {
+  allowanceOf,
+  assertCount,
+  assertLink,
+  assertSpan,
+  eventTime,
+  grantNodesOfSpans,
+  spanKindOf,
+  spanStatusOf,
+  spendMessage,
+  spendSpan,
+} from './span-rules.ts';
 import { cursorOver, readFixed64, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 import { nextTag, readAttribute, readString, type ValueReader } from './protobuf-values.ts';
-import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
 import { textOrNull } from '../../domain/optional-text.ts';
 
 /*

@@ -4,7 +4,7 @@ import type { RawSpan } from '../../domain/traces/span.ts';
 import { otlpMediaType } from './answer.ts';
 import { visitJson } from './decode-json.ts';
 import { visitProtobuf } from './decode-protobuf.ts';
-import { NO_LIMITS } from './limits.ts';
+import { NO_LIMITS } from './span-rules.ts';
 
 /** Encoding of an export. */
 type Format = 'protobuf' | 'json';

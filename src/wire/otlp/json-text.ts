@@ -1,4 +1,4 @@
-import { type Allowance, assertDepth, assertNodes, grantNodesOfSpans, spendNode, undecodable } from './limits.ts';
+import { type Allowance, assertDepth, assertNodes, grantNodesOfSpans, spendNode, undecodable } from './span-rules.ts';
 
 /** JSON object with unvalidated members. */
 export interface JsonObject {

@@ -1,6 +1,5 @@
 import type { Attributes, AttributeValue } from '../../domain/traces/span.ts';
-import { setAttribute } from './span-rules.ts';
-import { type Allowance, assertCount, assertDepth, spendNode, spendValue } from './limits.ts';
+import { type Allowance, assertCount, assertDepth, setAttribute, spendNode, spendValue } from './span-rules.ts';
 import { type ProtoCursor, readDouble, readInt64, readLength, readVarint, skipField } from './protobuf.ts';
 import { readInterned } from './text-cache.ts';
 

@@ -1,4 +1,4 @@
-import { undecodable } from './limits.ts';
+import { undecodable } from './span-rules.ts';
 
 /** Buffer with its internal slice methods. `toString` spends as long on argument checks as on decoding a short text. */
 interface SliceBuffer extends Buffer {

@@ -6,7 +6,7 @@ import { STALLED_MS, writeAnswer } from '../../../rest-shims/helpers/http/answer
 import type { HttpAnswer } from '../../../rest-shims/helpers/http/route.ts';
 import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
 import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/accounting/settlement.ts';
+import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
 
 /** A source of bytes that the test pushes. */
 function handSource() {

@@ -4,7 +4,7 @@ import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
 import { Unavailable, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { ReaderStalled } from '../../../src/domain/http.ts';
 import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/accounting/settlement.ts';
+import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
 
 async function* noSteps(): AsyncGenerator<ChatDelta, undefined> {}
 

@@ -9,7 +9,7 @@ import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstre
 import { fieldsOf, readForm } from '../../../src/wire/multipart/form.ts';
 import { aCaller, aDeployment } from '../../support/chat.ts';
 import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/accounting/settlement.ts';
+import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
 
 const DEPLOYMENT = aDeployment();
 const FILE: UpstreamObject = {
