@@ -3,7 +3,7 @@ import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
 
 /** Watches a stream for idle time. */
-export interface Heartbeat {
+interface Heartbeat {
   /** Called for every chunk of the stream. */
   recordActivity(): void;
   stop(): void;
@@ -16,7 +16,7 @@ export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
  * Calls `beat` after `ms` without a chunk, with a delay of at most half of `ms`, because proxies close idle
  * connections. The check runs each half interval, so that a chunk sets one flag only.
  */
-export function startHeartbeat(ms: number, beat: () => void): Heartbeat {
+function startHeartbeat(ms: number, beat: () => void): Heartbeat {
   let idleHalves = 0;
   const timer = setInterval(() => {
     idleHalves += 1;

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { type ByteStream, bytesOf } from '../../../src/domain/bytes.ts';
+import type { DecisionRequest } from '../../../src/domain/decisions/decision.ts';
+import type { HttpCallOptions, HttpClient } from '../../../src/domain/http.ts';
+import { createImageInliner } from '../../../src/providers/decisions/inline-images.ts';
+
+const URL = 'https://images.example/a.png';
+const DECISION = { input: 'Look.', images: [URL] } as unknown as DecisionRequest;
+const RULES = { mostBytes: null } as never;
+
+/** A client whose only answer is an image with this body. */
+const clientWith = (bodyOf: (options: HttpCallOptions) => ByteStream): HttpClient =>
+  ({
+    send: (_method: string, _url: string, _headers: object, _body: object, options: HttpCallOptions) =>
+      Promise.resolve({ status: 200, headers: { 'content-type': 'image/png' }, body: bodyOf(options) }),
+  }) as unknown as HttpClient;
+
+const inlined = (client: HttpClient, signal: AbortSignal, wholeMs?: number): Promise<DecisionRequest> =>
+  createImageInliner(client, wholeMs)(DECISION, RULES, { request: {}, signal } as never);
+
+/** A body that never ends by itself. Its error is the reason of the signal of its call, as in the HTTP client. */
+const endless = ({ signal }: HttpCallOptions): ByteStream => ({
+  pipe(sink) {
+    signal.addEventListener('abort', () => sink.fail(signal.reason as Error), { once: true });
+    if (signal.aborted) sink.fail(signal.reason as Error);
+  },
+  resume() {},
+  cancel() {},
+});
+
+it('replaces an address by the content of the image', async () => {
+  const client = clientWith(() => bytesOf(Buffer.from('pixels')));
+  expect(await inlined(client, new AbortController().signal)).toEqual({
+    input: 'Look.',
+    images: ['data:image/png;base64,cGl4ZWxz'],
+  });
+});
+
+it('refuses an image that is not complete at its deadline', async () => {
+  await expect(inlined(clientWith(endless), new AbortController().signal, 1)).rejects.toThrow(
+    'litellm.BadRequestError: Error: Unable to fetch image from URL. It must be a public http(s) address that answers with an image.',
+  );
+});
+
+it('ends with the reason of a caller who leaves', async () => {
+  const reason = new Error('The caller left.');
+  await expect(inlined(clientWith(endless), AbortSignal.abort(reason))).rejects.toBe(reason);
+});
