@@ -34,7 +34,7 @@ import type {
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
-import type { TracingKeyRing } from '../../src/gateway/keys/tracing-key-ring.ts';
+import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
@@ -312,7 +312,7 @@ export interface LensPlatform {
     keyof LensRowStores | 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces' | 'writable'
   >;
   /** Evicts tracing keys from memory. */
-  readonly tracingKeyRing: Pick<TracingKeyRing, 'evictTracingKey'>;
+  readonly tracingKeyRing: Pick<CredentialRing, 'evictTracingKey'>;
   /** Whether a token is that of the trace service of the operator; null without one. */
   readonly isLensService: ((token: string) => boolean) | null;
   /** Base address of this process, without a trailing slash. */

@@ -14,7 +14,7 @@ import { changeNotifier } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import type { KeyRing } from '../gateway/keys/key-ring.ts';
 import type { LabelBudgets } from '../gateway/admission/label-budgets.ts';
-import type { TracingKeyRing } from '../gateway/keys/tracing-key-ring.ts';
+import type { CredentialRing } from '../gateway/keys/credential-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { TeamLogging } from '../recording/team-logging.ts';
 import { type CacheChanges, createCacheChanges } from '../runtime/cache-changes.ts';
@@ -74,7 +74,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
 }
 
 /** The same ring; what is evicted because of a change in this process is announced. */
-export const announcingKeys = (ring: TracingKeyRing, { announce }: ChangeAnnouncer): TracingKeyRing => ({
+export const announcingKeys = (ring: CredentialRing, { announce }: ChangeAnnouncer): CredentialRing => ({
   ...ring,
   evict(...keys) {
     ring.evict(...keys);
@@ -101,7 +101,7 @@ export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: Change
 
 /** Caches of rows. These rings do not announce changes. */
 interface Caches {
-  readonly keyRing: TracingKeyRing;
+  readonly keyRing: CredentialRing;
   readonly catalogKeys: CatalogKeyRing;
   readonly labelBudgets: LabelBudgets;
   readonly deployments: Pick<DeploymentRegistry, 'refresh'>;

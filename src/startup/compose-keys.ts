@@ -10,9 +10,8 @@ import type { CountedBudgets } from '../gateway/admission/counted-limits.ts';
 import { createOwnedKeys } from '../gateway/keys/owned-keys.ts';
 import { createSessionKeys } from '../gateway/keys/session-keys.ts';
 import { createTokenKeys } from '../gateway/keys/token-keys.ts';
-import { type TokenAcceptance, withTokens } from '../gateway/keys/token-ring.ts';
+import { createCredentialRing, type CredentialRing, type TokenAcceptance } from '../gateway/keys/credential-ring.ts';
 import { createVerifiedTokens } from '../domain/identity/verified-tokens.ts';
-import { type TracingKeyRing, withTracingKeys } from '../gateway/keys/tracing-key-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createStripe } from '../providers/stripe/stripe.ts';
 import { unblockedPause, systemClock } from '../runtime/clock.ts';
@@ -28,7 +27,7 @@ type NetworkOf = ReturnType<typeof createClientNetworks>;
 
 /** The key ring of the gateway, and the watch that ends live feeds of invalid keys. */
 export interface Keys {
-  readonly keyRing: TracingKeyRing;
+  readonly keyRing: CredentialRing;
   readonly callerWatch: CallerWatch;
   readonly networkOf: NetworkOf;
 }
@@ -86,8 +85,7 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
     mapped: acceptance !== null && acceptance.rules.keyField !== null,
     pause: unblockedPause,
   });
-  const signedTokens = withTokens(virtualKeys, { ...common, acceptance, tokens });
-  const keyRing = withTracingKeys(signedTokens, { ...common, store: stores.tracingKeys });
+  const keyRing = createCredentialRing(virtualKeys, { ...common, acceptance, tokens, tracingKeys: stores.tracingKeys });
   const callerWatch = createCallerWatch(keyRing);
   keyRing.onChange(callerWatch.check);
   return { keyRing, callerWatch, networkOf };
