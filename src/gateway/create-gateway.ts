@@ -228,10 +228,10 @@ export function createGateway(
   }
 
   /** A request for another model than it names, and its route; null where the key may not call that model or it has no route. */
-  async function located(caller: Caller, asked: ModelRequest, model: string) {
+  async function located(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
-      const other = { ...asked, model, credentials: null };
+      const other = { ...original, model, credentials: null };
       const named = caller.key === null ? other : withoutAlias(caller.key, other);
       const request = named.labels === undefined ? named : await placedRequest(caller, named);
       return { request, route: routeFor(caller, request) };
@@ -276,8 +276,8 @@ export function createGateway(
     deployments: () => deployments.current(),
     healthOf: (deploymentId) => health.of(deploymentId),
     cooldownMs: cooldowns.remainingMs,
-    async admit(caller, asked) {
-      const named = caller.key === null ? asked : requestOfKey(caller.key, asked);
+    async admit(caller, received) {
+      const named = caller.key === null ? received : requestOfKey(caller.key, received);
       const first = { request: named, route: await freshRouteFor(caller, named) };
       const { request, route } = await affordableModel(budgets, caller.key, first, (model) =>
         located(caller, named, model),
@@ -287,11 +287,11 @@ export function createGateway(
       await budgets.check(caller, at);
     },
     admitKey: async (caller) => budgets.checkKey(caller),
-    async call(caller, asked, signal) {
+    async call(caller, received, signal) {
       const { key } = caller;
-      const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
+      const includeUsage = received.includeUsage || (options.alwaysStreamUsage && received.stream);
       const named: ModelRequest = {
-        ...(key === null ? asked : requestOfKey(key, asked)),
+        ...(key === null ? received : requestOfKey(key, received)),
         includeUsage,
         owner: caller.keyHash,
         ...textLimit,

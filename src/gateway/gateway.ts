@@ -129,7 +129,7 @@ export interface ObjectGateway {
    * Selects the deployment for a new object, of those the caller may use: the model's, else the first one of the provider,
    * else the first one with stored objects. Throws Forbidden, NotFound and Unsupported.
    */
-  placeFor(caller: Caller, wanted: RequestedRoute): Place;
+  placeFor(caller: Caller, requested: RequestedRoute): Place;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**

@@ -31,7 +31,7 @@ export function createGraphiQL() {
 
   function make(): Promise<MadePage> {
     const worker = new Worker(new URL('./graphiql-worker.ts', import.meta.url));
-    return once(worker, 'message').then(([made]) => made as MadePage);
+    return once(worker, 'message').then(([result]) => result as MadePage);
   }
 
   return {

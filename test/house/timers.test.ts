@@ -8,8 +8,8 @@ const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/
 const REPEATING: Readonly<Record<string, string>> = {
   'src/runtime/tasks/scheduler.ts': 'The scheduler.',
   // One timer for the deadlines or heartbeats of all calls or connections of a kind, or one for each of them.
-  'resolvers/lens-model.ts': 'Renews the reservation of one model call while it runs.',
-  'rest-shims/helpers/http/heartbeat.ts': 'Heartbeat of one stream.',
+  'src/gateway/calls/reserved-calls.ts': 'Renews the reservation of one model call while it runs.',
+  'rest-shims/helpers/http/answer-writer.ts': 'Heartbeat of one stream.',
   'src/graphql/event-streams.ts': 'Heartbeat of open streams.',
   'src/http/fast-path/fast-path.ts': 'Deadlines of connections, as in the server of Node.',
   'src/persistence/database/process-messages.ts': 'Checks one connection, and opens it again.',

@@ -23,7 +23,7 @@ export function mostRetries(
   failure: unknown,
   about: {
     /** Retries that the request asks for; null where it does not say. */
-    readonly asked: number | null;
+    readonly requested: number | null;
     readonly group: string;
     /** Retries of the deployment, where configured. */
     readonly own: number | undefined;
@@ -31,11 +31,11 @@ export function mostRetries(
     readonly policy: RoutingPolicy;
   },
 ): number {
-  const { asked, group, own, elsewhere, policy } = about;
-  if (asked === 0) return 0;
+  const { requested, group, own, elsewhere, policy } = about;
+  if (requested === 0) return 0;
   const byClass = countFor(policy.retriesOfGroup.get(group) ?? policy.retriesOf, failure);
   if (byClass !== null) return byClass;
-  return isRetryable(failure, { elsewhere }) ? (asked ?? own ?? policy.retries) : 0;
+  return isRetryable(failure, { elsewhere }) ? (requested ?? own ?? policy.retries) : 0;
 }
 
 /** First wait before a retry at the same deployment, doubled each time; and the longest, in ms. */
@@ -44,14 +44,14 @@ const LONGEST_WAIT_MS = 8_000;
 /** Random part of a wait, in ms, so that calls that failed together are not repeated together. */
 const JITTER_MS = 750;
 /** Longest `Retry-After` that is honoured, in ms; a longer one is ignored. */
-const LONGEST_ASKED_MS = 60_000;
+const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /** Wait before the nth retry at the same deployment, from 0, in ms. `random` is from 0 to 1. */
 export function retryDelayMs(
   failure: unknown,
   { nth, leastSeconds, random }: { readonly nth: number; readonly leastSeconds: number; readonly random: number },
 ): number {
-  const asked = failure instanceof UpstreamFailed ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
-  if (asked > 0 && asked <= LONGEST_ASKED_MS) return asked;
+  const retryAfterMs = failure instanceof UpstreamFailed ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
+  if (retryAfterMs > 0 && retryAfterMs <= LONGEST_RETRY_AFTER_MS) return retryAfterMs;
   return Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** nth, leastSeconds * 1000)) + random * JITTER_MS;
 }

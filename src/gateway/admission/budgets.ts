@@ -79,7 +79,7 @@ export interface Budgets {
   spentBy(keyHash: string): Usd | null;
 }
 
-type Throttle = (keptPart: number) => void;
+type Throttle = (limitPart: number) => void;
 type Stage = 'global' | 'route';
 
 /** Further counters of a cost, besides a key and its owners. */
@@ -139,7 +139,7 @@ export function createBudgets({
   }
 
   /** Part of its limits with which a key goes on after a refusal; null where the refusal holds. Free models ignore budgets. */
-  function keptPartAfter({ charge }: Refusal, call: Estimated | undefined, key: VirtualKey | null): number | null {
+  function limitPartAfter({ charge }: Refusal, call: Estimated | undefined, key: VirtualKey | null): number | null {
     if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
     const part = throttleOf(key, throttlePart());
     return part === null || (call !== undefined && isFree(call.deployment)) ? null : part;
@@ -159,9 +159,9 @@ export function createBudgets({
       const decided = admission.reserve(charges);
       const reserveOrDowngrade = (decision: Reservation | Refusal): ReturnType<typeof reserveFor> => {
         if (decision.kind === 'reserved') return costReservation(decision, expected, { ...counted, ...route, charges });
-        const keptPart = keptPartAfter(decision, call, payer);
-        if (payer === null || keptPart === null) return refuse(decision, call, key);
-        throttle?.(keptPart);
+        const limitPart = limitPartAfter(decision, call, payer);
+        if (payer === null || limitPart === null) return refuse(decision, call, key);
+        throttle?.(limitPart);
         return reserveFor(withoutBudget(payer));
       };
       return decided instanceof Promise ? decided.then(reserveOrDowngrade) : reserveOrDowngrade(decided);
@@ -185,9 +185,9 @@ export function createBudgets({
       const decided = admission.check(chargesOf(payer, cost, { now: now(), labels, windows }));
       const decide = (refusal: Refusal | null): void | Promise<void> => {
         if (refusal === null) return;
-        const keptPart = keptPartAfter(refusal, call, payer);
-        if (payer === null || keptPart === null) return void refuse(refusal, call, key);
-        throttle?.(keptPart);
+        const limitPart = limitPartAfter(refusal, call, payer);
+        if (payer === null || limitPart === null) return void refuse(refusal, call, key);
+        throttle?.(limitPart);
         return checkFor(withoutBudget(payer));
       };
       return decided instanceof Promise ? decided.then(decide) : decide(decided);
@@ -213,7 +213,7 @@ export function createBudgets({
       if (charges.length === 0) return;
       const decided = admission.check(charges);
       const decide = (refusal: Refusal | null): void => {
-        if (refusal !== null && keptPartAfter(refusal, undefined, key) === null) refuse(refusal, undefined, key);
+        if (refusal !== null && limitPartAfter(refusal, undefined, key) === null) refuse(refusal, undefined, key);
       };
       return decided instanceof Promise ? decided.then(decide) : decide(decided);
     },

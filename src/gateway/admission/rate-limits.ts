@@ -26,7 +26,7 @@ interface CallNames {
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
   /** Part of its own limits that the key keeps, because its budget is used up; all of them when absent. */
-  readonly keptPart?: number | undefined;
+  readonly limitPart?: number | undefined;
 }
 
 const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
@@ -38,10 +38,10 @@ const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
 export function rateScopesOf(
   key: VirtualKey | null,
   model: string,
-  { tags, labels, keptPart }: CallNames = NO_NAMES,
+  { tags, labels, limitPart }: CallNames = NO_NAMES,
 ): readonly RateLimit[] {
   const scopes: RateLimit[] = [];
-  if (key !== null) addScope(scopes, keyScope(key, keptPart));
+  if (key !== null) addScope(scopes, keyScope(key, limitPart));
   const owners = key?.owners;
   if (key !== null && owners !== undefined) {
     addScope(scopes, ownerScope('user', owners.user?.id, owners.user?.limits));
@@ -85,12 +85,12 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
 }
 
 /** The limits of the key; where it has none, those of the budget that it names. */
-function keyScope({ hash, settings, owners }: VirtualKey, keptPart: number | undefined): RateLimit {
+function keyScope({ hash, settings, owners }: VirtualKey, limitPart: number | undefined): RateLimit {
   const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined;
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
   const parallel = settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined;
   const reduced = (limit: number | undefined): number | undefined =>
-    limit === undefined || keptPart === undefined ? limit : throttled(limit, keptPart);
+    limit === undefined || limitPart === undefined ? limit : throttled(limit, limitPart);
   return { scope: 'api_key', id: hash, requests: reduced(requests), tokens: reduced(tokens), parallel };
 }
 
@@ -171,7 +171,7 @@ export type Limited = Pick<ModelRequest, 'model'> &
     /** Calls of the batch that it starts. */
     readonly calls?: BatchCalls | undefined;
     /** Part of its own limits that the key keeps, because its budget is used up; all of them when absent. */
-    readonly keptPart?: number | undefined;
+    readonly limitPart?: number | undefined;
   };
 
 /** A limit of tokens of batches in a day. */
@@ -256,13 +256,13 @@ export function createCallLimits(
 
   return {
     admit(caller, call, labels) {
-      const { keptPart } = call;
-      if (labels === undefined) return count(caller, call, { tags: [], labels: [], keptPart });
+      const { limitPart } = call;
+      if (labels === undefined) return count(caller, call, { tags: [], labels: [], limitPart });
       const tags = ownTags(labels);
       const found = labelBudgets.of(labels, caller.key);
       return found instanceof Promise
-        ? found.then((of) => count(caller, call, { tags, labels: of, keptPart }))
-        : count(caller, call, { tags, labels: found, keptPart });
+        ? found.then((of) => count(caller, call, { tags, labels: of, limitPart }))
+        : count(caller, call, { tags, labels: found, limitPart });
     },
     prepare(caller, call, labels) {
       const found = labels === undefined ? [] : labelBudgets.of(labels, caller.key);

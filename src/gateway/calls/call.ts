@@ -100,8 +100,8 @@ export function openCall(
   let batch: BatchReservation | null = null;
   let isSent = false;
   /** Part of its limits that the key keeps, because its budget is used up. */
-  let keptPart: number | undefined;
-  const throttle = (part: number): void => void (keptPart = part);
+  let limitPart: number | undefined;
+  const throttle = (part: number): void => void (limitPart = part);
 
   function release(): void {
     reserved?.settle(null);
@@ -200,7 +200,7 @@ export function openCall(
       });
     },
     limit(limited) {
-      const counted = keptPart === undefined ? limited : { ...limited, keptPart };
+      const counted = limitPart === undefined ? limited : { ...limited, limitPart };
       const admitting = tools.limits.admit(caller, counted, target.request.labels);
       if (!(admitting instanceof Promise)) {
         rate = admitting;

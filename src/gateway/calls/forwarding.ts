@@ -42,8 +42,9 @@ export function createForwarding(
     // A refusal of the target costs nothing.
     if (outcome.failure !== null) return ZERO_USD;
     if (cost !== null) return cost;
-    const asked = endpoint === null ? undefined : billedQuantityOf(endpoint, fields);
-    const used = asked === undefined || outcome.measured !== undefined ? outcome : { ...outcome, measured: asked };
+    const requested = endpoint === null ? undefined : billedQuantityOf(endpoint, fields);
+    const used =
+      requested === undefined || outcome.measured !== undefined ? outcome : { ...outcome, measured: requested };
     const { responseModel } = outcome;
     const known = tools.price(deployment, used);
     const priced =

@@ -46,13 +46,13 @@ export function createPassing(about: PassingTools): ObjectGateway {
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   return {
-    placeFor({ key }, wanted) {
-      const { kind, model, provider } = wanted;
+    placeFor({ key }, requested) {
+      const { kind, model, provider } = requested;
       if (model !== null) {
         assertMayCall(key, model);
         const route = permittedFor(routeOf, key)(model);
         if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
-        if (route.provider.pass === undefined) throw noStorage(wanted);
+        if (route.provider.pass === undefined) throw noStorage(requested);
         return { deployment: route.deployment, model };
       }
       const deployment = deployments
@@ -64,7 +64,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
             mayCall(key, one.modelGroup) &&
             storesObjects(one),
         );
-      if (deployment === undefined) throw noStorage(wanted);
+      if (deployment === undefined) throw noStorage(requested);
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId().get(id) ?? null,
@@ -100,9 +100,9 @@ export function createPassing(about: PassingTools): ObjectGateway {
       try {
         // The cost is not known yet: a batch is charged when it has ended.
         if (action.makes) {
-          let keptPart: number | undefined;
-          await tools.budgets.check(caller, undefined, labels, (part) => void (keptPart = part));
-          await call.limit({ model, calls: request.calls, keptPart });
+          let limitPart: number | undefined;
+          await tools.budgets.check(caller, undefined, labels, (part) => void (limitPart = part));
+          await call.limit({ model, calls: request.calls, limitPart });
           const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
           if (batch) call.starts(batch);
         }

@@ -53,9 +53,9 @@ export function createProbing({
     const { endpoint, upstreamModel, timeoutSeconds } = question;
     const { modelGroup: model } = deployment;
     const body = { ...question.body, model };
-    const asked = { model, body, callId: null, parent: null };
+    const common = { model, body, callId: null, parent: null };
     const probed = { ...deployment, upstreamModel, timeoutSeconds };
-    const request = { ...asked, endpoint: { ...endpoint, callType: CALL_TYPE } };
+    const request = { ...common, endpoint: { ...endpoint, callType: CALL_TYPE } };
     const at = tools.clock.now();
     const call = openCall(tools, { caller, request, deployment: probed, signal });
     const bytes = new TextEncoder().encode(JSON.stringify(body));
@@ -66,7 +66,7 @@ export function createProbing({
       failure,
     });
     try {
-      const sent = { ...asked, endpoint, bytes, stream: false, includeUsage: false };
+      const sent = { ...common, endpoint, bytes, stream: false, includeUsage: false };
       const answered = call.answered(await providerFor(probed, providers).send(probed, sent, signal));
       await answered.consume((stream) => collect(stream, ANSWER_LIMIT));
       return result(null);

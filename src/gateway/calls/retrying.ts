@@ -72,7 +72,7 @@ type MutableTries = { -readonly [Member in keyof Tries]: Tries[Member] };
 
 /** One model of a call: its first route, and its alternatives. */
 interface Attempt {
-  readonly asked: ModelRequest;
+  readonly request: ModelRequest;
   readonly first: Route;
   /** Model whose other deployments are alternatives; null where the call is bound to one deployment. */
   readonly group: string | null;
@@ -85,7 +85,7 @@ interface Sending {
   readonly beforeSend: BeforeSend | undefined;
   /** The routes that its key permits. */
   readonly routeOf: Router;
-  readonly made: MutableTries;
+  readonly tries: MutableTries;
   /** Its last target. */
   target: CallTarget;
 }
@@ -96,7 +96,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
-  function targetOf(name: string, { deploymentId }: ModelRequest, routeOf: Router): Omit<Attempt, 'asked'> | null {
+  function targetOf(name: string, { deploymentId }: ModelRequest, routeOf: Router): Omit<Attempt, 'request'> | null {
     if (deploymentId !== undefined) {
       // The request refers to an object that one upstream stores: only that account can serve it.
       const pinned = routeOf(routeOf.byId(name)?.deployment.modelGroup ?? name, deploymentId);
@@ -113,37 +113,37 @@ export function createRetrying(tools: RetryTools): Retrying {
     group === null ? [] : routeOf.all(group);
 
   /** Sends to one model until it answers. Throws its last failure. */
-  async function sendTo({ asked: given, first, group }: Attempt, sending: Sending): Promise<Exchange> {
-    const { signal, made, beforeSend } = sending;
-    let asked = given;
+  async function sendTo({ request: original, first, group }: Attempt, sending: Sending): Promise<Exchange> {
+    const { signal, tries, beforeSend } = sending;
+    let request = original;
     const called: string[] = [];
     if (isCooling(first)) {
       const all = membersOf(group, sending);
-      if (all.length > 0) throw allCoolingDown(asked.model, all, cooldowns);
+      if (all.length > 0) throw allCoolingDown(request.model, all, cooldowns);
     }
     let next = first;
     for (let nth = 0; ; nth += 1) {
-      const deployment = forRequest(next.deployment, asked);
-      if (beforeSend !== undefined) asked = await beforeSend(deployment, asked);
-      sending.target = { request: asked, deployment };
+      const deployment = forRequest(next.deployment, request);
+      if (beforeSend !== undefined) request = await beforeSend(deployment, request);
+      sending.target = { request, deployment };
       // Failures by a caller's own credentials or timeout do not count for the deployment.
       const isOwn = deployment.id === next.deployment.id;
       try {
         sending.call.sent();
-        const exchange = await next.provider.send(deployment, asked, signal);
+        const exchange = await next.provider.send(deployment, request, signal);
         if (isOwn) cooldowns.succeeded(deployment);
         return exchange;
       } catch (failure) {
         called.push(deployment.id);
         const all = membersOf(group, sending);
         if (signal.aborted) throw failure;
-        if (isOwn && !isCallersTimeout(failure, asked))
+        if (isOwn && !isCallersTimeout(failure, request))
           cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
         const open = all.filter((one) => !isCooling(one));
         const fresh = open.find((one) => !called.includes(one.deployment.id));
         const most = mostRetries(failure, {
-          asked: asked.retries?.again ?? null,
-          group: asked.model,
+          requested: request.retries?.again ?? null,
+          group: request.model,
           own: deployment.routing?.retries,
           elsewhere: fresh !== undefined,
           policy: tools.policyOf(),
@@ -157,10 +157,10 @@ export function createRetrying(tools: RetryTools): Retrying {
         if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
         next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? next;
         if (isRouteLimited(next.deployment))
-          next = await affordableAfter(failure, { next, open, asked, called }, sending);
-        made.retries += 1;
-        made.mostRetries = most;
-        sending.call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
+          next = await affordableAfter(failure, { next, open, request, called }, sending);
+        tries.retries += 1;
+        tries.mostRetries = most;
+        sending.call.moved({ request, deployment: forRequest(next.deployment, request) }, failure);
       }
     }
   }
@@ -171,12 +171,12 @@ export function createRetrying(tools: RetryTools): Retrying {
     {
       next,
       open,
-      asked,
+      request,
       called,
     }: {
       readonly next: Route;
       readonly open: readonly Route[];
-      readonly asked: ModelRequest;
+      readonly request: ModelRequest;
       readonly called: readonly string[];
     },
     { call }: Sending,
@@ -185,7 +185,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     const isNew = (one: Route): boolean => !called.includes(one.deployment.id);
     const routes = [next, ...others.filter(isNew), ...others.filter((one) => !isNew(one))] as const;
     try {
-      return await reserveAffordable(call, { request: asked, routes, forRequest });
+      return await reserveAffordable(call, { request, routes, forRequest });
     } catch (refusal) {
       throw refusal instanceof DomainError ? failure : refusal;
     }
@@ -200,11 +200,11 @@ export function createRetrying(tools: RetryTools): Retrying {
 
   async function reserveAt(
     call: OpenCall,
-    { first, group, asked }: Attempt,
+    { first, group, request }: Attempt,
     routeOf: Router,
   ): Promise<Route | DomainError> {
     try {
-      return await reserveAffordable(call, { request: asked, routes: tryable(first, group, routeOf), forRequest });
+      return await reserveAffordable(call, { request, routes: tryable(first, group, routeOf), forRequest });
     } catch (failure) {
       if (failure instanceof DomainError) return failure;
       throw failure;
@@ -230,7 +230,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     sending: Sending,
     failed: unknown,
   ): Promise<GatewayCall> {
-    const { call, made, signal } = sending;
+    const { call, tries, signal } = sending;
     const failures: DomainError[] = [];
     const note = (failure: unknown): DomainError => {
       if (signal.aborted || !(failure instanceof DomainError) || isOfGuardrail(failure)) throw failure;
@@ -244,18 +244,21 @@ export function createRetrying(tools: RetryTools): Retrying {
     let budgetFailure: DomainError | null = null;
     for (const fallback of targets) {
       try {
-        const asked = asFallback(request, fallback, groupOf(fallback.model, key));
+        const fallbackRequest = asFallback(request, fallback, groupOf(fallback.model, key));
         const found = targetOf(fallback.model, request, sending.routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
         const reserved = tools.checksFallbackBudgets
-          ? await reserveAt(call, { asked, ...found }, sending.routeOf)
+          ? await reserveAt(call, { request: fallbackRequest, ...found }, sending.routeOf)
           : found.first;
         budgetFailure = reserved instanceof DomainError ? reserved : null;
         if (reserved instanceof DomainError) continue;
-        call.moved({ request: asked, deployment: forRequest(reserved.deployment, asked) }, failures.at(-1));
-        made.fallbacks += 1;
-        made.mostFallbacks ??= tools.policyOf().fallbacks.most;
-        return call.answered(await sendTo({ asked, ...found, first: reserved }, sending), made);
+        call.moved(
+          { request: fallbackRequest, deployment: forRequest(reserved.deployment, fallbackRequest) },
+          failures.at(-1),
+        );
+        tries.fallbacks += 1;
+        tries.mostFallbacks ??= tools.policyOf().fallbacks.most;
+        return call.answered(await sendTo({ request: fallbackRequest, ...found, first: reserved }, sending), tries);
       } catch (failure) {
         note(failure);
       }
@@ -263,7 +266,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     const last = failures.at(-1);
     call.gaveUp(failedAt, last);
     // Only the budget prevented the fallbacks.
-    if (made.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
+    if (tries.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
     if (reportsTries) first.message += fallbackText(request.model, targets, last);
     throw first;
   }
@@ -298,14 +301,14 @@ export function createRetrying(tools: RetryTools): Retrying {
         signal,
         beforeSend,
         routeOf: inRegion(permittedFor(tools.routeOf, key), request.region),
-        made: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
+        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
       if (route instanceof DomainError) return await fallBack({ key, request }, sending, route);
       const group = request.deploymentId === undefined ? request.model : null;
       let failure: unknown;
       try {
-        return call.answered(await sendTo({ asked: request, first: route, group }, sending), sending.made);
+        return call.answered(await sendTo({ request, first: route, group }, sending), sending.tries);
       } catch (thrown) {
         failure = thrown;
       }
@@ -320,10 +323,10 @@ const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): b
 
 /** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
 function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
-  const asked = { ...request, model, credentials: null };
-  if (Object.keys(members).length === 0) return asked;
+  const redirected = { ...request, model, credentials: null };
+  if (Object.keys(members).length === 0) return redirected;
   const replaced = { ...request.replaced, ...members };
-  return { ...asked, body: { ...request.body, ...members }, replaced };
+  return { ...redirected, body: { ...request.body, ...members }, replaced };
 }
 
 /** Text about failed fallbacks that the reference appends to the error message. */

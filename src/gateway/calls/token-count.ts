@@ -19,14 +19,14 @@ export function createTokenGateway(
   guardOf: ReturnType<typeof createGuardOf>,
 ): TokenGateway {
   return {
-    async countTokens(caller, asked, signal) {
+    async countTokens(caller, received, signal) {
       const { key, keyHash } = caller;
-      const named = { ...asked, owner: keyHash };
+      const named = { ...received, owner: keyHash };
       assertMayCall(key, named.model);
       const route = permittedFor(routeOf, key)(named.model);
       if (route === null) throw unknownModel(named.endpoint.path, named.model);
       const guard = route.provider.countTokens === undefined ? null : guardOf(caller, named, route);
-      const call = { callId: asked.callId ?? '', traceId: asked.parent?.traceId ?? '', signal };
+      const call = { callId: received.callId ?? '', traceId: received.parent?.traceId ?? '', signal };
       const request = guard === null ? named : await checkedRequest(guard, named, call);
       const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
       return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };

@@ -134,16 +134,16 @@ export async function sendGuarded(
   const own = [...guard.applied];
   // Guardrails that checked a body. A fallback may have texts of its own, or the first ones without later edits.
   const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
-  const beforeSend: BeforeSend = async (deployment, asked) => {
+  const beforeSend: BeforeSend = async (deployment, attempted) => {
     const { guardrails = [] } = deployment;
     guard.join(guardrails);
-    const done = checks.get(asked.body) ?? [];
+    const done = checks.get(attempted.body) ?? [];
     const due = [...own, ...guardrails].filter((name) => !done.includes(name));
-    if (due.length === 0) return asked;
+    if (due.length === 0) return attempted;
     const more = guard.only(due);
-    const first = await checkedRequest(more, asked, running);
+    const first = await checkedRequest(more, attempted, running);
     checks.set(first.body, [...done, ...due]);
-    if (first !== asked) call.edited(first);
+    if (first !== attempted) call.edited(first);
     return first;
   };
   try {

@@ -75,12 +75,12 @@ export function createRealtime(
       let reserved: CostReservation | null = null;
       let rate: RateAdmission | null = null;
       try {
-        let keptPart: number | undefined;
+        let limitPart: number | undefined;
         const at = { deployment, request: null, model: request.model };
-        const reserving = budgets.reserve(caller, at, request.labels, (part) => void (keptPart = part));
+        const reserving = budgets.reserve(caller, at, request.labels, (part) => void (limitPart = part));
         tools.limits.prepare(caller, request, request.labels);
         reserved = await reserving;
-        rate = await tools.limits.admit(caller, { ...request, keptPart }, request.labels);
+        rate = await tools.limits.admit(caller, { ...request, limitPart }, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
           upstream.socket.close(1000, '');

@@ -213,7 +213,7 @@ class FastConnection {
     this.#owner.serve(request, response);
   }
 
-  /** Serves a request whose body is not complete. The connection is not read until the body is asked for. */
+  /** Serves a request whose body is not complete. The connection is not read until the body is requested. */
   #serveArriving({ path, headers, length }: RequestHead, firstBytes: Buffer): void {
     const socket = this.#socket;
     const arriving = new FastBody(length, () => void (socket.isPaused() && socket.resume()));

@@ -6,14 +6,14 @@ import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 export class FastBody implements ArrivingBody {
   readonly length: number;
   readonly #gathered = new GatheredBytes();
-  readonly #wanted: () => void;
+  readonly #onRead: () => void;
   #reading: PromiseWithResolvers<Uint8Array> | null = null;
   #aborted = false;
 
-  /** `wanted` is called when the first read begins. */
-  constructor(length: number, wanted: () => void) {
+  /** `onRead` is called when the first read begins. */
+  constructor(length: number, onRead: () => void) {
     this.length = length;
-    this.#wanted = wanted;
+    this.#onRead = onRead;
   }
 
   /** Whether a read has begun. */
@@ -26,7 +26,7 @@ export class FastBody implements ArrivingBody {
     this.#reading = Promise.withResolvers();
     if (this.#aborted) this.#reading.reject(new RequestAborted());
     else if (this.#isComplete) this.#reading.resolve(this.#gathered.take());
-    else this.#wanted();
+    else this.#onRead();
     return this.#reading.promise;
   }
 

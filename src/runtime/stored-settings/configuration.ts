@@ -57,7 +57,7 @@ export function createConfiguration({
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
   let globalBudget = globalBudgetOf(config, stored);
-  let keptPart = keptPartOf(config, stored);
+  let limitPart = keptPartOf(config, stored);
   let demanded = demandsOf(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
@@ -74,7 +74,7 @@ export function createConfiguration({
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
     globalBudget = globalBudgetOf(config, stored);
-    keptPart = keptPartOf(config, stored);
+    limitPart = keptPartOf(config, stored);
     demanded = demandsOf(config, stored);
     isUnpricedBlocked = blocksUnpriced(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
@@ -87,7 +87,7 @@ export function createConfiguration({
     costAdjustments: () => adjustments,
     providerBudgets: () => budgets,
     globalBudget: () => globalBudget,
-    throttlePart: () => keptPart,
+    throttlePart: () => limitPart,
     demandedParams: () => demanded,
     blocksUnpriced: () => isUnpricedBlocked,
     lastReload: () => outcome,

@@ -54,11 +54,11 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
   it('lowers requests and tokens of the key alone', () => {
     const limits = { rpmLimit: 30, tpmLimit: 300, maxParallelRequests: 3 };
     const key = aKey({ userId: 'u', settings: limits, owners: someOwners({ user: limits }) });
-    expect(rateScopesOf(key, 'm', { tags: [], labels: [], keptPart: 0.5 })).toEqual([
+    expect(rateScopesOf(key, 'm', { tags: [], labels: [], limitPart: 0.5 })).toEqual([
       { scope: 'api_key', id: key.hash, requests: 15, tokens: 150, parallel: 3 },
       { scope: 'user', id: 'u', requests: 30, tokens: 300, parallel: 3 },
     ]);
-    expect(rateScopesOf(aKey({ settings: { rpmLimit: 30 } }), 'm', { tags: [], labels: [], keptPart: 0.5 })).toEqual([
+    expect(rateScopesOf(aKey({ settings: { rpmLimit: 30 } }), 'm', { tags: [], labels: [], limitPart: 0.5 })).toEqual([
       { scope: 'api_key', id: key.hash, requests: 15 },
     ]);
   });
@@ -66,7 +66,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
   it('lowers the limits of a batch', () => {
     const key = aKey({ settings: { rpmLimit: 30 } });
     const calls = { m: { requests: 4, tokens: 9 } };
-    expect(batchScopesOf(key, calls, { tags: [], labels: [], keptPart: 0.1 })).toEqual([
+    expect(batchScopesOf(key, calls, { tags: [], labels: [], limitPart: 0.1 })).toEqual([
       { scope: 'api_key', id: key.hash, requests: 3, amounts: { requests: 4, tokens: 9 } },
     ]);
   });

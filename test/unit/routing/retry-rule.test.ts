@@ -9,10 +9,10 @@ const failed = (upstreamStatus: number | null, more: object = {}, message = 'no'
 
 const most = (
   failure: unknown,
-  about: { asked?: number | null; own?: number; elsewhere?: boolean; policy?: Partial<RoutingPolicy> } = {},
+  about: { requested?: number | null; own?: number; elsewhere?: boolean; policy?: Partial<RoutingPolicy> } = {},
 ): number =>
   mostRetries(failure, {
-    asked: about.asked ?? null,
+    requested: about.requested ?? null,
     group: 'g',
     own: about.own,
     elsewhere: about.elsewhere ?? false,
@@ -31,7 +31,7 @@ describe('the number of retries', () => {
   });
 
   it('is that of the request, else of the deployment, else of the policy', () => {
-    expect(most(failed(500), { asked: 5, own: 4, policy: { retries: 3 } })).toBe(5);
+    expect(most(failed(500), { requested: 5, own: 4, policy: { retries: 3 } })).toBe(5);
     expect(most(failed(500), { own: 4, policy: { retries: 3 } })).toBe(4);
     expect(most(failed(500), { policy: { retries: 3 } })).toBe(3);
   });
@@ -44,11 +44,11 @@ describe('the number of retries', () => {
     expect([
       most(failed(400), { policy }),
       most(failed(403), { policy }),
-      most(failed(500), { asked: 7, policy }),
+      most(failed(500), { requested: 7, policy }),
     ]).toEqual([4, 1, 1]);
     const ofGroup = { ...policy, retriesOfGroup: new Map([['g', { RateLimitError: 0 }]]) };
     expect([most(failed(429), { policy: ofGroup }), most(failed(400), { policy: ofGroup })]).toEqual([0, 0]);
-    expect(most(failed(400), { asked: 0, policy })).toBe(0);
+    expect(most(failed(400), { requested: 0, policy })).toBe(0);
   });
 });
 
