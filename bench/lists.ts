@@ -6,6 +6,7 @@ import type { EntityClass } from '@mikro-orm/core';
 import { startApp } from '../src/app.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { openDatabase } from '../src/persistence/database/orm.ts';
+import type { Declared } from '../src/persistence/database/plain-values.ts';
 import { KeySpendEntity } from '../src/persistence/spend/entities/key-spend.ts';
 import { VirtualKeyEntity } from '../src/persistence/keys/entities/virtual-key.ts';
 import { TeamMemberEntity } from '../src/persistence/teams/entities/member.ts';
@@ -108,12 +109,12 @@ const memberRow = (number: number) => ({
 
 async function seed(databaseUrl: string | null, dataDir: string): Promise<void> {
   const { orm, flavour } = await openDatabase({ databaseUrl, dataDir, log: createLog('silent') });
-  const fill = async (entity: EntityClass<object>, count: number, row: (number: number) => object): Promise<void> => {
+  const fill = async (entity: Declared, count: number, row: (number: number) => object): Promise<void> => {
     const em = orm.em.fork();
     await em.transactional(async (within) => {
       for (let from = 0; from < count; from += BATCH) {
         const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_none, nth) => row(from + nth));
-        await within.insertMany(entity, rows);
+        await within.insertMany(entity.class as EntityClass<object>, rows);
       }
     });
   };

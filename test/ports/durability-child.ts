@@ -1,5 +1,5 @@
 import { openStores } from '../../src/persistence/database/orm.ts';
-import type { StoresOptions } from '../../src/persistence/stores.ts';
+import type { StoresOptions } from '../../src/persistence/options.ts';
 import { anExport } from './an-export.ts';
 import { A_CALL, TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
 

@@ -5,11 +5,10 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
-import { SpanEntity } from '../../src/persistence/traces/entities/span.ts';
-import { TraceSummaryEntity } from '../../src/persistence/traces/entities/trace-summary.ts';
 import { openDatabase, openStores } from '../../src/persistence/database/orm.ts';
 import { everyColumn, rowTable } from '../../src/persistence/database/rows.ts';
-import type { Stores, StoresOptions } from '../../src/persistence/stores.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import type { StoresOptions } from '../../src/persistence/options.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
 import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated-databases.ts';
 import { createDatabase, dropDatabase, onServer } from '../support/postgresql-databases.ts';
@@ -94,8 +93,8 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
       bare ??= openBare();
       const { orm } = await bare;
       const db = orm.em.fork().getKysely<Tables>();
-      const summaries = everyColumn(rowTable(orm, 'trace_summary', TraceSummaryEntity));
-      const spans = everyColumn(rowTable(orm, 'span', SpanEntity));
+      const summaries = everyColumn(rowTable(orm, 'trace_summary'));
+      const spans = everyColumn(rowTable(orm, 'span'));
       const rows = [
         ...(await db.selectFrom('trace_summary').select(summaries).execute()),
         ...(await db.selectFrom('span').select(spans).execute()),

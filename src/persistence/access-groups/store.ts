@@ -9,6 +9,5 @@ export const createAccessGroupStore = (database: Database): AccessGroupStore =>
     noun: 'access group',
     audited: 'access_group',
     where: ({ ids }) => among('id', ids),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ name }) => `Access group '${name}' already exists`,
   });

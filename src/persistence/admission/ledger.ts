@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   type Ask,
   type Ledger,
@@ -10,7 +10,6 @@ import {
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
 import type { Database } from '../database/database.ts';
 import { textsIn } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
 
 /** Counters that no process used for this long are removed, in ms. The next request starts from the stored total. */
 const UNUSED_MS = 3_600_000;
@@ -31,19 +30,18 @@ interface Answers {
  * A ledger in PostgreSQL: one row for each counter, and one statement for each round trip, in which a function of the database
  * locks the rows, decides and writes. Null for SQLite, which one process uses at a time.
  */
-export function createDatabaseLedger({ orm, flavour, inFlight }: Database): Ledger | null {
+export function createDatabaseLedger({ flavour, inFlight, writer }: Database): Ledger | null {
   if (flavour !== 'postgresql') return null;
-  const using = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
   let removedMs = performance.now();
 
   async function removeUnused(): Promise<void> {
     await sql`delete from admission_counter where name in (
       select name from admission_counter
       where used_ms < extract(epoch from clock_timestamp()) * 1000 - ${UNUSED_MS}::bigint
-      limit ${sql.lit(REMOVAL_ROWS)} for update skip locked)`.execute(using());
+      limit ${sql.lit(REMOVAL_ROWS)} for update skip locked)`.execute(writer());
     await sql`delete from admission_process where name in (
       select name from admission_process
-      where until_ms < extract(epoch from clock_timestamp()) * 1000 for update skip locked)`.execute(using());
+      where until_ms < extract(epoch from clock_timestamp()) * 1000 for update skip locked)`.execute(writer());
   }
 
   return {
@@ -52,7 +50,7 @@ export function createDatabaseLedger({ orm, flavour, inFlight }: Database): Ledg
         const text = JSON.stringify(asks.map(encoded));
         const { rows } = await sql<{ answers: Answers }>`
           select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${sparePart(1)}::numeric,
-            ${sparePart(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(using());
+            ${sparePart(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());
         if (performance.now() - removedMs > REMOVAL_MS) {
           removedMs = performance.now();
           inFlight.run(removeUnused).catch(() => {});
@@ -65,7 +63,7 @@ export function createDatabaseLedger({ orm, flavour, inFlight }: Database): Ledg
         const found = await sql<{ name: string; version: string; stored: string }>`
           select name, coalesce(state::jsonb->>'v', '0') as version, coalesce((
             select sum(value::numeric) from jsonb_each_text(state::jsonb->'c') where key <> ${process}), 0)::text as stored
-          from admission_counter where name in ${textsIn(flavour, counters)}`.execute(using());
+          from admission_counter where name in ${textsIn(flavour, counters)}`.execute(writer());
         const byName = new Map(found.rows.map((row) => [row.name, row]));
         return counters.map((name): LedgerSnapshot => {
           const { version = '0', stored = '0' } = byName.get(name) ?? {};
@@ -74,7 +72,7 @@ export function createDatabaseLedger({ orm, flavour, inFlight }: Database): Ledg
       }),
     leave: (process) =>
       inFlight.run(async () => {
-        await sql`delete from admission_process where name = ${process}`.execute(using());
+        await sql`delete from admission_process where name = ${process}`.execute(writer());
       }),
     // The stores close the database.
     close: () => Promise.resolve(),

@@ -35,6 +35,5 @@ export const createAnnotationStore = (database: Database): AnnotationStore =>
     entity: AnnotationEntity,
     noun: 'annotation',
     where: conditions,
-    ranks: { created_at: 'created_at' },
     conflictText: ({ name }) => `The author has an annotation ${name} there already`,
   });

@@ -18,7 +18,6 @@ export const createAuditLog = (database: Database): AuditLog =>
       ...equal('keyHash', keyHash),
     ],
     ranks: {
-      created_at: 'created_at',
       changed_by: 'changed_by',
       action: 'action',
       noun: 'noun',

@@ -13,6 +13,6 @@ export const createBudgetStore = (database: Database): BudgetStore =>
       ...containing('id', idPart),
       ...until('budgetResetAt', resetDueBy),
     ],
-    ranks: { created_at: 'created_at', budget_id: 'id' },
+    ranks: { budget_id: 'id' },
     conflictText: ({ id }) => `Budget with id '${id}' already exists.`,
   });

@@ -7,7 +7,7 @@ import type { Usd } from '../../domain/money.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
 import { reaching } from '../database/faults.ts';
-import type { StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { insertSegment, type LoggedCall, segmentsOf } from './segments.ts';

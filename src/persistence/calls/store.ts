@@ -8,13 +8,8 @@ import type { SpanBatch } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
 import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
-import { BudgetWindowEntity } from '../spend/entities/budget-window.ts';
-import { KeySpendEntity } from '../spend/entities/key-spend.ts';
-import { SpanEntity } from '../traces/entities/span.ts';
-import { SpendRowEntity } from '../spend/entities/spend-row.ts';
-import { TraceSummaryEntity } from '../traces/entities/trace-summary.ts';
 import { everyColumn, rowTable, tableWithout, tuplesIn } from '../database/rows.ts';
-import type { StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 import type { Tables } from '../database/tables.ts';
 import { createTextSlabs, type SlabPlace, textAt } from '../call-log/text-slabs.ts';
 import { traceRefOf } from '../traces/trace-ref.ts';
@@ -100,8 +95,8 @@ export function createCallStore(
   { log, callLog = true }: Pick<StoresOptions, 'log'> & { readonly callLog?: boolean | undefined },
 ): ReadableCallStore {
   const { orm, flavour, inFlight } = database;
-  const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
-  const spendTable = rowTable(orm, 'spend_row', SpendRowEntity);
+  const summaryTable = rowTable(orm, 'trace_summary');
+  const spendTable = rowTable(orm, 'spend_row');
   const encode = callLog ? createCallEncoder() : () => null;
   const placeRow = createTextSlabs();
   const placePayload = createTextSlabs();
@@ -109,10 +104,10 @@ export function createCallStore(
     unfolding: createCallUnfolding(flavour, {
       spend_row: spendTable,
       trace_summary: tableWithout(summaryTable, 'trace_no'),
-      span: rowTable(orm, 'span', SpanEntity),
+      span: rowTable(orm, 'span'),
     }),
-    addToTotals: createTotals(flavour, rowTable(orm, 'key_spend', KeySpendEntity)),
-    addToWindows: createWindowTotals(flavour, rowTable(orm, 'budget_window', BudgetWindowEntity)),
+    addToTotals: createTotals(flavour, rowTable(orm, 'key_spend')),
+    addToWindows: createWindowTotals(flavour, rowTable(orm, 'budget_window')),
     isStored,
     storeOneByOne,
     log,

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, type Selectable } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type {
   CatalogHistory,
   ChangeFilters,
@@ -8,22 +8,8 @@ import type {
 } from '../../domain/catalog/history.ts';
 import { Conflict } from '../../domain/errors.ts';
 import type { Database } from '../database/database.ts';
-import { CatalogChangeEntity } from './entities/catalog-change.ts';
-import { CatalogRecordedEntity } from './entities/catalog-recorded.ts';
-import { CatalogSpanEntity } from './entities/catalog-span.ts';
-import {
-  columnNames,
-  type EncodedRow,
-  encodeRow,
-  everyColumn,
-  type RowTable,
-  rowTable,
-  rowsFrom,
-  statements,
-  textsIn,
-} from '../database/rows.ts';
+import { encodeRow, everyColumn, insertionInto, rowTable, statements, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { transaction } from '../database/transaction.ts';
 import {
   changeOf,
   changeRowOf,
@@ -39,6 +25,7 @@ import {
 } from './rows.ts';
 import { storable } from '../../domain/storable.ts';
 
+const HEAD = ['snapshot_id', 'taken_ms', 'seen_ms', 'confirmed_ms'];
 /** Imported spans have no head. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
 
@@ -66,65 +53,46 @@ const olderThan =
     eb(refTuple('at_ms', 'number', 'key'), '<', tuple(atMs, number, key));
 
 /** The catalog's history as rows. */
-export function createCatalogHistory({ orm, flavour, inFlight }: Database): CatalogHistory {
-  const changeTable = rowTable(orm, 'catalog_change', CatalogChangeEntity);
-  const recordedTable = rowTable(orm, 'catalog_recorded', CatalogRecordedEntity);
-  const spanTable = rowTable(orm, 'catalog_span', CatalogSpanEntity);
-  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
-  const writing = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
-    inFlight.write(() => transaction(orm, work));
+export function createCatalogHistory({ orm, flavour, readRows, transact }: Database): CatalogHistory {
+  const changeTable = rowTable(orm, 'catalog_change');
+  const recordedTable = rowTable(orm, 'catalog_recorded');
+  const spanTable = rowTable(orm, 'catalog_span');
+  const onSpan = (action: RawBuilder<unknown>) =>
+    insertionInto(flavour, spanTable, sql`on conflict (name) do ${action} returning name`);
+  const putSpan = {
+    keep: onSpan(sql`nothing`),
+    move: onSpan(sql`update set ${sql.join(HEAD.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))}`),
+    lengthen: onSpan(sql`update set to_ms = excluded.to_ms where excluded.to_ms > catalog_span.to_ms`),
+  };
+  const putChanges = insertionInto(flavour, changeTable, sql`on conflict (key) do nothing returning key`);
+  const putEntries = insertionInto(
+    flavour,
+    recordedTable,
+    sql`on conflict (entry_id) do update set fields = excluded.fields`,
+  );
 
   const spansIn = (db: Kysely<Tables>) =>
     db.selectFrom('catalog_span').select(everyColumn(spanTable)).$castTo<SpanRow>();
   const recordIn = (db: Kysely<Tables>) => spansIn(db).where('name', '=', RECORDED);
+  const recordedFrom = async (db: Kysely<Tables>): Promise<number> =>
+    (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
 
-  async function insertSpan(db: Kysely<Tables>, row: SpanRow, present: 'keep' | 'move' | 'lengthen'): Promise<boolean> {
-    const inserted = await db
-      .insertInto('catalog_span')
-      .columns(columnNames(spanTable))
-      .expression(rowsFrom(flavour, spanTable, [encodeRow(spanTable, row)]))
-      .onConflict((conflict) => {
-        const same = conflict.column('name');
-        if (present === 'keep') return same.doNothing();
-        if (present === 'lengthen')
-          return same
-            .doUpdateSet(({ ref }) => ({ to_ms: ref('excluded.to_ms') }))
-            .whereRef('excluded.to_ms', '>', 'catalog_span.to_ms');
-        const { snapshot_id, taken_ms, seen_ms, confirmed_ms } = row;
-        return same.doUpdateSet({ snapshot_id, taken_ms, seen_ms, confirmed_ms });
-      })
-      .returning('name')
-      .execute();
-    return inserted.length > 0;
+  async function insertSpan(db: Kysely<Tables>, row: SpanRow, present: keyof typeof putSpan): Promise<boolean> {
+    return (await putSpan[present](db, [encodeRow(spanTable, row)])).length > 0;
   }
 
   /** Resolves to the number of new ones. */
   async function insertChanges(db: Kysely<Tables>, rows: Iterable<ChangeRow>): Promise<number> {
     let added = 0;
-    for (const encoded of statements(encodedOf(changeTable, rows))) {
-      const inserted = await db
-        .insertInto('catalog_change')
-        .columns(columnNames(changeTable))
-        .expression(rowsFrom(flavour, changeTable, encoded))
-        .onConflict((conflict) => conflict.column('key').doNothing())
-        .returning('key')
-        .execute();
-      added += inserted.length;
-    }
+    for (const some of statements(Iterator.from(rows).map((row) => encodeRow(changeTable, row))))
+      added += (await putChanges(db, some)).length;
     return added;
   }
 
   async function writeEntries(db: Kysely<Tables>, entries: RecordStep['entries']): Promise<void> {
     const present = entries.flatMap(({ entryId, fields }) => (fields === null ? [] : [{ entryId, fields }]));
-    for (const encoded of statements(encodedOf(recordedTable, present.values().map(recordedRowOf))))
-      await db
-        .insertInto('catalog_recorded')
-        .columns(columnNames(recordedTable))
-        .expression(rowsFrom(flavour, recordedTable, encoded))
-        .onConflict((conflict) =>
-          conflict.column('entry_id').doUpdateSet(({ ref }) => ({ fields: ref('excluded.fields') })),
-        )
-        .execute();
+    for (const some of statements(present.map((entry) => encodeRow(recordedTable, recordedRowOf(entry)))))
+      await putEntries(db, some);
     const removed = entries.flatMap(({ entryId, fields }) => (fields === null ? [entryId] : []));
     if (removed.length > 0)
       await db.deleteFrom('catalog_recorded').where('entry_id', 'in', textsIn(flavour, removed)).execute();
@@ -147,8 +115,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
   }
 
   /** The newest price changes, additions and removals: one more than the limit shows that there are older ones. */
-  const newestOf = (entryIds: readonly string[]) => {
-    const db = reading();
+  const newestOf = (db: Kysely<Tables>, entryIds: readonly string[]) => {
     const ranked = db
       .selectFrom('catalog_change')
       .select(everyColumn(changeTable))
@@ -177,17 +144,18 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
       .execute();
   };
 
-  const spans = async () => (await spansIn(reading()).orderBy('from_ms').orderBy('name').execute()).map(spanOf);
+  const spans = async (db: Kysely<Tables>) =>
+    (await spansIn(db).orderBy('from_ms').orderBy('name').execute()).map(spanOf);
 
   return {
     head: () =>
-      inFlight.run(async () => {
-        const row = await recordIn(reading()).executeTakeFirst();
+      readRows(async (db) => {
+        const row = await recordIn(db).executeTakeFirst();
         return row === undefined ? null : headOf(row);
       }),
     recorded: (after, limit) =>
-      inFlight.run(async () => {
-        const rows = await reading()
+      readRows(async (db) => {
+        const rows = await db
           .selectFrom('catalog_recorded')
           .selectAll()
           .$if(after !== null, (query) => query.where('entry_id', '>', after))
@@ -197,9 +165,9 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
           .execute();
         return rows.map(recordedOf);
       }),
-    record: (step) => writing((db) => record(db, step)),
+    record: (step) => transact((db) => record(db, step)),
     confirm: (snapshotId, at) =>
-      writing(async (db) => {
+      transact(async (db) => {
         await db
           .updateTable('catalog_span')
           .set({ confirmed_ms: at.getTime() })
@@ -209,25 +177,23 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
           .execute();
       }),
     importChanges: (changes, first) =>
-      writing(async (db) => {
-        const recordedFromMs = (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
+      transact(async (db) => {
+        const recordedFromMs = await recordedFrom(db);
         const rows = changes.map((change, place) => changeRowOf(change, first + place));
-        return insertChanges(
-          db,
-          rows.filter(({ at_ms }) => at_ms < recordedFromMs),
-        );
+        const earlier = rows.filter(({ at_ms }) => at_ms < recordedFromMs);
+        return insertChanges(db, earlier);
       }),
     importSpan: (from, to) =>
-      writing(async (db) => {
-        const recordedFromMs = (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
+      transact(async (db) => {
+        const recordedFromMs = await recordedFrom(db);
         const [from_ms, to_ms] = [from.getTime(), Math.min(to.getTime(), recordedFromMs)];
         if (from_ms >= recordedFromMs) return;
         const name = `imported ${from_ms}`;
         await insertSpan(db, { ...NO_HEAD, name, from_ms, to_ms }, 'lengthen');
       }),
     list: (filters, after, limit) =>
-      inFlight.run(async () => {
-        const passed = reading().selectFrom('catalog_change').select(everyColumn(changeTable)).where(passing(filters));
+      readRows(async (db) => {
+        const passed = db.selectFrom('catalog_change').select(everyColumn(changeTable)).where(passing(filters));
         const rows = await (after === null ? passed : passed.where(olderThan(after)))
           .orderBy('catalog_change.at_ms', 'desc')
           .orderBy('catalog_change.number', 'desc')
@@ -238,19 +204,19 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
         return rows.map(listedOf);
       }),
     ofEntries: (wanted) =>
-      inFlight.run(async () => {
+      readRows(async (db) => {
         if (wanted.length === 0) return [];
         const entryIds = wanted.map(storable);
         // Recorded fields are read first, so that a concurrent change is in the changes that are read later.
-        const recorded = await reading()
+        const recorded = await db
           .selectFrom('catalog_recorded')
           .selectAll()
           .where('entry_id', 'in', textsIn(flavour, entryIds))
           .$castTo<Selectable<Tables['catalog_recorded']>>()
           .execute();
-        const covered = await spans();
+        const covered = await spans(db);
         const fields = new Map(recorded.map((row) => [row.entry_id, recordedOf(row).fields]));
-        const rows = Map.groupBy(await newestOf(entryIds), ({ entry_id }) => entry_id);
+        const rows = Map.groupBy(await newestOf(db, entryIds), ({ entry_id }) => entry_id);
         return entryIds.map((entryId): EntryHistory => {
           const own = rows.get(entryId) ?? [];
           const complete = own.length <= MOST_OF_ENTRY;
@@ -258,13 +224,6 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
           return { entryId, changes, complete, fields: fields.get(entryId) ?? null, spans: covered };
         });
       }),
-    spans: () => inFlight.run(spans),
+    spans: () => readRows(spans),
   };
-}
-
-function* encodedOf<Name extends keyof Tables>(
-  table: RowTable<Name>,
-  rows: Iterable<Parameters<typeof encodeRow<Name>>[1]>,
-): Generator<EncodedRow> {
-  for (const row of rows) yield encodeRow(table, row);
 }

@@ -2,36 +2,22 @@ import { LockMode } from '@mikro-orm/core';
 import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
-import { entityTransaction } from '../database/transaction.ts';
+import { plainValues } from '../database/plain-values.ts';
 import { CatalogReleaseEntity } from './entities/catalog-release.ts';
 
-const releaseOf = ({ entryId, field, value, releasedAt, releasedBy }: CatalogReleaseEntity): Release => ({
-  entryId,
-  field,
-  value: JSON.parse(value),
-  releasedAt: new Date(releasedAt),
-  releasedBy,
-});
-
 /** The value of a release is compared as JSON text, because a member's order and a number's form belong to it. */
-const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) => ({
-  entryId: storable(entryId),
-  field: storable(field),
-  value: JSON.stringify(value),
-  releasedAt: releasedAt.getTime(),
-  releasedBy,
-});
-
-const isSame = (left: ReturnType<typeof storedOf>, right: CatalogReleaseEntity): boolean =>
-  left.entryId === right.entryId && left.field === right.field && left.value === right.value;
+const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) => {
+  return { entryId: storable(entryId), field: storable(field), value: JSON.stringify(value), releasedAt, releasedBy };
+};
 
 /** Releases of quarantined prices as managed entities: few, and read all at once. */
-export function createReleaseStore({ orm, inFlight }: Database): ReleaseStore {
+export function createReleaseStore({ orm, inFlight, find, change }: Database): ReleaseStore {
+  const plain = plainValues(orm, CatalogReleaseEntity);
   return {
     all: () =>
-      inFlight.run(async () => {
-        const order = { orderBy: { entryId: 'asc', field: 'asc' } } as const;
-        return (await orm.em.fork().find(CatalogReleaseEntity, {}, order)).map(releaseOf);
+      find(async (em) => {
+        const stored = await em.find(CatalogReleaseEntity, {}, { orderBy: { entryId: 'asc', field: 'asc' } });
+        return stored.map(plain).map((release) => ({ ...release, value: JSON.parse(release.value) as unknown }));
       }),
     put: (release) =>
       inFlight.write(async () => {
@@ -39,13 +25,17 @@ export function createReleaseStore({ orm, inFlight }: Database): ReleaseStore {
         await orm.em.fork().upsert(CatalogReleaseEntity, storedOf(release));
       }),
     remove: (releases) =>
-      inFlight.write(() =>
-        entityTransaction(orm, async (em) => {
-          const removed = releases.map(storedOf);
-          const among = { entryId: { $in: removed.map(({ entryId }) => entryId) } };
-          const stored = await em.find(CatalogReleaseEntity, among, { lockMode: LockMode.PESSIMISTIC_WRITE });
-          for (const entity of stored) if (removed.some((one) => isSame(one, entity))) em.remove(entity);
-        }),
-      ),
+      change(async (em) => {
+        const removed = releases.map(storedOf);
+        const among = { entryId: { $in: removed.map(({ entryId }) => entryId) } };
+        const stored = await em.find(CatalogReleaseEntity, among, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        for (const one of stored)
+          if (
+            removed.some(
+              ({ entryId, field, value }) => entryId === one.entryId && field === one.field && value === one.value,
+            )
+          )
+            em.remove(one);
+      }),
   };
 }

@@ -23,7 +23,7 @@ async function addEvent(em: SqlEntityManager, event: PaymentEvent): Promise<Paym
   const { id, fact, at, subject } = event;
   if ((await em.findOne(PaymentEventEntity, { id })) !== null) return null;
   for (const object of new Set(event.objects)) em.create(PaymentObjectEntity, { object, eventId: id });
-  return em.create(PaymentEventEntity, { id, fact, at: at.getTime(), subject, checkoutId: null });
+  return em.create(PaymentEventEntity, { id, fact, at, subject, checkoutId: null });
 }
 
 /** The stored events that name any of these objects. */
@@ -73,10 +73,10 @@ async function applyEvent(
   const connected = await connectedEvents(em, stored, event.objects);
   for (const one of connected) one.checkoutId = checkout.id;
   const { state, paidAt } = stateByEvents(
-    [...earlier, ...connected].map(({ fact, subject, at }) => ({ fact, subject, at: new Date(at) })),
+    [...earlier, ...connected].map(({ fact, subject, at }) => ({ fact, subject, at })),
   );
   checkout.state = state;
-  checkout.paidAt = paidAt?.getTime() ?? null;
+  checkout.paidAt = paidAt;
 }
 
 /** Stores an event and applies it to its checkout, in the caller's transaction. Null while its checkout is unknown. */

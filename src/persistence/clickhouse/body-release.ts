@@ -2,6 +2,7 @@ import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import type { ClickHouse } from './client.ts';
 import { listOf, type Thoroughness } from './statements.ts';
 import { inLots } from './trace-lookup.ts';
+import { readerOf } from '../traces/bodies.ts';
 import { BODY_COLUMNS } from './trace-tables.ts';
 
 /** A body without its bytes. */
@@ -56,11 +57,10 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
       { id: bodyId },
     );
     if (row === undefined) return;
-    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
     const unreferenced = row.trace_ids.filter((traceId) => !holders.has(traceId));
     const remaining = row.trace_ids.filter((traceId) => holders.has(traceId));
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
-    const { format, compression, bytes } = await bodies.without(body, unreferenced);
+    const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
     // The time distinguishes two versions made from the same one.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);

@@ -4,23 +4,9 @@ import { DomainError, Unavailable } from '../../domain/errors.ts';
  * Error codes of a server that cannot be used now: timeouts, too many queries, memory, disk, network, read-only tables, too
  * many parts, Keeper.
  */
-const AWAY: ReadonlySet<string> = new Set([
-  '159',
-  '160',
-  '164',
-  '198',
-  '201',
-  '202',
-  '203',
-  '209',
-  '210',
-  '225',
-  '236',
-  '241',
-  '242',
-  '243',
-]);
-const ALSO_AWAY = new Set(['252', '279', '285', '286', '290', '319', '394', '425', '999']);
+const AWAY: ReadonlySet<string> = new Set(
+  '159 160 164 198 201 202 203 209 210 225 236 241 242 243 252 279 285 286 290 319 394 425 999'.split(' '),
+);
 /** Error codes of authentication and access. */
 const REFUSING = new Set(['192', '193', '194', '497', '516']);
 
@@ -50,13 +36,12 @@ export async function reachingClickHouse<Result>(work: () => Promise<Result>): P
     if (!isServerError(error)) throw away(error);
     if (REFUSING.has(error.code))
       throw new Unavailable('The trace store refused the user or its rights.', null, { cause: withoutValues(error) });
-    throw AWAY.has(error.code) || ALSO_AWAY.has(error.code) ? away(withoutValues(error)) : withoutValues(error);
+    throw AWAY.has(error.code) ? away(withoutValues(error)) : withoutValues(error);
   }
 }
 
 /** Whether an error is about the server or a limit, and not about the statement. */
-export const isOfServer = ({ code }: ServerError): boolean =>
-  AWAY.has(code) || ALSO_AWAY.has(code) || REFUSING.has(code);
+export const isOfServer = ({ code }: ServerError): boolean => AWAY.has(code) || REFUSING.has(code);
 
 const away = (cause: unknown): Unavailable =>
   new Unavailable('The trace store cannot be used at the moment.', undefined, { cause });

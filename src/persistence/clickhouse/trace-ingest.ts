@@ -9,7 +9,8 @@ import { joinLabels, labelsIn, NO_LABELS } from '../../domain/traces/trace-label
 import { addTally, tallyOf, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import { ownerColumns } from '../database/owner-columns.ts';
 import { columnNames, encodeRow } from '../database/rows.ts';
-import { type IngestJob, type IngestPart, newParts } from '../traces/ingest-jobs.ts';
+import { bodyOfNew } from '../traces/bodies.ts';
+import { changedByJob, type IngestJob, type IngestPart, newParts } from '../traces/ingest-jobs.ts';
 import { emptySummaryRow, summaryRowOf } from '../traces/summary-rows.ts';
 import type { ClickHouse } from './client.ts';
 import { spansByRef } from './spans-by-ref.ts';
@@ -135,19 +136,6 @@ export function createClickHouseIngest(
     };
   }
 
-  /** The body without traces of which it has no new spans, because a removal of such a trace would not find this body. */
-  async function onlyNew(
-    sent: readonly IngestPart[],
-    body: ExportBody,
-    fresh: readonly IngestPart[],
-  ): Promise<ExportBody> {
-    const held = new Set(fresh.map(({ identity }) => identity.traceId));
-    const known = sent.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
-    if (known.length === 0) return body;
-    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
-    return bodies.without(body, known);
-  }
-
   /** Stores the new spans of each job: all bodies in one insert, then all spans in one. */
   async function storeSpans(
     jobs: readonly IngestJob[],
@@ -157,10 +145,10 @@ export function createClickHouseIngest(
     const bodyRows: string[] = [];
     const spans: string[] = [];
     for (const [position, parts] of fresh.entries()) {
-      const body = jobs[position]?.body ?? null;
+      const { body = null, parts: sent = [] } = jobs[position] ?? {};
       const bodyId = body === null || parts.length === 0 ? '' : bodyIdAt(arrived);
       if (body !== null && bodyId !== '')
-        bodyRows.push(bodyRow(await onlyNew(jobs[position]?.parts ?? [], body, parts), { bodyId, arrived, parts }));
+        bodyRows.push(bodyRow(await bodyOfNew(bodies, { body, sent, fresh: parts }), { bodyId, arrived, parts }));
       for (const { identity, rows } of parts) {
         const { traceId, traceRef, owner } = identity;
         const { team_id: teamId, key_hash: keyHash } = ownerColumns(owner);
@@ -230,15 +218,9 @@ export function createClickHouseIngest(
     const arrived = now();
     await storeSpans(jobs, fresh, arrived);
     const counts = await countSpans(touched.map(({ identity }) => storable(identity.traceId)));
-    const grown = new Map<string, Grown>();
-    for (const trace of touched) {
-      const { traceRef } = trace.identity;
-      grown.set(traceRef, await grow(trace, counts.get(traceRef) ?? 0));
-    }
-    await storeSummaries([...grown.values()], arrived);
-    return jobs.map(({ parts }) => {
-      const refs = new Set(parts.map(({ identity }) => identity.traceRef));
-      return [...refs].flatMap((ref) => grown.get(ref)?.summary ?? []);
-    });
+    const grown: Grown[] = [];
+    for (const trace of touched) grown.push(await grow(trace, counts.get(trace.identity.traceRef) ?? 0));
+    await storeSummaries(grown, arrived);
+    return changedByJob(jobs, new Map(grown.map(({ summary }) => [summary.traceRef, summary])));
   };
 }

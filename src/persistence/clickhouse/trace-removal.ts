@@ -118,10 +118,10 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     },
     remove: async (traces) => removeThese(await these(traces), 'rewritten'),
     async redact(traces, atMs) {
-      const conflictText = await these(traces);
-      const held = await bodiesOf(conflictText);
+      const stored = await these(traces);
+      const held = await bodiesOf(stored);
       const update = async (table: string, changes: string): Promise<void> => {
-        for (const condition of conditionsOf(conflictText))
+        for (const condition of conditionsOf(stored))
           await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
       };
       const nothing = listOf([NOTHING]);

@@ -11,6 +11,7 @@ import type {
 } from '../../domain/traces/trace-search.ts';
 import { INTERNAL_TAG } from '../../domain/traces/trace-labels.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
+import { agentActivityOf, type AgentRow, bucketOf, type BucketRow } from '../traces/aggregates.ts';
 import type { ClickHouse, Params } from './client.ts';
 
 /** A condition on summaries, with its parameters. */
@@ -115,29 +116,16 @@ export function passing(filters: TraceFilters): Condition {
   );
 }
 
-interface BucketRow {
-  readonly bucket: string;
-  readonly traces: string;
-  readonly failed: string;
-  readonly spans: string;
-  readonly calls: string;
-  readonly tokens_in: string;
-  readonly tokens_out: string;
-  readonly spent: string | null;
-  readonly p50: string;
-  readonly p90: string;
-  readonly p99: string;
-}
-
 /** The buckets with traces. A quantile is the duration at its rank in the bucket, so it is one that occurred. */
 export async function bucketsOf(
   server: ClickHouse,
-  { startMs, endMs, bucketMs }: TraceSeries,
+  series: TraceSeries,
   condition: Condition,
 ): Promise<readonly TraceBucket[]> {
+  const { startMs, endMs, bucketMs } = series;
   const found = allOf(condition, beganIn(startMs, endMs));
   const quantile = (percent: number): string => `durations[intDiv(traces * ${percent} + 99, 100)]`;
-  const rows = await server.rows<BucketRow>(
+  const rows = await server.rows<BucketRow & { readonly spent: string | null }>(
     `select intDiv(start_ms - {from:Int64}, {step:Int64}) as bucket, count() as traces,
        countIf(error_count > 0) as failed, sum(span_count) as spans, sum(llm_calls) as calls,
        sum(input_tokens) as tokens_in, sum(output_tokens) as tokens_out, toString(sum(toInt128(spend))) as spent,
@@ -146,26 +134,7 @@ export async function bucketsOf(
      from trace_by_start final where ${found.text} group by bucket order by bucket`,
     { ...found.params, step: bucketMs },
   );
-  return rows.map((row) => ({
-    startMs: startMs + Number(row.bucket) * bucketMs,
-    traces: Number(row.traces),
-    failed: Number(row.failed),
-    spans: Number(row.spans),
-    llmCalls: Number(row.calls),
-    inputTokens: Number(row.tokens_in),
-    outputTokens: Number(row.tokens_out),
-    spend: row.spent === null ? null : (BigInt(row.spent) as Usd),
-    p50Ns: BigInt(row.p50),
-    p90Ns: BigInt(row.p90),
-    p99Ns: BigInt(row.p99),
-  }));
-}
-
-interface AgentRow {
-  readonly agent: string;
-  readonly traces: string;
-  readonly failed: string;
-  readonly last_start_ms: string;
+  return rows.map((row) => bucketOf(series, row, row.spent === null ? null : (BigInt(row.spent) as Usd)));
 }
 
 /** The agents of the traces that began inside the window. */
@@ -185,10 +154,5 @@ export async function agentsOf(
      group by agent order by last_start_ms desc, agent limit {limit:UInt32}`,
     { ...found.params, limit },
   );
-  return rows.map((row) => ({
-    name: row.agent,
-    traces: Number(row.traces),
-    failed: Number(row.failed),
-    lastStartMs: Number(row.last_start_ms),
-  }));
+  return rows.map(agentActivityOf);
 }

@@ -1,6 +1,4 @@
 import type { Orm } from '../database/database.ts';
-import { SpanEntity } from '../traces/entities/span.ts';
-import { TraceSummaryEntity } from '../traces/entities/trace-summary.ts';
 import { type Column, type RowTable, rowTable, tableWithout } from '../database/rows.ts';
 import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 
@@ -11,13 +9,13 @@ export interface ClickHouseTables {
 }
 
 export function clickHouseTables(orm: Orm): ClickHouseTables {
-  const span = rowTable(orm, 'span', SpanEntity);
+  const span = rowTable(orm, 'span');
   return {
     span: {
       name: span.name,
       columns: SPAN_COLUMNS.flatMap((name) => span.columns.find((column) => column.name === name) ?? []),
     },
-    summary: tableWithout(rowTable(orm, 'trace_summary', TraceSummaryEntity), 'trace_no'),
+    summary: tableWithout(rowTable(orm, 'trace_summary'), 'trace_no'),
   };
 }
 

@@ -2,8 +2,7 @@ import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import { storable } from '../../domain/storable.ts';
 import type { BodyReader } from '../../domain/traces/packed.ts';
-import { payloadOfText } from '../../domain/traces/span-rows.ts';
-import type { Span, SpanPayload } from '../../domain/traces/span.ts';
+import type { Span } from '../../domain/traces/span.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
 import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
@@ -11,11 +10,11 @@ import type { AnnotatedSearch } from '../annotations/annotated-traces.ts';
 import type { Orm } from '../database/database.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { createInFlight } from '../database/in-flight.ts';
-import { ownerOfColumns } from '../database/owner-columns.ts';
 import { columnNames } from '../database/rows.ts';
-import type { IngestLimit, StoresOptions } from '../stores.ts';
+import type { IngestLimit, StoresOptions } from '../options.ts';
 import { type IngestJob, type IngestPart, jobOf, jobOfBatches, jobOfExport } from '../traces/ingest-jobs.ts';
-import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
+import { wholeSpans } from '../traces/bodies.ts';
+import type { SpanRow } from '../traces/span-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 import type { ClosableTraceStore } from '../traces/store.ts';
 import { findBody } from './bodies.ts';
@@ -148,7 +147,7 @@ export async function openClickHouseTraces(
           id: spanId,
         },
       );
-      return (await wholeSpans(client, found.map(spanNumbers)))[0] ?? null;
+      return (await whole(client, found.map(spanNumbers)))[0] ?? null;
     });
   }
 
@@ -159,32 +158,17 @@ export async function openClickHouseTraces(
          where trace_id = {trace:String} and trace_ref = {ref:String} and span_id in {ids:Array(String)}`,
         { trace: storable(traceId), ref: traceRef, ids: spanIds.map(storable) },
       );
-      const spans = await wholeSpans(reader, found.map(spanNumbers));
+      const spans = await whole(reader, found.map(spanNumbers));
       const byId = new Map(spans.map((span) => [span.spanId, span]));
       return spanIds.flatMap((id) => byId.get(id) ?? []);
     });
 
-  /** The spans with their payloads. Spans that were removed meanwhile with their body are left out. */
-  async function wholeSpans(client: ClickHouse, found: readonly FoundSpan[]): Promise<readonly Span[]> {
-    const payloads = new Map<FoundSpan, SpanPayload>();
-    const inBody = found.filter(({ payload }) => payload === null);
-    for (const [bodyId, held] of Map.groupBy(inBody, ({ body_id: id }) => id)) {
-      const body = await findBody(client, bodyId);
-      const [first] = held;
-      if (body === null || first === undefined) continue;
-      if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
-      const placed = held.filter(({ body_at: at }) => at !== null);
-      const places = placed.flatMap(({ body_at: at }) => at ?? []);
-      for (const [at, payload] of (await bodies.payloads(body, places, ownerOfColumns(first))).entries()) {
-        const span = placed[at];
-        if (span !== undefined) payloads.set(span, payload);
-      }
-    }
-    return found.flatMap((span) => {
-      const payload = span.payload === null ? payloads.get(span) : payloadOfText(span.payload);
-      return payload === undefined ? [] : [{ ...spanHeadOf(span.trace_id, span), ...payload }];
+  /** The spans with their payloads. */
+  const whole = (client: ClickHouse, found: readonly FoundSpan[]): Promise<readonly Span[]> =>
+    wholeSpans(bodies, found, {
+      bodyIdOf: ({ body_id: id }) => id,
+      bodyOf: ([{ body_id: id }]) => findBody(client, id),
     });
-  }
 
   async function close(): Promise<void> {
     await commits.idle();

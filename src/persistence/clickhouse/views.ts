@@ -1,4 +1,4 @@
-import type { StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 import type { ClickHouse } from './client.ts';
 
 const timeOf = (column: string): string => `fromUnixTimestamp64Nano(${column}, 'UTC')`;

@@ -12,6 +12,5 @@ export const createCodingAgentStore = (database: Database): CodingAgentStore =>
       ...equal('keyHash', keyHash),
       ...equal('teamId', teamId),
     ],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `The coding agent ${id} has an owner already.`,
   });

@@ -10,7 +10,6 @@ export const createCredentialStore = (database: Database): SealedStore<SealedCre
     noun: 'credential',
     audited: 'credential',
     where: ({ ids }) => among('id', ids),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) =>
       `Credential '${id}' already exists. Update it with PATCH /credentials/${id}, or delete it first.`,
   }),

@@ -15,6 +15,6 @@ export const createCustomerStore = (database: Database): CustomerStore =>
       ...equal('budgetId', budgetId),
       ...flagged('blocked', blocked),
     ],
-    ranks: { created_at: 'created_at', user_id: 'id', user_alias: "coalesce(alias, '')" },
+    ranks: { user_id: 'id', user_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,
   });

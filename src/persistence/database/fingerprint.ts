@@ -3,11 +3,10 @@ import type { Database } from './database.ts';
 
 /** Reads the version text of a table of managed entities. It differs after every change of any row. */
 export const fingerprintOf =
-  ({ orm, inFlight }: Pick<Database, 'orm' | 'inFlight'>, table: string): (() => Promise<string>) =>
+  ({ readRows }: Pick<Database, 'readRows'>, table: string): (() => Promise<string>) =>
   () =>
-    inFlight.run(async () => {
-      const reading = orm.em.fork().getKysely({ type: 'read' });
+    readRows(async (db) => {
       const found = await sql<{ readonly id: string; readonly revision: number; readonly updated_at: unknown }>`
-        select id, revision, updated_at from ${sql.table(table)} order by id`.execute(reading);
+        select id, revision, updated_at from ${sql.table(table)} order by id`.execute(db);
       return JSON.stringify(found.rows.map(({ id, revision, updated_at: at }) => [id, revision, at]));
     });

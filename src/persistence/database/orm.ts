@@ -2,7 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MikroORM, SqliteDriver, type AbstractSqlDriver, type SqlEntityManager, type SqlOptions } from '@mikro-orm/sql';
 import { CompiledQuery, type DatabaseConnection, sql } from 'kysely';
+import type { CallStore } from '../../domain/calls/call-record.ts';
+import type { SpendReports } from '../../domain/spend/spend-reports.ts';
+import type { SpendStore } from '../../domain/spend/spend-row.ts';
+import type { TraceStore } from '../../domain/traces/store.ts';
 import { locateDatabase } from './database-url.ts';
+import { accessTo } from './access.ts';
 import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
 import { reaching } from './faults.ts';
@@ -11,7 +16,7 @@ import { createProcessMessages } from './process-messages.ts';
 import { migrate, migrationsOf } from '../migrate.ts';
 import { newSqliteSchema } from '../sqlite/new-schema.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
-import type { Stores, StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 import { createAuditRecorder } from '../audit-log/recorder.ts';
 import { createAuditLog } from '../audit-log/store.ts';
 import { createCallStore } from '../calls/store.ts';
@@ -30,7 +35,6 @@ import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
-import type { Tables } from './tables.ts';
 import { type AnnotatedSearch, annotatedTraces } from '../annotations/annotated-traces.ts';
 import { createAnnotationStore } from '../annotations/store.ts';
 import { createLensRowStores } from '../lens/row-stores.ts';
@@ -85,7 +89,7 @@ async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<Sql
 
 function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDriver, SqlEntityManager>): Orm {
   return new MikroORM<AbstractSqlDriver, SqlEntityManager>({
-    entities: ENTITIES,
+    entities: [...ENTITIES],
     // Every use has its own fork or transaction; a shared identity map would be a bug.
     allowGlobalContext: false,
     // Statements are never logged, because they contain values. Only warnings about connections are.
@@ -98,10 +102,10 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
   });
 }
 
-function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): Database {
+function databaseOver(orm: Orm, engine: Database['engine'], flavour: SqlFlavour): Database {
   const writes = createWriteHealth(() => inFlight.run(() => probeWrites({ orm, flavour })));
   const inFlight = createInFlight(writes);
-  return { orm, engine, flavour, inFlight, writes, audit: createAuditRecorder() };
+  return { orm, engine, flavour, inFlight, writes, audit: createAuditRecorder(), ...accessTo(orm, inFlight) };
 }
 
 /**
@@ -166,8 +170,19 @@ async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<R
   }
 }
 
+interface CallsAndTraces {
+  readonly calls: CallStore;
+  /** Store of the spans of calls, where it is not that of their spend; null: `calls` stores both. */
+  readonly callSpans: CallStore | null;
+  readonly spend: SpendStore;
+  readonly spendReports: SpendReports;
+  readonly traces: TraceStore;
+  readonly unfolded: () => Promise<void>;
+  readonly closeTraces: () => Promise<void>;
+}
+
 /** Stores of traces and calls: in the database, or in ClickHouse. */
-async function openCallsAndTraces(database: Database, options: StoresOptions) {
+async function openCallsAndTraces(database: Database, options: StoresOptions): Promise<CallsAndTraces> {
   const { bodies, ingestLimit: limit, spanBlocks, callLog, traces: location, log } = options;
   const traceStore = createTraceStore(database, bodies, { limit, spanBlocks });
   const spendRows = createSpendStore(database);
@@ -186,9 +201,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
     };
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
   const annotated = (search: AnnotatedSearch, most: number) =>
-    database.inFlight.run(() =>
-      annotatedTraces(database.orm.em.fork().getKysely<Tables>({ type: 'read' }), database.flavour, search, most),
-    );
+    database.readRows((db) => annotatedTraces(db, database.flavour, search, most));
   const traces = await openClickHouseTraces(location, database.orm, { bodies, annotated, log, limit });
   return {
     // Calls that are still in the log are unfolded into the database.
@@ -206,10 +219,10 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
  * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot
  * be reached, Unsupported for a URL of another kind.
  */
-export async function openStores(options: StoresOptions): Promise<Stores> {
+export async function openStores(options: StoresOptions) {
   const database = await openDatabase(options, { newSchema: newSqliteSchema });
   const { orm, engine, inFlight, writes } = database;
-  const { closeTraces, ...callsAndTraces } = await orClose(orm, async () => {
+  const { closeTraces, unfolded, ...callsAndTraces } = await orClose(orm, async () => {
     await reaching(() => migrate(database));
     return openCallsAndTraces(database, options);
   });
@@ -230,6 +243,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     codingAgents: createCodingAgentStore(database),
     decisions: createDecisionStore(database),
     decisionOutcomes: createOutcomeStore(database),
+    /** Counters that the processes of the database share; null for SQLite, which one process uses at a time. */
     admissionLedger: createDatabaseLedger(database),
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
@@ -238,21 +252,31 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     passThrough: createEndpointStore(database),
+    /** Contents are stored as given: encrypt them before. */
     pendingSignIns: createPendingSignInStore(database),
+    /** Messages between the processes of the database; null for SQLite, which one process uses at a time. */
     processMessages: createProcessMessages(database, options.log),
     lenses: createLensStore(database),
     lensWorkers: createLensWorkerStore(database),
     responses: createResponseStore(database),
     settings: createSettingsStore(database),
-    traceQueries: createTraceQueries(database, options, callsAndTraces.unfolded),
+    traceQueries: createTraceQueries(database, options, unfolded),
     upstreamObjects: createUpstreamObjectStore(database),
+    /** The engine of all stores except traces in ClickHouse. */
     engine,
+    /** Resolves when the database answers; throws Unavailable when it does not. ClickHouse is not checked. */
     ping: () =>
-      inFlight.run(async () => {
-        await sql`select 1`.execute(orm.em.fork().getKysely({ type: 'read' }));
+      database.readRows(async (db) => {
+        await sql`select 1`.execute(db);
       }),
+    /**
+     * Resolves while the database takes writes. Throws Unavailable within a second after a write failed, until a write works
+     * again. Writes to ClickHouse do not count, as for `ping`.
+     */
     writable: writes.check,
+    /** Number of writes since the start that the database did not take. */
     failedWrites: writes.failures,
+    /** Waits for running commits, then closes the database. */
     async close() {
       await closeTraces();
       await inFlight.drain();

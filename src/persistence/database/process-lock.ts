@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Conflict } from '../../domain/errors.ts';
 import { locateDatabase } from './database-url.ts';
-import type { StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 
 /** SQLite's result code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ProcessListener, ProcessMessages } from '../../domain/process-messages.ts';
-import type { StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 import type { Database } from './database.ts';
 
 /** PostgreSQL channel. Channels belong to one database. */
@@ -29,7 +29,7 @@ interface ClientPool {
 
 /** Messages over LISTEN and NOTIFY, on one connection of the pool. Null for SQLite, which one process uses at a time. */
 export function createProcessMessages(
-  { orm, flavour, inFlight }: Pick<Database, 'orm' | 'flavour' | 'inFlight'>,
+  { orm, flavour, inFlight, writer }: Pick<Database, 'orm' | 'flavour' | 'inFlight' | 'writer'>,
   log: StoresOptions['log'],
 ): ProcessMessages | null {
   if (flavour !== 'postgresql') return null;
@@ -37,7 +37,7 @@ export function createProcessMessages(
     mostBytes: MOST_BYTES,
     send: (text) =>
       inFlight.run(async () => {
-        await sql`select pg_notify(${CHANNEL}, ${text})`.execute(orm.em.fork().getKysely());
+        await sql`select pg_notify(${CHANNEL}, ${text})`.execute(writer());
       }),
     listen: (listener) =>
       keepListening(async () => ((await orm.driver.getConnection().getNativeClient()) as ClientPool).connect(), {

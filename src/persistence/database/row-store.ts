@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../domain/json-object.ts';
 import {
   type EntityClass,
   LockMode,
@@ -7,17 +6,21 @@ import {
   type RequiredEntityData,
   UniqueConstraintViolationException,
 } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Visibility } from '../../domain/caller.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import type { AuditNoun } from '../../domain/audit-log/audit-entry.ts';
 import type { ChangedRow, RowPage, RowPlace, RowStore } from '../../domain/row-store.ts';
+import type { JsonObject } from '../../domain/json-object.ts';
 import { storable, storableTime } from '../../domain/storable.ts';
 import type { Database } from './database.ts';
-import type { RecordChange } from '../audit-log/recorder.ts';
+import { type Declared, plainValues } from './plain-values.ts';
 import { entityTransaction } from './transaction.ts';
 
 /** Attempts of a change that conflicts with concurrent changes. */
 const ATTEMPTS = 5;
+
+const OLDEST_FIRST: object = { createdAt: 'asc', id: 'asc' };
 
 interface StoredRow {
   readonly id: string;
@@ -27,15 +30,15 @@ interface StoredRow {
 /** Parts of a store of one noun. */
 export interface RowStoreOptions<Row, Filter, Sort extends string> {
   /** Its properties are the members of a row, and `revision`. */
-  readonly entity: EntityClass<object>;
+  readonly entity: Declared;
   /** Name of a row in errors. */
   readonly noun: string;
   /** Name of the rows in the audit log; absent where their changes are not recorded. */
   readonly audited?: AuditNoun;
-  /** Conditions of a filter, all of which must hold. */
-  readonly where: (filter: Filter) => readonly JsonObject[];
-  /** Ranks of rows as SQL that is never null. */
-  readonly ranks: Readonly<Record<Sort, string>>;
+  /** Conditions of a filter, all of which must hold. Absent where no filter exists. */
+  readonly where?: (filter: Filter) => readonly JsonObject[];
+  /** Ranks of rows as SQL that is never null, beside the time of creation. */
+  readonly ranks?: Readonly<Record<Exclude<Sort, 'created_at'>, string>>;
   /** Sorts whose ranks are numbers; the text of a place is one, too. Absent for none. */
   readonly numbers?: readonly NoInfer<Sort>[];
   /** Text of the conflict that a row caused. */
@@ -50,80 +53,101 @@ const contains = (column: string, part: string): JsonObject => ({
   [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
 });
 
+/** Condition that a row comes after a place in the order of a column and its id. The first part bounds the range of an index. */
+export function afterPlace(column: string, [value, id]: readonly [unknown, string], descending: boolean): JsonObject {
+  const [beyond, orAt] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
+  return { [column]: { [orAt]: value }, $or: [{ [column]: { [beyond]: value } }, { id: { [beyond]: id } }] };
+}
+
 /** Condition that a row comes after a place: in the order of its creation, or of a text. */
 function beyondPlace(
   place: RowPlace,
   { rank, beyond, isNumber }: { readonly rank: string; readonly beyond: '$lt' | '$gt'; readonly isNumber: boolean },
 ): JsonObject {
+  if ('createdAt' in place) return afterPlace('createdAt', [place.createdAt, storable(place.id)], beyond === '$lt');
   const id = { [beyond]: storable(place.id) };
-  if ('createdAt' in place)
-    return { $or: [{ createdAt: { [beyond]: place.createdAt } }, { createdAt: place.createdAt, id }] };
   const text = isNumber ? raw('cast(? as numeric)', [storable(place.text)]) : storable(place.text);
   return { $or: [{ [raw(rank)]: { [beyond]: text } }, { [raw(rank)]: text, id }] };
 }
 
+/** A change of one row in a transaction. */
+interface RowChange<Stored, Row> {
+  readonly noun: string;
+  readonly read: (em: SqlEntityManager, isRetry: boolean) => Promise<Stored | null>;
+  readonly rowOf: (stored: Stored) => Row;
+  readonly change: (row: Row) => Row;
+  readonly write: (em: SqlEntityManager, stored: Stored, changed: ChangedRow<Row>) => unknown;
+  /** The conflict with another row; null when a concurrent change of the same row caused the failure. */
+  readonly conflictOf: (row: Row, cause: unknown) => Conflict | null | Promise<Conflict | null>;
+}
+
+/**
+ * Changes a row; null when there is none. The flush fails after a concurrent change, by the revision of the row: then the
+ * change is made again.
+ */
+export const changeRow = <Stored, Row>(
+  { orm, inFlight }: Database,
+  { noun, read, rowOf, change, write, conflictOf }: RowChange<Stored, Row>,
+): Promise<ChangedRow<Row> | null> =>
+  inFlight.write(async () => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const changes: ChangedRow<Row>[] = [];
+      try {
+        await entityTransaction(orm, async (em) => {
+          const stored = await read(em, attempt > 0);
+          if (stored === null) return;
+          const before = rowOf(stored);
+          const changed = { before, after: change(before) };
+          changes.push(changed);
+          await write(em, stored, changed);
+        });
+        return changes[0] ?? null;
+      } catch (error) {
+        if (error instanceof OptimisticLockError) continue;
+        const [changed] = changes;
+        if (!(error instanceof UniqueConstraintViolationException) || changed === undefined) throw error;
+        const conflict = await conflictOf(changed.after, error);
+        if (conflict !== null) throw conflict;
+      }
+    }
+    throw new Unavailable(`The ${noun} is being changed by others. Try again.`);
+  });
+
 /** Rows of a noun as managed entities: one fork of the entity manager per call. */
 export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
-  { orm, inFlight, audit }: Database,
-  { entity, noun, audited, where, ranks, numbers, conflictText }: RowStoreOptions<Row, Filter, Sort>,
+  database: Database,
+  {
+    entity: declared,
+    noun,
+    audited,
+    where = () => [],
+    ranks,
+    numbers,
+    conflictText,
+  }: RowStoreOptions<Row, Filter, Sort>,
 ): RowStore<Row, Filter, Sort> {
-  const names = orm.getMetadata(entity).props.flatMap(({ name }) => (name === 'revision' ? [] : [name as string]));
-
-  function rowOf(stored: object): Row {
-    const values = stored as Readonly<Record<string, unknown>>;
-    return Object.fromEntries(names.map((name) => [name, values[name] ?? null])) as unknown as Row;
-  }
+  const { orm, inFlight, audit, change: changing } = database;
+  const entity = declared.class as EntityClass<object>;
+  const rowOf = plainValues(orm, declared) as (stored: object) => Row;
 
   const query = (conditions: readonly JsonObject[]): object => ({ $and: [...conditions] });
   const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(conflictText(row), { cause });
 
-  async function found(conditions: readonly JsonObject[]): Promise<readonly Row[]> {
-    const orderBy = { createdAt: 'asc', id: 'asc' };
-    return (await orm.em.fork().find(entity, query(conditions), { orderBy })).map(rowOf);
-  }
+  const found = async (conditions: readonly JsonObject[]): Promise<readonly Row[]> =>
+    (await orm.em.fork().find(entity, query(conditions), { orderBy: OLDEST_FIRST })).map(rowOf);
 
   async function listed({ filter, sort, descending, limit, from }: RowPage<Filter, Sort>): Promise<readonly Row[]> {
     const direction = descending ? 'desc' : 'asc';
     const beyond = descending ? '$lt' : '$gt';
-    const after =
-      typeof from === 'number'
-        ? []
-        : [beyondPlace(from, { rank: ranks[sort], beyond, isNumber: numbers?.includes(sort) === true })];
+    const isNumber = numbers?.includes(sort) === true;
+    const rank = new Map<string, string>(Object.entries({ ...ranks })).get(sort) ?? 'created_at';
+    const after = typeof from === 'number' ? [] : [beyondPlace(from, { rank, beyond, isNumber })];
     const options = {
-      orderBy: [{ [raw(ranks[sort])]: direction }, { id: direction }],
+      orderBy: [{ [raw(rank)]: direction }, { id: direction }],
       limit,
       ...(typeof from === 'number' ? { offset: from } : {}),
     };
     return (await orm.em.fork().find(entity, query([...where(filter), ...after]), options as object)).map(rowOf);
-  }
-
-  /**
-   * One attempt. The flush fails after a concurrent change, by the revision of the row. With `locks`, the row is locked before
-   * it is read, so that concurrent changes wait for each other.
-   */
-  async function changeOnce(
-    id: string,
-    change: (row: Row) => Row,
-    { record, locks }: { readonly record: RecordChange; readonly locks: boolean },
-  ): Promise<ChangedRow<Row> | 'overtaken' | null> {
-    let changed: ChangedRow<Row> | null = null;
-    try {
-      await entityTransaction(orm, async (em) => {
-        const options = locks ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
-        const stored = await em.findOne(entity, query([{ id: storable(id) }]), options);
-        if (stored === null) return;
-        const before = rowOf(stored);
-        const after = change(before);
-        changed = { before, after };
-        record(em, changed);
-        Object.assign(stored, after);
-      });
-      return changed;
-    } catch (error) {
-      if (error instanceof OptimisticLockError) return 'overtaken';
-      if (!(error instanceof UniqueConstraintViolationException) || changed === null) throw error;
-      throw conflictOf((changed as ChangedRow<Row>).after, error);
-    }
   }
 
   return {
@@ -151,25 +175,29 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),
     change(id, change) {
       const record = audit.forNoun(audited);
-      return inFlight.write(async () => {
-        for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-          const done = await changeOnce(id, change, { record, locks: attempt > 0 });
-          if (done !== 'overtaken') return done;
-        }
-        throw new Unavailable(`The ${noun} is being changed by others. Try again.`);
+      return changeRow(database, {
+        noun,
+        // Locked after a conflict, so that concurrent changes wait for each other.
+        read: (em, isRetry) =>
+          em.findOne(entity, query([{ id: storable(id) }]), isRetry ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {}),
+        rowOf,
+        change,
+        write(em, stored, changed) {
+          record(em, changed);
+          Object.assign(stored, changed.after);
+        },
+        conflictOf,
       });
     },
     remove(ids) {
       const record = audit.forNoun(audited);
-      return inFlight.write(() =>
-        entityTransaction(orm, async (em) => {
-          const stored = await em.find(entity, query(among('id', ids)));
-          const rows = stored.map(rowOf);
-          for (const one of stored) em.remove(one);
-          for (const row of rows) record(em, { before: row, after: null });
-          return rows;
-        }),
-      );
+      return changing(async (em) => {
+        const stored = await em.find(entity, query(among('id', ids)));
+        const rows = stored.map(rowOf);
+        for (const one of stored) em.remove(one);
+        for (const row of rows) record(em, { before: row, after: null });
+        return rows;
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { EntityClass } from '@mikro-orm/core';
 import { CompiledQuery, type Kysely, sql, type RawBuilder } from 'kysely';
+import { storable } from '../../domain/storable.ts';
 import type { Orm, SqlFlavour } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -10,6 +10,8 @@ export interface Column<Name extends string = string> {
   /** Type of the property in TypeScript. */
   readonly runtimeType: string;
   readonly nullable: boolean;
+  /** Name of the property. */
+  readonly property: string;
 }
 
 /** A table for row access; its columns come from the entity's metadata. */
@@ -18,17 +20,19 @@ export interface RowTable<Name extends keyof Tables> {
   readonly columns: readonly Column<keyof Tables[Name] & string>[];
 }
 
-/** The row form of an entity's table. */
-export function rowTable<Name extends keyof Tables>(
-  orm: Orm,
-  name: Name,
-  entity: EntityClass<unknown>,
-): RowTable<Name> {
-  const columns = orm.getMetadata(entity).props.map(({ fieldNames, columnTypes, runtimeType, nullable }) => ({
+/** The row form of the entity of a table. */
+export function rowTable<Name extends keyof Tables>(orm: Orm, name: Name): RowTable<Name> {
+  const metadata = orm
+    .getMetadata()
+    .getAll()
+    .values()
+    .find(({ tableName }) => tableName === name);
+  const columns = (metadata?.props ?? []).map(({ name: property, fieldNames, columnTypes, runtimeType, nullable }) => ({
     name: fieldNames[0] as keyof Tables[Name] & string,
     sqlType: columnTypes[0] ?? 'text',
     runtimeType,
     nullable: nullable ?? false,
+    property,
   }));
   return { name, columns };
 }
@@ -53,6 +57,15 @@ export function encodeRow<Name extends keyof Tables>(
   row: Readonly<Partial<Record<keyof Tables[Name] & string, unknown>>>,
 ): EncodedRow {
   return JSON.stringify(columns.map(({ name }) => row[name])) as EncodedRow;
+}
+
+const storedValue = (value: unknown): unknown =>
+  typeof value === 'string' ? storable(value) : value instanceof Date ? value.getTime() : value;
+
+/** Encodes values by their properties: times as Unix ms, texts without characters that no store holds. */
+export function encodeValues<Name extends keyof Tables>({ columns }: RowTable<Name>, values: object): EncodedRow {
+  const named = values as Readonly<Record<string, unknown>>;
+  return JSON.stringify(columns.map(({ property }) => storedValue(named[property]))) as EncodedRow;
 }
 
 /**
@@ -155,6 +168,14 @@ export function textsInJson(flavour: SqlFlavour, json: RawBuilder<string>): RawB
     ? sql<string>`(select json_array_elements_text(${json}::json))`
     : sql<string>`(select value from json_each(${json}))`;
 }
+
+/** The elements of a JSON list as a relation with the column `value`. */
+export const elementsOf = (flavour: SqlFlavour, json: RawBuilder<unknown>): RawBuilder<unknown> =>
+  flavour === 'postgresql' ? sql`jsonb_array_elements(${json}::jsonb)` : sql`json_each(${json})`;
+
+/** The same for a column with a list of texts. PostgreSQL joins it laterally. */
+export const textsOf = (flavour: SqlFlavour, column: string): string =>
+  flavour === 'postgresql' ? `jsonb_array_elements_text(${column}::jsonb)` : `json_each(${column})`;
 
 /** Row numbers in text as the right-hand side of `in`, as one parameter. */
 export function numbersIn(flavour: SqlFlavour, numbers: readonly string[]): RawBuilder<string> {

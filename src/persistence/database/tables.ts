@@ -1,35 +1,30 @@
-import { AdmissionCounterEntity, type AdmissionCounterSchema } from '../admission/entities/admission-counter.ts';
-import { AdmissionProcessEntity, type AdmissionProcessSchema } from '../admission/entities/admission-process.ts';
+import { AdmissionCounterEntity } from '../admission/entities/admission-counter.ts';
+import { AdmissionProcessEntity } from '../admission/entities/admission-process.ts';
 import type { InferKyselyDB } from '@mikro-orm/sql';
-import { ActivityProcessEntity, type ActivityProcessSchema } from '../gateway-activity/entities/activity-process.ts';
-import { CallNoteEntity, type CallNoteSchema } from '../traces/entities/call-note.ts';
-import { CallSegmentEntity, type CallSegmentSchema } from '../call-log/entities/call-segment.ts';
-import { CatalogChangeEntity, type CatalogChangeSchema } from '../catalog/entities/catalog-change.ts';
-import { CatalogRecordedEntity, type CatalogRecordedSchema } from '../catalog/entities/catalog-recorded.ts';
-import { CatalogSpanEntity, type CatalogSpanSchema } from '../catalog/entities/catalog-span.ts';
-import { CatalogReleaseEntity, type CatalogReleaseSchema } from '../catalog/entities/catalog-release.ts';
-import { ExportBodyEntity, type ExportBodySchema } from '../traces/entities/export-body.ts';
-import { PendingSignInEntity, type PendingSignInSchema } from '../sign-in/entities/pending-sign-in.ts';
-import { FreeTierUseEntity, type FreeTierUseSchema } from '../free-tier/entities/free-tier-use.ts';
-import { GatewayActivityEntity, type GatewayActivitySchema } from '../gateway-activity/entities/gateway-activity.ts';
-import { CheckoutEntity, type CheckoutSchema } from '../checkout/entities/checkout.ts';
-import { BudgetWindowEntity, type BudgetWindowSchema } from '../spend/entities/budget-window.ts';
-import { KeySpendEntity, type KeySpendSchema } from '../spend/entities/key-spend.ts';
-import { PaymentEventEntity, type PaymentEventSchema } from '../checkout/entities/payment-event.ts';
-import { PaymentObjectEntity, type PaymentObjectSchema } from '../checkout/entities/payment-object.ts';
-import { ResponseEntity, type ResponseSchema } from '../responses/entities/response.ts';
+import { ActivityProcessEntity } from '../gateway-activity/entities/activity-process.ts';
+import { CallNoteEntity } from '../traces/entities/call-note.ts';
+import { CallSegmentEntity } from '../call-log/entities/call-segment.ts';
+import { CatalogChangeEntity } from '../catalog/entities/catalog-change.ts';
+import { CatalogRecordedEntity } from '../catalog/entities/catalog-recorded.ts';
+import { CatalogSpanEntity } from '../catalog/entities/catalog-span.ts';
+import { CatalogReleaseEntity } from '../catalog/entities/catalog-release.ts';
+import { ExportBodyEntity } from '../traces/entities/export-body.ts';
+import { PendingSignInEntity } from '../sign-in/entities/pending-sign-in.ts';
+import { FreeTierUseEntity } from '../free-tier/entities/free-tier-use.ts';
+import { GatewayActivityEntity } from '../gateway-activity/entities/gateway-activity.ts';
+import { CheckoutEntity } from '../checkout/entities/checkout.ts';
+import { BudgetWindowEntity } from '../spend/entities/budget-window.ts';
+import { KeySpendEntity } from '../spend/entities/key-spend.ts';
+import { PaymentEventEntity } from '../checkout/entities/payment-event.ts';
+import { PaymentObjectEntity } from '../checkout/entities/payment-object.ts';
+import { ResponseEntity } from '../responses/entities/response.ts';
 import { RetiredSecretEntity } from '../keys/entities/retired-secret.ts';
-import { BlockTraceEntity, type BlockTraceSchema } from '../span-blocks/entities/block-trace.ts';
-import { SpanEntity, type SpanSchema } from '../traces/entities/span.ts';
-import {
-  SpendDayEntity,
-  SpendDayLabelEntity,
-  type SpendDayLabelSchema,
-  type SpendDaySchema,
-} from '../spend/entities/spend-day.ts';
-import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row.ts';
-import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
-import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
+import { BlockTraceEntity } from '../span-blocks/entities/block-trace.ts';
+import { SpanEntity } from '../traces/entities/span.ts';
+import { SpendDayEntity, SpendDayLabelEntity } from '../spend/entities/spend-day.ts';
+import { SpendRowEntity } from '../spend/entities/spend-row.ts';
+import { TraceSummaryEntity } from '../traces/entities/trace-summary.ts';
+import { UpstreamObjectEntity } from '../upstream-objects/entities/upstream-object.ts';
 import { AuditEntryEntity } from '../audit-log/entities/audit-entry.ts';
 import { TokenMappingEntity } from '../token-mappings/entities/token-mapping.ts';
 import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
@@ -45,8 +40,8 @@ import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
 import { InvitationEntity } from '../users/entities/invitation.ts';
 import { OrganizationEntity } from '../organizations/entities/organization.ts';
 import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
-import { GuardrailDayEntity, type GuardrailDaySchema } from '../guardrails/entities/guardrail-day.ts';
-import { GuardrailRunEntity, type GuardrailRunSchema } from '../guardrails/entities/guardrail-run.ts';
+import { GuardrailDayEntity } from '../guardrails/entities/guardrail-day.ts';
+import { GuardrailRunEntity } from '../guardrails/entities/guardrail-run.ts';
 import { GuardrailEntity } from '../guardrails/entities/guardrail.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities/endpoint.ts';
 import { ProjectEntity } from '../projects/entities/project.ts';
@@ -55,24 +50,12 @@ import { AnnotationEntity } from '../annotations/entities/annotation.ts';
 import { TagEntity } from '../tags/entities/tag.ts';
 import { TeamEntity } from '../teams/entities/team.ts';
 import { TeamMemberEntity } from '../teams/entities/member.ts';
-import {
-  LensEntity,
-  LensFindingEntity,
-  type LensFindingSchema,
-  LensRunEntity,
-  type LensRunSchema,
-} from '../lens/entities/lens.ts';
-import {
-  LensAnswerEntity,
-  type LensAnswerSchema,
-  LensReviewEntity,
-  type LensReviewSchema,
-  LensWorkerEntity,
-} from '../lens/entities/lens-work.ts';
+import { LensEntity, LensFindingEntity, LensRunEntity } from '../lens/entities/lens.ts';
+import { LensAnswerEntity, LensReviewEntity, LensWorkerEntity } from '../lens/entities/lens-work.ts';
 import { DatasetEntity, DatasetRevisionEntity } from '../lens/entities/dataset.ts';
 import { SignalConfigEntity, TraceSignalEntity } from '../lens/entities/signal.ts';
 import { TracingKeyEntity } from '../lens/entities/tracing-key.ts';
-import { JobEntity, type JobSchema } from '../jobs/entities/job.ts';
+import { JobEntity } from '../jobs/entities/job.ts';
 import { UserEntity } from '../users/entities/user.ts';
 import { VirtualKeyEntity } from '../keys/entities/virtual-key.ts';
 
@@ -144,41 +127,7 @@ export const ENTITIES = [
   CodingAgentEntity,
   DecisionEntity,
   DecisionOutcomeEntity,
-];
+] as const;
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */
-export type Tables = InferKyselyDB<
-  | typeof CallNoteSchema
-  | typeof CallSegmentSchema
-  | typeof CatalogChangeSchema
-  | typeof CatalogRecordedSchema
-  | typeof CatalogSpanSchema
-  | typeof CatalogReleaseSchema
-  | typeof TraceSummarySchema
-  | typeof SpanSchema
-  | typeof BlockTraceSchema
-  | typeof ExportBodySchema
-  | typeof SpendRowSchema
-  | typeof SpendDaySchema
-  | typeof SpendDayLabelSchema
-  | typeof KeySpendSchema
-  | typeof BudgetWindowSchema
-  | typeof FreeTierUseSchema
-  | typeof PendingSignInSchema
-  | typeof AdmissionCounterSchema
-  | typeof AdmissionProcessSchema
-  | typeof GatewayActivitySchema
-  | typeof ActivityProcessSchema
-  | typeof GuardrailDaySchema
-  | typeof GuardrailRunSchema
-  | typeof CheckoutSchema
-  | typeof PaymentEventSchema
-  | typeof PaymentObjectSchema
-  | typeof UpstreamObjectSchema
-  | typeof ResponseSchema
-  | typeof JobSchema
-  | typeof LensRunSchema
-  | typeof LensFindingSchema
-  | typeof LensReviewSchema
-  | typeof LensAnswerSchema
->;
+export type Tables = InferKyselyDB<(typeof ENTITIES)[number]>;

@@ -18,7 +18,7 @@ const PROBE_BODY: Readonly<Record<SqlFlavour, string>> = {
  * table: on SQLite one lock covers the file.
  */
 export function probeWrites({ orm, flavour }: Pick<Database, 'orm' | 'flavour'>): Promise<void> {
-  const tables = ENTITIES.map((entity) => orm.getMetadata<object>(entity).tableName);
+  const tables = ENTITIES.map(({ tableName }) => tableName);
   return transaction(orm, async (db: Kysely<Tables>) => {
     if (flavour === 'postgresql') {
       await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(db);

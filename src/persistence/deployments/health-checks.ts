@@ -13,7 +13,6 @@ export function createHealthCheckStore(database: Database): HealthCheckStore {
       ...(isHealthy === null ? [] : [{ failure: isHealthy ? null : { $ne: null } }]),
       ...createdWithin(null, before),
     ],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `The health check ${id} is stored already.`,
   });
   return {

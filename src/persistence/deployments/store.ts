@@ -10,7 +10,6 @@ export const createDeploymentStore = (database: Database): SealedStore<SealedDep
     noun: 'model',
     audited: 'deployment',
     where: ({ ids }) => among('id', ids),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `A model with the id ${id} already exists.`,
   }),
   fingerprint: fingerprintOf(database, 'deployment'),

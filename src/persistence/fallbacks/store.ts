@@ -10,7 +10,6 @@ export const createFallbackStore = (database: Database): FallbackStore => ({
     noun: 'fallback',
     audited: 'model_fallback',
     where: ({ model }) => equal('model', model),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,
   }),
   fingerprint: fingerprintOf(database, 'model_fallback'),

@@ -1,11 +1,9 @@
 import { type AliasedRawBuilder, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { FreeTierCalls, FreeTierStore, Reserved } from '../../domain/free-tier/free-tier.ts';
 import type { Database } from '../database/database.ts';
-import { FreeTierUseEntity } from './entities/free-tier-use.ts';
 import { createGroupCommit, type Weight } from '../database/group-commit.ts';
-import { columnNames, encodeRow, rowsFrom, rowTable } from '../database/rows.ts';
+import { columnNames, encodeValues, rowsFrom, rowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { transaction } from '../database/transaction.ts';
 
 /** Most reservations that wait for their commit, and most of one commit. */
 const WAITING = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
@@ -31,23 +29,26 @@ function added(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
 }
 
 /** Counters of free calls as rows that single statements change. */
-export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeTierStore {
-  const table = rowTable(orm, 'free_tier_use', FreeTierUseEntity);
-  const writing = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
+export function createFreeTierStore({ orm, flavour, readRows, writeRows, transact }: Database): FreeTierStore {
+  const table = rowTable(orm, 'free_tier_use');
 
   /** Rows to insert; `used` and `granted` both have the requested number. */
   function rowsOf(calls: readonly FreeTierCalls[], most: number): RawBuilder<unknown> {
     const encoded = added(calls).map((asked) => {
       const number = Math.min(asked.calls, most);
-      return encodeRow(table, { day: asked.day, ip_hash: asked.ipHash, used: number, granted: number });
+      return encodeValues(table, { ...asked, used: number, granted: number });
     });
     return rowsFrom(flavour, table, encoded);
   }
 
-  async function reserveAll(calls: readonly FreeTierCalls[], limit: number): Promise<Map<string, Reserved>> {
+  async function reserveAll(
+    db: Kysely<Tables>,
+    calls: readonly FreeTierCalls[],
+    limit: number,
+  ): Promise<Map<string, Reserved>> {
     const left = sql<number>`${limit} - free_tier_use.used`;
     const grant = sql<number>`case when ${left} <= 0 then 0 when ${left} < excluded.granted then ${left} else excluded.granted end`;
-    const rows = await writing()
+    const rows = await db
       .insertInto('free_tier_use')
       .columns(columnNames(table))
       .expression(rowsOf(calls, limit))
@@ -64,12 +65,8 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
     const results = new Map<ReservationRequest, Reserved>();
     for (const limit of new Set(jobs.map((job) => job.limit))) {
       const alike = jobs.filter((job) => job.limit === limit);
-      const reserved = await inFlight.write(() =>
-        reserveAll(
-          alike.map(({ asked }) => asked),
-          limit,
-        ),
-      );
+      const calls = alike.map(({ asked }) => asked);
+      const reserved = await writeRows((db) => reserveAll(db, calls, limit));
       for (const job of alike) {
         const name = nameOf(job.asked);
         const { granted, used } = reserved.get(name) ?? { granted: 0, used: limit };
@@ -89,26 +86,23 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
 
   return {
     reserve: (asked, limit) => reservations.submit({ asked, limit, rows: 1, bytes: 0 }),
-    release: (unused) =>
-      inFlight.write(async () => {
-        if (unused.length === 0) return;
-        const returned = sql<FreeTierRow>`(${rowsOf(unused, Number.MAX_SAFE_INTEGER)})`.as('returned');
-        await transaction(orm, async (db) => {
-          if (flavour === 'postgresql') await lockInOrder(db, returned);
-          await db
-            .updateTable('free_tier_use')
-            .from(returned)
-            .set(({ eb, ref }) => ({ used: eb('free_tier_use.used', '-', ref('returned.used')) }))
-            .whereRef('free_tier_use.day', '=', 'returned.day')
-            .whereRef('free_tier_use.ip_hash', '=', 'returned.ip_hash')
-            .execute();
-        });
-      }),
+    async release(unused) {
+      if (unused.length === 0) return;
+      const returned = sql<FreeTierRow>`(${rowsOf(unused, Number.MAX_SAFE_INTEGER)})`.as('returned');
+      await transact(async (db) => {
+        if (flavour === 'postgresql') await lockInOrder(db, returned);
+        await db
+          .updateTable('free_tier_use')
+          .from(returned)
+          .set(({ eb, ref }) => ({ used: eb('free_tier_use.used', '-', ref('returned.used')) }))
+          .whereRef('free_tier_use.day', '=', 'returned.day')
+          .whereRef('free_tier_use.ip_hash', '=', 'returned.ip_hash')
+          .execute();
+      });
+    },
     usedOn: (day, ipHash) =>
-      inFlight.run(async () => {
-        const row = await orm.em
-          .fork()
-          .getKysely<Tables>({ type: 'read' })
+      readRows(async (db) => {
+        const row = await db
           .selectFrom('free_tier_use')
           .select('used')
           .where('day', '=', day)
@@ -117,8 +111,8 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
         return row?.used ?? 0;
       }),
     removeBefore: (day, most) =>
-      inFlight.write(async () => {
-        const removed = await writing()
+      writeRows(async (db) => {
+        const removed = await db
           .deleteFrom('free_tier_use')
           .where(({ eb, refTuple, selectFrom }) =>
             eb(

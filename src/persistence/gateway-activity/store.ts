@@ -10,11 +10,9 @@ import {
 } from '../../domain/gateway-activity/gateway-activity.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
-import { columnNames, encodeRow, rowsFrom, rowTable, textsIn } from '../database/rows.ts';
+import { columnNames, encodeValues, rowsFrom, rowTable, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { transaction } from '../database/transaction.ts';
 import { isNewBatch } from './batches.ts';
-import { GatewayActivityEntity } from './entities/gateway-activity.ts';
 
 /** How long the last batch of an ended process is known, in ms: longer than any process repeats a commit. */
 const PROCESS_MS = 7 * 86_400_000;
@@ -30,14 +28,14 @@ type StoredGroup = ActivityGroup['of'] & ActivityCounts;
 const placeOf = ({ day, category, route }: ActivityRow): string => `${day} ${category} ${route}`;
 
 /** Counts of requests as rows that single statements add to. */
-export function createGatewayActivityStore({ orm, flavour, inFlight }: Database): GatewayActivityStore {
-  const table = rowTable(orm, 'gateway_activity', GatewayActivityEntity);
+export function createGatewayActivityStore({ orm, flavour, readRows, transact }: Database): GatewayActivityStore {
+  const table = rowTable(orm, 'gateway_activity');
 
   async function addRows(db: Kysely<Tables>, rows: readonly ActivityRow[]): Promise<void> {
     // In the order of their keys, so that two processes lock rows in one order.
     const encoded = rows
       .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
-      .map((row) => encodeRow(table, { ...row }));
+      .map((row) => encodeValues(table, row));
     await db
       .insertInto('gateway_activity')
       .columns(columnNames(table))
@@ -68,25 +66,19 @@ export function createGatewayActivityStore({ orm, flavour, inFlight }: Database)
 
   return {
     add: ({ process, number, rows }, now) =>
-      inFlight.write(() =>
-        transaction(orm, async (db) => {
-          if (!(await isNewBatch(db, { process, number, now }))) return;
-          await addRows(db, rows);
-          if (number > 1) return;
-          await db
-            .deleteFrom('activity_process')
-            .where('written_at', '<', now.getTime() - PROCESS_MS)
-            .execute();
-        }),
-      ),
-    groups: (query) =>
-      inFlight.run(async () => {
-        const { rows } = await groupsOf(query).execute(orm.em.fork().getKysely<Tables>({ type: 'read' }));
-        return rows.map((row): ActivityGroup => ({
-          of: picked(row, query.by),
-          succeeded: row.succeeded,
-          failed: row.failed,
-        }));
+      transact(async (db) => {
+        if (!(await isNewBatch(db, { process, number, now }))) return;
+        await addRows(db, rows);
+        if (number > 1) return;
+        await db
+          .deleteFrom('activity_process')
+          .where('written_at', '<', now.getTime() - PROCESS_MS)
+          .execute();
+      }),
+    groups: (wanted) =>
+      readRows(async (db) => {
+        const { rows } = await groupsOf(wanted).execute(db);
+        return rows.map((row) => ({ of: picked(row, wanted.by), succeeded: row.succeeded, failed: row.failed }));
       }),
   };
 }

@@ -8,7 +8,5 @@ export const createGuardrailStore = (database: Database): GuardrailStore =>
     entity: GuardrailEntity,
     noun: 'guardrail',
     audited: 'guardrail',
-    where: () => [],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id, name }) => `The name '${name}' or the id ${id} is that of another guardrail`,
   });

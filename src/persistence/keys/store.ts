@@ -1,23 +1,19 @@
-import { type FilterQuery, OptimisticLockError, raw, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { type FilterQuery, raw, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { sql } from 'kysely';
-import { Conflict, Unavailable } from '../../domain/errors.ts';
-import type { ChangedKey, KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { Conflict } from '../../domain/errors.ts';
+import type { KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { nextReset } from '../../domain/keys/budget-windows.ts';
 import { ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database, SqlFlavour } from '../database/database.ts';
-import type { RecordChange } from '../audit-log/recorder.ts';
 import { RetiredSecretEntity } from './entities/retired-secret.ts';
 import { KEY_RANKS, VirtualKeyEntity } from './entities/virtual-key.ts';
+import { changeRow } from '../database/row-store.ts';
 import { textsIn } from '../database/rows.ts';
 import { entityTransaction } from '../database/transaction.ts';
 
-/** Attempts of a change that conflicts with concurrent changes. */
-const ATTEMPTS = 5;
-
-type EntityManager = ReturnType<Database['orm']['em']['fork']>;
 type KeyWhere = FilterQuery<VirtualKeyEntity>;
 
 function keyOf(entity: VirtualKeyEntity): VirtualKey {
@@ -126,7 +122,8 @@ function whereOf(
 }
 
 /** Virtual keys as managed entities: one fork of the entity manager per call. */
-export function createKeyStore({ orm, flavour, inFlight, audit }: Database): KeyStore {
+export function createKeyStore(database: Database): KeyStore {
+  const { orm, flavour, inFlight, audit, readRows, find } = database;
   async function assertNeverUsed(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
@@ -157,37 +154,6 @@ export function createKeyStore({ orm, flavour, inFlight, audit }: Database): Key
     ]);
   };
 
-  /** One attempt. The flush fails after a concurrent change, by the revision of the row. */
-  async function changeOnce(
-    hash: string,
-    change: (key: VirtualKey) => VirtualKey,
-    record: RecordChange,
-  ): Promise<ChangedKey | 'overtaken' | null> {
-    let changed: ChangedKey | null = null;
-    try {
-      await entityTransaction(orm, async (em) => {
-        const entity = await em.findOne(VirtualKeyEntity, { hash: storable(hash), deletedAt: null });
-        if (entity === null) return;
-        const before = keyOf(entity);
-        const after = change(before);
-        changed = { before, after };
-        if (after.secretHash !== before.secretHash) {
-          await assertNeverUsed(em, after.secretHash);
-          em.create(RetiredSecretEntity, { hash: before.secretHash, keyHash: hash, retiredAt: after.updatedAt });
-        }
-        Object.assign(entity, storedOf(after));
-        record(em, changed);
-      });
-      return changed;
-    } catch (error) {
-      if (error instanceof OptimisticLockError) return 'overtaken';
-      if (!(error instanceof UniqueConstraintViolationException) || changed === null) throw error;
-      const conflict = await conflictOf((changed as ChangedKey).after, false, error);
-      if (conflict !== null) throw conflict;
-      return 'overtaken';
-    }
-  }
-
   return {
     add(key) {
       const record = audit.forNoun('key');
@@ -207,49 +173,56 @@ export function createKeyStore({ orm, flavour, inFlight, audit }: Database): Key
     find: (secretHash) => inFlight.read(async () => (await openedBy([secretHash])).get(secretHash) ?? null),
     findBySecrets: (secretHashes) => inFlight.read(() => openedBy(secretHashes)),
     findMany: (hashes) =>
-      inFlight.run(async () => {
-        const entities = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } });
-        return entities.map(keyOf);
+      find(async (em) => {
+        return (await em.find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } })).map(keyOf);
       }),
     findAliases: (aliases) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const named = { alias: { $in: aliases.map(storable) }, deletedAt: null };
-        return (await orm.em.fork().find(VirtualKeyEntity, named)).map(keyOf);
+        return (await em.find(VirtualKeyEntity, named)).map(keyOf);
       }),
     dueForReset: (now, limit) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const due = { nextResetAt: { $lte: now }, deletedAt: null };
-        const entities = await orm.em.fork().find(VirtualKeyEntity, due, { orderBy: { nextResetAt: 'asc' }, limit });
+        const entities = await em.find(VirtualKeyEntity, due, { orderBy: { nextResetAt: 'asc' }, limit });
         return entities.map(({ hash }) => hash);
       }),
     findOwned: (owner, ids) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const among = { $in: ids.map(storable) };
         const owned = owner === 'userId' ? { userId: among } : { teamId: among };
         const where = { ...owned, deletedAt: null };
         const orderBy = { createdAt: 'asc', hash: 'asc' } as const;
-        return (await orm.em.fork().find(VirtualKeyEntity, where, { orderBy })).map(keyOf);
+        return (await em.find(VirtualKeyEntity, where, { orderBy })).map(keyOf);
       }),
     countOwned: (owner, ids) =>
-      inFlight.run(async () => {
+      readRows(async (db) => {
         const id = sql.ref(owner === 'userId' ? 'user_id' : 'team_id');
         const { rows } = await sql<{ id: string; count: number | string }>`
           select ${id} as id, count(*) as count from virtual_key
           where ${id} in ${textsIn(flavour, ids.map(storable))} and deleted_at is null group by ${id}
-        `.execute(orm.em.fork().getKysely({ type: 'read' }));
+        `.execute(db);
         return new Map(rows.map(({ id: named, count }) => [named, Number(count)]));
       }),
-    list: (page) => inFlight.run(() => listed(orm.em.fork(), page, flavour)),
-    count: (filter, now) =>
-      inFlight.run(() => orm.em.fork().count(VirtualKeyEntity, whereOf(filter, { now, flavour }))),
+    list: (page) => find((em) => listed(em, page, flavour)),
+    count: (filter, now) => find((em) => em.count(VirtualKeyEntity, whereOf(filter, { now, flavour }))),
     change(hash, change) {
       const record = audit.forNoun('key');
-      return inFlight.write(async () => {
-        for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-          const done = await changeOnce(hash, change, record);
-          if (done !== 'overtaken') return done;
-        }
-        throw new Unavailable('The key is being changed by others. Try again.');
+      return changeRow(database, {
+        noun: 'key',
+        read: (em) => em.findOne(VirtualKeyEntity, { hash: storable(hash), deletedAt: null }),
+        rowOf: keyOf,
+        change,
+        async write(em, stored, changed) {
+          const { before, after } = changed;
+          if (after.secretHash !== before.secretHash) {
+            await assertNeverUsed(em, after.secretHash);
+            em.create(RetiredSecretEntity, { hash: before.secretHash, keyHash: hash, retiredAt: after.updatedAt });
+          }
+          Object.assign(stored, storedOf(after));
+          record(em, changed);
+        },
+        conflictOf: (key, cause) => conflictOf(key, false, cause),
       });
     },
   };
@@ -259,7 +232,7 @@ export function createKeyStore({ orm, flavour, inFlight, audit }: Database): Key
  * One page in two statements: hashes from an index, then the rows of the page alone, so that the rows before the page are not
  * read.
  */
-async function listed(em: EntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
+async function listed(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
   const { filter, now, sort, descending, limit, from } = page;
   const direction = descending ? 'desc' : 'asc';
   const beyond = descending ? '$lt' : '$gt';

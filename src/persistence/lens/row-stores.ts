@@ -5,33 +5,22 @@ import { DatasetEntity, DatasetRevisionEntity } from './entities/dataset.ts';
 import { SignalConfigEntity, TraceSignalEntity } from './entities/signal.ts';
 import { TracingKeyEntity } from './entities/tracing-key.ts';
 
-const ranks = { created_at: 'created_at' } as const;
 const conflictText = (): string => 'The id is taken.';
-const none = () => [];
 
 export const createLensRowStores = (database: Database): LensRowStores => ({
   tracingKeys: createRowStore(database, {
     entity: TracingKeyEntity,
     noun: 'tracing key',
     where: ({ tokenHash }) => equal('tokenHash', tokenHash),
-    ranks,
     conflictText,
   }),
-  datasets: createRowStore(database, { entity: DatasetEntity, noun: 'dataset', where: none, ranks, conflictText }),
+  datasets: createRowStore(database, { entity: DatasetEntity, noun: 'dataset', conflictText }),
   datasetRevisions: createRowStore(database, {
     entity: DatasetRevisionEntity,
     noun: 'revision',
-    where: none,
-    ranks,
     conflictText: () => 'Dataset changed, reload',
   }),
-  signalConfigs: createRowStore(database, {
-    entity: SignalConfigEntity,
-    noun: 'signal configuration',
-    where: none,
-    ranks,
-    conflictText,
-  }),
+  signalConfigs: createRowStore(database, { entity: SignalConfigEntity, noun: 'signal configuration', conflictText }),
   traceSignals: createRowStore(database, {
     entity: TraceSignalEntity,
     noun: 'signals of a trace',
@@ -39,7 +28,6 @@ export const createLensRowStores = (database: Database): LensRowStores => ({
       ...among('id', ids),
       ...(traceBeforeMs === null ? [] : [{ traceStartMs: { $lt: traceBeforeMs } }]),
     ],
-    ranks,
     conflictText,
   }),
 });

@@ -1,20 +1,12 @@
-import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { addUsd } from '../../domain/money.ts';
 import { isActive, type Lens, type LensRun, type LensState } from '../../domain/lens/lens.ts';
 import type { Review } from '../../domain/lens/review.ts';
-import type {
-  FindingPage,
-  LensFinding,
-  LensStore,
-  LensWorkerStore,
-  PaidAnswer,
-  RunPlace,
-} from '../../domain/lens/store.ts';
+import type { FindingPage, LensFinding, LensStore, LensWorkerStore } from '../../domain/lens/store.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
-import { createRowStore, equal } from '../database/row-store.ts';
-import { entityTransaction } from '../database/transaction.ts';
+import { afterPlace, createRowStore, equal } from '../database/row-store.ts';
 import { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
 import { LensAnswerEntity, LensReviewEntity, LensWorkerEntity } from './entities/lens-work.ts';
 import { dueMs, findingOf, findingRow, lensOf, lensRow, runHeadOf, runHeadRow, runOf, runRow } from './rows.ts';
@@ -26,7 +18,7 @@ const reviewId = (lensId: string, criteriaKey: string, executionId: string): str
 const STATEMENT_ROWS = 500;
 
 /** Lenses, their runs and findings as managed entities. A lens is locked while it changes. */
-export function createLensStore({ orm, inFlight }: Database): LensStore {
+export function createLensStore({ find, change: changing }: Database): LensStore {
   /** Locked, so that changes of one lens run one after another; SQLite has one writer anyway. */
   const locked = (em: SqlEntityManager, id: string): Promise<LensEntity | null> =>
     em.findOne(LensEntity, { id: storable(id) }, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -38,7 +30,7 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
   }
 
   function addRun(em: SqlEntityManager, run: LensRun): void {
-    em.create(LensRunEntity, runRow(run) as RequiredEntityData<LensRunEntity>);
+    em.create(LensRunEntity, runRow(run));
   }
 
   /** Writes the differences between two states of a lens. Unchanged objects are identical. */
@@ -58,7 +50,7 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
     for (const [place, finding] of findings.entries()) {
       const row = byId.get(finding.id);
       const values = findingRow(lens.id, finding, place);
-      if (row === undefined) em.create(LensFindingEntity, values as RequiredEntityData<LensFindingEntity>);
+      if (row === undefined) em.create(LensFindingEntity, values);
       else Object.assign(row, values);
       byId.delete(finding.id);
     }
@@ -71,34 +63,28 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
     const before = lensOf(stored);
     const after = change(before);
     if (after !== before) {
-      const { data, reservations, spent } = lensRow(after, { id: stored.runId, status: 'queued' });
+      const { data, reservations, spent } = lensRow(after, { id: stored.runId });
       Object.assign(stored, { data, reservations, spent });
     }
     return after;
   }
 
-  const fork = (): SqlEntityManager => orm.em.fork();
-
   return {
     add: ({ lens, run, findings }) =>
-      inFlight.write(() =>
-        entityTransaction(orm, (em) => {
-          const row = { ...lensRow(lens, run), dueAt: isActive(run) ? null : dueMs(lens, run) };
-          em.create(LensEntity, row as RequiredEntityData<LensEntity>);
-          addRun(em, run);
-          for (const [place, finding] of findings.entries())
-            em.create(LensFindingEntity, findingRow(lens.id, finding, place) as RequiredEntityData<LensFindingEntity>);
-        }),
-      ),
+      changing((em) => {
+        const row = { ...lensRow(lens, run), dueAt: isActive(run) ? null : dueMs(lens, run) };
+        em.create(LensEntity, row);
+        addRun(em, run);
+        for (const [place, finding] of findings.entries())
+          em.create(LensFindingEntity, findingRow(lens.id, finding, place));
+      }),
     find: (id) =>
-      inFlight.run(async () => {
-        const em = fork();
+      find(async (em) => {
         const stored = await em.findOne(LensEntity, { id: storable(id) });
-        return stored === null ? null : stateOf(em, stored);
+        return stored && stateOf(em, stored);
       }),
     all: () =>
-      inFlight.run(async () => {
-        const em = fork();
+      find(async (em) => {
         const lenses = await em.find(LensEntity, {}, { orderBy: { id: 'asc' } });
         const runs = await em.find(LensRunEntity, { id: { $in: lenses.map(({ runId }) => runId) } });
         const findings = await em.find(LensFindingEntity, {}, { orderBy: { place: 'asc' } });
@@ -112,87 +98,86 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
         });
       }),
     change: (id, change) =>
-      inFlight.write(() =>
-        entityTransaction(orm, async (em) => {
-          const stored = await locked(em, id);
-          if (stored === null) return null;
-          const before = await stateOf(em, stored);
-          const after = change(before);
-          await write(em, stored, before, after);
-          return after;
-        }),
-      ),
-    changeLens: (id, change) => inFlight.write(() => entityTransaction(orm, (em) => changeLens(em, id, change))),
+      changing(async (em) => {
+        const stored = await locked(em, id);
+        if (stored === null) return null;
+        const before = await stateOf(em, stored);
+        const after = change(before);
+        await write(em, stored, before, after);
+        return after;
+      }),
+    changeLens: (id, change) => changing((em) => changeLens(em, id, change)),
     changeRun: (lensId, runId, change) =>
-      inFlight.write(() =>
-        entityTransaction(orm, async (em) => {
-          if ((await locked(em, lensId)) === null) return null;
-          const named = { id: storable(runId), lensId: storable(lensId) };
-          const stored = await em.findOne(LensRunEntity, named, { exclude: ['sample'] });
-          if (stored === null) return null;
-          const after = change(runHeadOf(stored));
-          Object.assign(stored, runHeadRow(after));
-          return after;
-        }),
-      ),
+      changing(async (em) => {
+        if ((await locked(em, lensId)) === null) return null;
+        const named = { id: storable(runId), lensId: storable(lensId) };
+        const stored = await em.findOne(LensRunEntity, named, { exclude: ['sample'] });
+        if (stored === null) return null;
+        const after = change(runHeadOf(stored));
+        Object.assign(stored, runHeadRow(after));
+        return after;
+      }),
     recordCall: (id, change, { runId, cost, answer }) =>
-      inFlight.write(() =>
-        entityTransaction(orm, async (em) => {
-          await changeLens(em, id, change);
-          const run = await em.findOne(LensRunEntity, { id: runId }, { fields: ['cost'] });
-          if (run !== null) run.cost = addUsd(run.cost, cost);
-          if (answer === null) return;
-          const { id: answerId, runId: of, ...data } = answer;
-          if ((await em.count(LensAnswerEntity, { id: answerId })) === 0)
-            em.create(LensAnswerEntity, { id: answerId, runId: of, data, at: Date.now() });
-        }),
-      ),
+      changing(async (em) => {
+        await changeLens(em, id, change);
+        const run = await em.findOne(LensRunEntity, { id: runId }, { fields: ['cost'] });
+        if (run !== null) run.cost = addUsd(run.cost, cost);
+        if (answer === null) return;
+        const { id: answerId, runId: of, ...data } = answer;
+        if ((await em.count(LensAnswerEntity, { id: answerId })) === 0)
+          em.create(LensAnswerEntity, { id: answerId, runId: of, data, at: Date.now() });
+      }),
     findAnswer: (id) =>
-      inFlight.run(async () => {
-        const found = await fork().findOne(LensAnswerEntity, { id });
-        if (found === null) return null;
-        return { ...(found.data as unknown as Omit<PaidAnswer, 'id' | 'runId'>), id: found.id, runId: found.runId };
+      find(async (em) => {
+        const found = await em.findOne(LensAnswerEntity, { id });
+        return found && { ...found.data, id: found.id, runId: found.runId };
       }),
     due: (now, most) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const options = { orderBy: { dueAt: 'asc' }, limit: most, fields: ['id'] } as const;
-        const found = await fork().find(LensEntity, { dueAt: { $lte: now.getTime() } }, options);
+        const found = await em.find(LensEntity, { dueAt: { $lte: now.getTime() } }, options);
         return found.map(({ id }) => id);
       }),
     runs: (lensId, from, limit) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const offset = typeof from === 'number' ? from : 0;
-        const conditions = [{ lensId: storable(lensId) }, ...(typeof from === 'number' ? [] : [beyondRun(from)])];
+        const conditions = [
+          { lensId: storable(lensId) },
+          ...(typeof from === 'number' ? [] : [afterPlace('createdAt', [from.createdAt, storable(from.id)], true)]),
+        ];
         const options = { orderBy: { createdAt: 'desc', id: 'desc' }, offset, limit } as const;
-        return (await fork().find(LensRunEntity, { $and: conditions }, options)).map(runOf);
+        return (await em.find(LensRunEntity, { $and: conditions }, options)).map(runOf);
       }),
-    countRuns: (lensId) => inFlight.run(() => fork().count(LensRunEntity, { lensId: storable(lensId) })),
+    countRuns: (lensId) => find((em) => em.count(LensRunEntity, { lensId: storable(lensId) })),
     findRun: (lensId, runId) =>
-      inFlight.run(async () => {
-        const found = await fork().findOne(LensRunEntity, { id: storable(runId), lensId: storable(lensId) });
-        return found === null ? null : runOf(found);
+      find(async (em) => {
+        const found = await em.findOne(LensRunEntity, { id: storable(runId), lensId: storable(lensId) });
+        return found && runOf(found);
       }),
     runIdsAmong: (ids) =>
-      inFlight.run(async () => {
-        const found = await fork().find(LensRunEntity, { id: { $in: [...ids] } }, { fields: ['id'] });
+      find(async (em) => {
+        const found = await em.find(LensRunEntity, { id: { $in: [...ids] } }, { fields: ['id'] });
         return new Set(found.map(({ id }) => id));
       }),
     findings: ({ filter, descending, limit, after }) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const direction = descending ? 'desc' : 'asc';
         const options = { orderBy: { lastSeen: direction, id: direction }, limit } as const;
-        const conditions = [...conditionsOf(filter), ...(after === null ? [] : [beyondFinding(after, descending)])];
-        const found = await fork().find(LensFindingEntity, { $and: conditions }, options);
+        const conditions = [
+          ...conditionsOf(filter),
+          ...(after === null ? [] : [afterPlace('lastSeen', [after.lastSeen, storable(after.id)], descending)]),
+        ];
+        const found = await em.find(LensFindingEntity, { $and: conditions }, options);
         return found.map(lensFindingOf);
       }),
-    countFindings: (filter) => inFlight.run(() => fork().count(LensFindingEntity, { $and: [...conditionsOf(filter)] })),
+    countFindings: (filter) => find((em) => em.count(LensFindingEntity, { $and: [...conditionsOf(filter)] })),
     findFinding: (id) =>
-      inFlight.run(async () => {
-        const found = await fork().findOne(LensFindingEntity, { id: storable(id) });
-        return found === null ? null : lensFindingOf(found);
+      find(async (em) => {
+        const found = await em.findOne(LensFindingEntity, { id: storable(id) });
+        return found && lensFindingOf(found);
       }),
     keepReviews: (cached) =>
-      inFlight.write(async () => {
+      changing(async (em) => {
         const rows = cached.map(({ lensId, criteriaKey, review }) => ({
           id: reviewId(lensId, criteriaKey, review.executionId),
           lensId,
@@ -200,33 +185,31 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
           executionId: review.executionId,
           contentVersion: storable(review.contentVersion),
           at: Date.now(),
-          data: { ...review },
+          data: review,
         }));
-        if (rows.length > 0) await fork().upsertMany(LensReviewEntity, rows);
+        if (rows.length > 0) await em.upsertMany(LensReviewEntity, rows);
       }),
     reviews: (lensId, criteriaKey, executionIds) =>
-      inFlight.run(async () => {
+      find(async (em) => {
         const found: Review[] = [];
         for (let from = 0; from < executionIds.length; from += STATEMENT_ROWS) {
           const ids = executionIds.slice(from, from + STATEMENT_ROWS).map((id) => reviewId(lensId, criteriaKey, id));
-          const rows = await fork().find(LensReviewEntity, { id: { $in: ids } });
-          found.push(...rows.map(({ data }) => data as unknown as Review));
+          const rows = await em.find(LensReviewEntity, { id: { $in: ids } });
+          found.push(...rows.map(({ data }) => data));
         }
         return found;
       }),
     removeBefore: (before, most) =>
-      inFlight.write(() =>
-        entityTransaction(orm, async (em) => {
-          const old = { at: { $lt: before.getTime() } };
-          const oldest = { orderBy: { at: 'asc' }, limit: most } as const;
-          const rows = [
-            ...(await em.find(LensAnswerEntity, old, oldest)),
-            ...(await em.find(LensReviewEntity, old, oldest)),
-          ];
-          for (const row of rows) em.remove(row);
-          return rows.length;
-        }),
-      ),
+      changing(async (em) => {
+        const old = { at: { $lt: before.getTime() } };
+        const oldest = { orderBy: { at: 'asc' }, limit: most } as const;
+        const rows = [
+          ...(await em.find(LensAnswerEntity, old, oldest)),
+          ...(await em.find(LensReviewEntity, old, oldest)),
+        ];
+        for (const row of rows) em.remove(row);
+        return rows.length;
+      }),
   };
 }
 
@@ -237,24 +220,10 @@ function conditionsOf(filter: FindingPage['filter']): readonly object[] {
   return wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: storable(value) }]));
 }
 
-/** Condition that a run comes after another one. */
-function beyondRun(after: RunPlace): object {
-  const createdAt = new Date(after.createdAt).getTime();
-  return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, id: { $lt: storable(after.id) } }] };
-}
-
-/** Condition that a finding comes after another one. */
-function beyondFinding(after: NonNullable<FindingPage['after']>, descending: boolean): object {
-  const beyond = descending ? '$lt' : '$gt';
-  const lastSeen = new Date(after.lastSeen).getTime();
-  return { $or: [{ lastSeen: { [beyond]: lastSeen } }, { lastSeen, id: { [beyond]: storable(after.id) } }] };
-}
-
 export const createLensWorkerStore = (database: Database): LensWorkerStore =>
   createRowStore(database, {
     entity: LensWorkerEntity,
     noun: 'worker',
     where: ({ tokenHash }) => equal('tokenHash', tokenHash),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `A worker with the id ${id} exists already.`,
   });

@@ -10,7 +10,7 @@ export const createOrganizationStore = (database: Database): OrganizationStore =
     noun: 'organization',
     audited: 'organization',
     where: ({ ids, aliasPart }) => [...among('id', ids), ...containing('alias', aliasPart)],
-    ranks: { created_at: 'created_at', organization_alias: 'alias' },
+    ranks: { organization_alias: 'alias' },
     conflictText: ({ id }) => `Organization with id '${id}' already exists.`,
   });
 
@@ -20,6 +20,5 @@ export const createOrganizationMemberStore = (database: Database): OrganizationM
     noun: 'organization member',
     audited: 'organization_member',
     where: ({ organizationIds, userIds }) => [...among('organizationId', organizationIds), ...among('userId', userIds)],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ userId }) => `User already in organization. Member: user_id=${userId}.`,
   });

@@ -8,7 +8,5 @@ export const createEndpointStore = (database: Database): EndpointStore =>
     entity: PassThroughEndpointEntity,
     noun: 'pass-through entry',
     audited: 'pass_through_endpoint',
-    where: () => [],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `Pass-through endpoint ${id} already exists`,
   });

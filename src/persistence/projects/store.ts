@@ -14,6 +14,6 @@ export const createProjectStore = (database: Database): ProjectStore =>
       ...containing('alias', aliasPart),
       ...flagged('blocked', blocked),
     ],
-    ranks: { created_at: 'created_at', project_alias: "coalesce(alias, '')" },
+    ranks: { project_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Project id = ${id} already exists.`,
   });

@@ -1,12 +1,10 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { SealedResponse, SealedResponseStore } from '../../domain/responses/stored-response.ts';
 import type { Database } from '../database/database.ts';
 import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
 import { preparedQuery } from '../database/prepared-query.ts';
 import { everyColumn, rowTable, tableWithout, textsInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { transaction } from '../database/transaction.ts';
-import { ResponseEntity } from './entities/response.ts';
 
 type ResponseRow = Omit<Selectable<Tables['response']>, 'bytes'>;
 
@@ -34,10 +32,15 @@ const responseOf = (row: ResponseRow): SealedResponse => ({
  * Stored responses as rows. A response never changes, and each call of the Responses API reads and adds some: as managed
  * entities they cost twice the CPU.
  */
-export function createResponseStore({ orm, flavour, inFlight }: Database): SealedResponseStore {
-  // Not the read replica: clients continue a response right after they get it.
-  const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
-  const columns = everyColumn(tableWithout(rowTable(orm, 'response', ResponseEntity), 'bytes'));
+export function createResponseStore({
+  orm,
+  flavour,
+  inFlight,
+  writer,
+  writeRows,
+  transact,
+}: Database): SealedResponseStore {
+  const columns = everyColumn(tableWithout(rowTable(orm, 'response'), 'bytes'));
 
   /** Sizes are summed on the way, so that the content of an oversized conversation is not read. */
   const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, ResponseRow>((db, given) =>
@@ -85,35 +88,32 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
 
   return {
     add: (responses) =>
-      inFlight.write(() =>
-        transaction(orm, async (db) => {
-          for (let from = 0; from < responses.length; from += STATEMENT_ROWS) {
-            const rows = responses.slice(from, from + STATEMENT_ROWS).map(rowOf);
-            await db
-              .insertInto('response')
-              .values(rows)
-              .onConflict((conflict) => conflict.doNothing())
-              .execute();
-          }
-        }),
-      ),
+      transact(async (db) => {
+        for (let from = 0; from < responses.length; from += STATEMENT_ROWS)
+          await db
+            .insertInto('response')
+            .values(responses.slice(from, from + STATEMENT_ROWS).map(rowOf))
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+      }),
     find: (ids, mostBytes) =>
       inFlight.run(async () => {
-        const db = database();
+        // Not the read replica: clients continue a response right after they get it.
+        const db = writer();
         const wanted = { ids: JSON.stringify(ids) };
         const [sum] = await bytesOf(db, wanted);
         if (Number(sum?.bytes ?? 0) > mostBytes) return null;
         return (await responsesOf(db, wanted)).map(responseOf);
       }),
     chain: (id, mostTurns, mostBytes) =>
-      inFlight.run(async () => (await chainFrom(database(), { id, mostTurns, mostBytes })).map(responseOf)),
+      inFlight.run(async () => (await chainFrom(writer(), { id, mostTurns, mostBytes })).map(responseOf)),
     remove: (id) =>
-      inFlight.write(async () => {
-        await database().deleteFrom('response').where('id', '=', id).execute();
+      writeRows(async (db) => {
+        await db.deleteFrom('response').where('id', '=', id).execute();
       }),
     removeBefore: (beforeMs, most) =>
-      inFlight.write(async () => {
-        const removed = await database()
+      writeRows(async (db) => {
+        const removed = await db
           .deleteFrom('response')
           .where('id', 'in', (query) =>
             query

@@ -14,8 +14,6 @@ export function createSettingsStore(database: Database): SettingsStore {
     entity: SettingsSectionEntity,
     noun: 'section of the settings',
     audited: 'settings',
-    where: () => [],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `The section ${id} exists.`,
   });
 

@@ -1,63 +1,33 @@
-import type { Kysely } from 'kysely';
+import { LockMode } from '@mikro-orm/core';
 import type { PendingSignInStore } from '../../domain/users/pending-sign-ins.ts';
 import type { Database } from '../database/database.ts';
-import type { Tables } from '../database/tables.ts';
+import { PendingSignInEntity } from './entities/pending-sign-in.ts';
 
-/** Pending sign-ins as rows that single statements change. Ended ones are removed when one is added. */
-export function createPendingSignInStore({ orm, inFlight }: Database): PendingSignInStore {
-  const writing = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
-  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
-
-  async function openOf(kind: string): Promise<number> {
-    const { open } = await reading()
-      .selectFrom('pending_sign_in')
-      .where('kind', '=', kind)
-      .select(({ fn }) => fn.countAll<number | string>().as('open'))
-      .executeTakeFirstOrThrow();
-    return Number(open);
-  }
-
-  return {
-    add: ({ untilMs, ...row }, { nowMs, most }) =>
-      inFlight.write(async () => {
-        await writing().deleteFrom('pending_sign_in').where('until_ms', '<=', nowMs).execute();
-        if ((await openOf(row.kind)) >= most) return false;
-        await writing()
-          .insertInto('pending_sign_in')
-          .values({ ...row, revision: 0, until_ms: untilMs })
-          .execute();
-        return true;
-      }),
-    find: (id, nowMs) =>
-      inFlight.run(async () => {
-        const row = await reading()
-          .selectFrom('pending_sign_in')
-          .select(['content', 'revision'])
-          .where('id', '=', id)
-          .where('until_ms', '>', nowMs)
-          .executeTakeFirst();
-        return row ?? null;
-      }),
-    replace: (id, revision, content, untilMs) =>
-      inFlight.write(async () => {
-        const [changed] = await writing()
-          .updateTable('pending_sign_in')
-          .set({ content, revision: revision + 1, ...(untilMs === undefined ? {} : { until_ms: untilMs }) })
-          .where('id', '=', id)
-          .where('revision', '=', revision)
-          .returning('id')
-          .execute();
-        return changed !== undefined;
-      }),
-    take: (id, nowMs) =>
-      inFlight.write(async () => {
-        const [row] = await writing()
-          .deleteFrom('pending_sign_in')
-          .where('id', '=', id)
-          .where('until_ms', '>', nowMs)
-          .returning('content')
-          .execute();
-        return row?.content ?? null;
-      }),
-  };
-}
+/** Pending sign-ins as managed entities. Ended ones are removed when one is added. */
+export const createPendingSignInStore = ({ find, change }: Database): PendingSignInStore => ({
+  add: (pending, { nowMs, most }) =>
+    change(async (em) => {
+      await em.nativeDelete(PendingSignInEntity, { untilMs: { $lte: nowMs } });
+      if ((await em.count(PendingSignInEntity, { kind: pending.kind })) >= most) return false;
+      em.create(PendingSignInEntity, { ...pending, revision: 0 });
+      return true;
+    }),
+  find: (id, nowMs) =>
+    find(async (em) => {
+      const found = await em.findOne(PendingSignInEntity, { id, untilMs: { $gt: nowMs } });
+      return found && { content: found.content, revision: found.revision };
+    }),
+  replace: (id, revision, content, untilMs) =>
+    change(async (em) => {
+      const values = { content, revision: revision + 1, ...(untilMs === undefined ? {} : { untilMs }) };
+      return (await em.nativeUpdate(PendingSignInEntity, { id, revision }, values)) > 0;
+    }),
+  take: (id, nowMs) =>
+    change(async (em) => {
+      const options = { lockMode: LockMode.PESSIMISTIC_WRITE };
+      const found = await em.findOne(PendingSignInEntity, { id, untilMs: { $gt: nowMs } }, options);
+      if (found === null) return null;
+      em.remove(found);
+      return found.content;
+    }),
+});

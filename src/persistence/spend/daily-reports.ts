@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SpendField, SpendFilter, SpendGrouping } from '../../domain/spend/spend-reports.ts';
 import { storable } from '../../domain/storable.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { textsIn } from '../database/rows.ts';
+import { textsIn, textsOf } from '../database/rows.ts';
 import { DAY_MS, MOST_KEY_CHARACTERS, ROW_KEYS, ROW_SUMS } from './daily-sums.ts';
 
 type Sql = RawBuilder<unknown>;
@@ -112,10 +112,7 @@ function ofCalls(labelled: Labelled, [from, to]: Parts['edges'][number], flavour
   const conditions: Sql[] = [sql`started_at >= ${from}`, sql`started_at < ${to}`];
   if (labelled === 'tagged' || labelled === 'tag') conditions.push(sql`tags is not null`);
   if (labelled === 'end_user') conditions.push(sql`end_user is not null`);
-  const each =
-    flavour === 'postgresql'
-      ? 'lateral jsonb_array_elements_text(tags::jsonb) as tag(value)'
-      : 'json_each(tags) as tag';
+  const each = `${textsOf(flavour, 'tags')} as tag`;
   const label = labelled === 'tag' ? 'tag.value' : labelled === 'end_user' ? 'end_user' : 'null';
   return sql`select ${sql.raw(CALL_COLUMNS.join(', '))}, ${sql.raw(label)} as label
     from spend_row ${sql.raw(labelled === 'tag' ? `cross join ${each}` : '')} where ${sql.join(conditions, sql` and `)}`;

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import { MOST_LABEL_CHARACTERS } from '../../domain/spend/label.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { type EncodedRow, rowsFrom, type RowTable } from '../database/rows.ts';
+import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
 /*
@@ -63,10 +63,7 @@ function addition({ table, keys, from }: Target): string {
 
 /** Statements that add the rows of `fresh_spend` to the sums: by key and model, then by tag and end user. */
 export function dailyAdditions(flavour: SqlFlavour): readonly string[] {
-  const tags =
-    flavour === 'postgresql'
-      ? `${FRESH} cross join lateral jsonb_array_elements_text(tags::jsonb) as tag(value)`
-      : `${FRESH} cross join json_each(tags) as tag`;
+  const tags = `${FRESH} cross join ${textsOf(flavour, 'tags')} as tag`;
   const columns = [...OWN_KEYS, 'started_at', 'ended_at', 'status', 'cost']
     .map((name) => `${FRESH}.${name}`)
     .join(', ');

@@ -4,39 +4,46 @@ import type { Usd } from '../../domain/money.ts';
 import type { KeyOwnerKind, OwnerKind } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
-import { textsIn, tuplesIn } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
+import { elementsOf, textsIn, tuplesIn } from '../database/rows.ts';
 
 type Flavour = Database['flavour'];
 
-type LabelKind = Exclude<OwnerKind, KeyOwnerKind>;
+type NamedKind = 'key' | Exclude<OwnerKind, KeyOwnerKind>;
 
-const isLabel = (kind: OwnerKind): kind is LabelKind => kind === 'tag' || kind === 'end_user' || kind === 'window';
+const isNamed = (kind: OwnerKind | 'key'): kind is NamedKind =>
+  kind === 'key' || kind === 'tag' || kind === 'end_user' || kind === 'window';
 
-/** The spend of budget windows as `one` and `total`, with the call log. */
-function windowed(flavour: Flavour, names: readonly string[]): RawBuilder<unknown> {
-  const among = (): RawBuilder<unknown> => textsIn(flavour, names);
-  return sql`
-    select name as one, '' as other, total from budget_window where name in ${among()}
-    union all
-    select t.value ->> 'window', '', cast(t.value ->> 'total' as bigint)
-    from call_segment s cross join ${eachTotal(flavour)} t where t.value ->> 'window' in ${among()}`;
-}
+/** The calls that are not unfolded yet: `t.value` is a total of a segment. */
+const loggedTotals = (flavour: Flavour): RawBuilder<unknown> =>
+  sql`call_segment s cross join ${elementsOf(flavour, sql.ref('s.totals'))} t`;
 
-/** The spend of labels as `one` and `total`, with the call log. */
-function labelled(flavour: Flavour, kind: LabelKind, ids: readonly string[]): RawBuilder<unknown> {
-  if (kind === 'window') return windowed(flavour, ids);
+/** Where the stored totals of each kind are, and the member of a logged total with its name. */
+const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, member: string]>> = {
+  key: [sql`select key_hash as one, '' as other, total from key_spend where`, 'key_hash', 'key_hash'],
+  window: [sql`select name as one, '' as other, total from budget_window where`, 'name', 'window'],
+  tag: [
+    sql`select label as one, '' as other, cost as total from spend_day_label where kind = 'tag' and`,
+    'label',
+    'label',
+  ],
+  end_user: [
+    sql`select label as one, '' as other, cost as total from spend_day_label where kind = 'end_user' and`,
+    'label',
+    'label',
+  ],
+};
+
+/** The spend of keys, labels or windows as `one` and `total`, with the call log. */
+function named(flavour: Flavour, kind: NamedKind, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
+  const [totals, column, member] = STORED[kind];
+  const name = sql`t.value ->> ${sql.lit(member)}`;
+  const ofKind = member === 'label' ? sql`and t.value ->> 'kind' = ${kind}` : sql``;
   return sql`
-    select label as one, '' as other, cost as total from spend_day_label where kind = ${kind} and label in ${among()}
+    ${totals} ${sql.ref(column)} in ${among()}
     union all
-    select t.value ->> 'label', '', cast(t.value ->> 'total' as bigint)
-    from call_segment s cross join ${eachTotal(flavour)} t
-    where t.value ->> 'kind' = ${kind} and t.value ->> 'label' in ${among()}`;
+    select ${name}, '', cast(t.value ->> 'total' as bigint) from ${loggedTotals(flavour)} where ${name} in ${among()} ${ofKind}`;
 }
-
-const eachTotal = (flavour: Flavour): RawBuilder<unknown> =>
-  flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`;
 
 /** The spend of the keys of owners as `one`, `other` and `total`, with the call log. */
 function owned(flavour: Flavour): RawBuilder<unknown> {
@@ -44,7 +51,7 @@ function owned(flavour: Flavour): RawBuilder<unknown> {
     select o.one, o.other, k.total from owned o join key_spend k on k.key_hash = o.hash
     union all
     select o.one, o.other, cast(t.value ->> 'total' as bigint)
-    from call_segment s cross join ${eachTotal(flavour)} t join owned o on o.hash = t.value ->> 'key_hash'`;
+    from ${loggedTotals(flavour)} join owned o on o.hash = t.value ->> 'key_hash'`;
 }
 
 /** The keys of owners, deleted ones too, as `hash`, `one` and `other`: the id of the owner, in two parts for a member. */
@@ -72,18 +79,18 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
 }
 
 /**
- * The spend of owners: the sum over their keys, with the call log. Calls that are unfolded one by one count twice until
- * their segment is deleted.
+ * The spend of keys, owners, labels and windows, with the call log, so that admission does not wait for unfolding. Calls that are
+ * unfolded one by one count twice until their segment is deleted.
  */
-export const createOwnerTotals =
-  ({ orm, flavour, inFlight }: Database) =>
-  (kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
+export const createTotalsOf =
+  ({ reader, flavour, inFlight }: Database) =>
+  (kind: OwnerKind | 'key', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
     inFlight.read(async () => {
       const { rows } = await sql<{ one: string; other: string; total: string }>`
-        ${isLabel(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
+        ${isNamed(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
         select one, other, cast(sum(total) as text) as total
-        from (${isLabel(kind) ? labelled(flavour, kind, ids) : owned(flavour)}) spent group by one, other
-      `.execute(orm.em.fork().getKysely<Tables>({ type: 'read' }));
+        from (${isNamed(kind) ? named(flavour, kind, ids) : owned(flavour)}) spent group by one, other
+      `.execute(reader());
       return new Map(
         rows.map(({ one, other, total }) => [kind === 'member' ? memberId(one, other) : one, BigInt(total) as Usd]),
       );

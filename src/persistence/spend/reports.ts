@@ -1,4 +1,4 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
 import {
@@ -14,9 +14,7 @@ import {
 } from '../../domain/spend/spend-reports.ts';
 import { amountText, storable } from '../../domain/storable.ts';
 import type { Database, SqlFlavour } from '../database/database.ts';
-import { everyColumn, rowTable, textsIn } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
-import { SpendRowEntity } from './entities/spend-row.ts';
+import { everyColumn, rowTable, textsIn, textsOf } from '../database/rows.ts';
 import { dailyRelation } from './daily-reports.ts';
 import { ownedKeys } from './owner-totals.ts';
 import { spendRowOf, type StoredRow } from './spend-rows.ts';
@@ -52,10 +50,7 @@ const SORTS: Readonly<Record<SpendSort, Sql>> = {
 };
 
 /** The tags of a row as a table `tag` with the column `value`. */
-const tagsOf = (flavour: SqlFlavour): Sql =>
-  flavour === 'postgresql'
-    ? sql`jsonb_array_elements_text(spend_row.tags::jsonb) as tag(value)`
-    : sql`json_each(spend_row.tags) as tag`;
+const tagsOf = (flavour: SqlFlavour): Sql => sql`${sql.raw(textsOf(flavour, 'spend_row.tags'))} as tag`;
 
 const matching = (filter: SpendFilter, flavour: SqlFlavour): Sql => sql.join(conditionsOf(filter, flavour), sql` and `);
 
@@ -174,9 +169,8 @@ interface GroupedRelation {
 }
 
 /** Reports over spend rows, grouped inside the database. Sums are exact. */
-export function createSpendReports({ orm, flavour, inFlight }: Database): SpendReports {
-  const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
-  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
+export function createSpendReports({ orm, flavour, readRows }: Database): SpendReports {
+  const spendRows = rowTable(orm, 'spend_row');
   const places = [sql`spend_row.started_at`, sql`spend_row.trace_id`, sql`spend_row.span_id`, sql`spend_row.id`];
 
   function pageOf({ filter, sort, descending, limit, from }: SpendPage): Sql {
@@ -198,9 +192,8 @@ export function createSpendReports({ orm, flavour, inFlight }: Database): SpendR
   /** The calls, one row for each tag where they are grouped by tag. */
   function callsOf({ filter, by }: SpendGrouping): GroupedRelation {
     const isByTag = by.includes('tag');
-    const lateral = flavour === 'postgresql' ? sql`cross join lateral` : sql`cross join`;
     return {
-      relation: sql`spend_row ${isByTag ? sql`${lateral} ${tagsOf(flavour)}` : sql``}`,
+      relation: sql`spend_row ${isByTag ? sql`cross join ${tagsOf(flavour)}` : sql``}`,
       tag: sql`tag.value`,
       conditions: sql`${matching(filter, flavour)} ${isByTag ? sql`and ${shownTags(filter, flavour)}` : sql``}`,
       sums: SUMS,
@@ -228,21 +221,21 @@ export function createSpendReports({ orm, flavour, inFlight }: Database): SpendR
 
   return {
     rows: (page) =>
-      inFlight.run(async () => {
-        const { rows } = await (pageOf(page) as RawBuilder<StoredRow>).execute(reading());
+      readRows(async (db) => {
+        const { rows } = await (pageOf(page) as RawBuilder<StoredRow>).execute(db);
         return rows.map(spendRowOf);
       }),
     count: (filter, most) =>
-      inFlight.run(async () => {
+      readRows(async (db) => {
         const { rows } = await sql<{ n: number }>`
           select cast(count(*) as double precision) as n
           from (select 1 as one from spend_row where ${matching(filter, flavour)} limit ${most}) matching
-        `.execute(reading());
+        `.execute(db);
         return rows[0]?.n ?? 0;
       }),
     groups: (grouping) =>
-      inFlight.run(async () => {
-        const { rows } = await (groupsOf(grouping) as RawBuilder<StoredGroup>).execute(reading());
+      readRows(async (db) => {
+        const { rows } = await (groupsOf(grouping) as RawBuilder<StoredGroup>).execute(db);
         return rows.map((row) => groupOf(row, grouping.by));
       }),
   };

@@ -4,8 +4,7 @@ import type { Usd } from '../../domain/money.ts';
 import { type CountedKind, isLabelKind, type SpendStart } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database, SqlFlavour } from '../database/database.ts';
-import { textsIn } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
+import { elementsOf, textsIn, textsOf } from '../database/rows.ts';
 import { DAY_MS } from './daily-sums.ts';
 import { ownedKeys } from './owner-totals.ts';
 
@@ -24,12 +23,8 @@ function wanted(flavour: SqlFlavour, kind: CountedKind, starts: readonly SpendSt
     const ms = from.getTime();
     return [...partsOf(kind, id), ms, Math.ceil(ms / DAY_MS) * DAY_MS];
   });
-  const each =
-    flavour === 'postgresql'
-      ? sql`jsonb_array_elements(${JSON.stringify(rows)}::jsonb) as t(value)`
-      : sql`json_each(${JSON.stringify(rows)}) as t`;
   return sql`select t.value ->> 0 as one, t.value ->> 1 as other, cast(t.value ->> 2 as bigint) as start_ms,
-    cast(t.value ->> 3 as bigint) as day_ms from ${each}`;
+    cast(t.value ->> 3 as bigint) as day_ms from ${elementsOf(flavour, sql`${JSON.stringify(rows)}`)} as t`;
 }
 
 /** The parts of days at the start of windows, with their calls as `r`: each distinct part reads its range of the index. */
@@ -46,10 +41,7 @@ const OWNED = sql`
 
 /** The costs of calls with a label, in the same form. */
 function labelled(flavour: SqlFlavour, kind: 'tag' | 'end_user'): Sql {
-  const tags =
-    flavour === 'postgresql'
-      ? sql`cross join lateral jsonb_array_elements_text(r.tags::jsonb) as tag(value)`
-      : sql`cross join json_each(r.tags) as tag`;
+  const tags = sql`cross join ${sql.raw(textsOf(flavour, 'r.tags'))} as tag`;
   const label = kind === 'tag' ? sql`tag.value` : sql`r.end_user`;
   return sql`
     select w.one, w.other, d.cost from wanted w
@@ -64,9 +56,9 @@ const keysThemselves = (flavour: SqlFlavour, hashes: readonly string[]): Sql =>
 
 /** The spend of keys, owners and labels since the start of a window of each, by one statement. */
 export const createSpendSince =
-  ({ orm, flavour, inFlight }: Database) =>
+  ({ flavour, readRows }: Database) =>
   (kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.run(async () => {
+    readRows(async (db) => {
       const ids = starts.map(({ id }) => id);
       const owned = (): Sql =>
         kind === 'key' || isLabelKind(kind) ? keysThemselves(flavour, ids) : ownedKeys(flavour, kind, ids);
@@ -75,7 +67,7 @@ export const createSpendSince =
           ${isLabelKind(kind) ? sql`` : sql`, owned as (${owned()})`}
         select one, other, cast(sum(cost) as text) as total
         from (${isLabelKind(kind) ? labelled(flavour, kind) : OWNED}) spent group by one, other
-      `.execute(orm.em.fork().getKysely<Tables>({ type: 'read' }));
+      `.execute(db);
       return new Map(
         rows.map(({ one, other, total }) => [
           kind === 'member' ? memberId(one, other) : one,

@@ -1,17 +1,15 @@
 import { sql, type Kysely } from 'kysely';
-import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import { ZERO_USD } from '../../domain/money.ts';
 import type { SoughtCall, SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
-import { BudgetWindowEntity } from './entities/budget-window.ts';
-import { KeySpendEntity } from './entities/key-spend.ts';
-import { SpendRowEntity } from './entities/spend-row.ts';
 import { createDailySums } from './daily-sums.ts';
-import { createOwnerTotals } from './owner-totals.ts';
+import { createTotalsOf } from './owner-totals.ts';
 import { createSpendSince } from './spend-since.ts';
 import { createWindowTotals } from './budget-windows.ts';
 import {
+  elementsOf,
   type EncodedRow,
   encodeRow,
   everyColumn,
@@ -28,21 +26,11 @@ import { costsByKey, spendRowOf, type StoredRow, storedRowOf } from './spend-row
 const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
   `${traceId}:${spanId}:${id}`;
 
-function compareKeys(left: SpendRow, right: SpendRow): number {
-  if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
-  if (left.spanId !== right.spanId) return left.spanId < right.spanId ? -1 : 1;
-  if (left.id === right.id) return 0;
-  return left.id < right.id ? -1 : 1;
-}
-
 /** Distinct rows in the order of their keys, so that all processes lock in one order. */
-function inOrder(rows: readonly SpendRow[]): readonly SpendRow[] {
-  const sorted = rows.toSorted(compareKeys);
-  return sorted.filter((row, position) => {
-    const before = sorted[position - 1];
-    return before === undefined || compareKeys(before, row) !== 0;
-  });
-}
+const inOrder = (rows: readonly SpendRow[]): readonly SpendRow[] =>
+  [...Map.groupBy(rows, keyOf)]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .flatMap(([, [first]]) => first ?? []);
 
 /** First twelve hex digits of the trace ids that the gateway makes at this time. */
 const timeHex = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
@@ -85,10 +73,9 @@ export function createTotals(
 
 /** Spend store in SQL. */
 export function createSpendStore(database: Database): SpendStore {
-  const { orm, flavour, inFlight } = database;
-  const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
-  const totals = rowTable(orm, 'key_spend', KeySpendEntity);
-  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
+  const { orm, flavour, inFlight, readRows, transact } = database;
+  const spendRows = rowTable(orm, 'spend_row');
+  const totalsOf = createTotalsOf(database);
 
   const insert = insertionInto(flavour, spendRows);
   const insertNew = insertionInto(
@@ -96,32 +83,11 @@ export function createSpendStore(database: Database): SpendStore {
     spendRows,
     sql`on conflict (trace_id, span_id, id) do nothing returning trace_id, span_id, id`,
   );
-  const addToTotals = createTotals(flavour, totals);
-  const addToWindows = createWindowTotals(flavour, rowTable(orm, 'budget_window', BudgetWindowEntity));
+  const addToTotals = createTotals(flavour, rowTable(orm, 'key_spend'));
+  const addToWindows = createWindowTotals(flavour, rowTable(orm, 'budget_window'));
   const addToDays = createDailySums(flavour, spendRows);
   const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
-
-  /**
-   * The spend of keys, with the call log, so that admission does not wait for unfolding. Calls that are unfolded one by one
-   * count twice until their segment is deleted.
-   */
-  const totalsOf = (keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.read(async () => {
-      const hashes = textsIn(flavour, keyHashes.map(storable));
-      const { rows } = await sql<{ key_hash: string; total: string }>`
-        select key_hash, cast(sum(total) as text) as total from (
-          select key_hash, total from key_spend where key_hash in ${hashes}
-          union all
-          select t.value ->> 'key_hash', cast(t.value ->> 'total' as bigint)
-          from call_segment s cross join ${
-            flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`
-          } t
-          where t.value ->> 'key_hash' in ${hashes}
-        ) spent group by key_hash
-      `.execute(reading());
-      return new Map(rows.map(({ key_hash: keyHash, total }) => [keyHash, BigInt(total) as Usd]));
-    });
 
   /** The usual case: every row is new. Fails for all when one is stored already. */
   async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
@@ -154,94 +120,67 @@ export function createSpendStore(database: Database): SpendStore {
           await transaction(orm, (db) => appendNew(db, distinct));
         }
       }),
-    findBySpans: (spanKeys) =>
-      inFlight.run(async () => {
-        if (spanKeys.length === 0) return [];
-        const rows = await reading()
+    async findBySpans(spanKeys) {
+      if (spanKeys.length === 0) return [];
+      const keys = spanKeys.map((key) => key.split(':', 2));
+      const rows = await readRows((db) =>
+        db
           .selectFrom('spend_row')
           .select(everyColumn(spendRows))
-          .where(
-            sql`(trace_id, span_id)`,
-            'in',
-            tuplesIn(
-              flavour,
-              2,
-              spanKeys.map((key) => key.split(':', 2)),
-            ),
-          )
+          .where(sql`(trace_id, span_id)`, 'in', tuplesIn(flavour, 2, keys))
           .$castTo<StoredRow>()
-          .execute();
-        return rows.map(spendRowOf);
-      }),
-    findElsewhere: (searched) =>
-      inFlight.run(async () => {
-        if (searched.length === 0) return [];
-        const idsOf = (name: 'responseId' | 'callId') =>
-          textsIn(
-            flavour,
-            searched.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
-          );
-        const windows = JSON.stringify(
-          mergedIntervals(searched).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]),
-        );
-        const [each, low, high] =
-          flavour === 'postgresql'
-            ? [sql`jsonb_array_elements(${windows}::jsonb) w(value)`, sql`w.value ->> 0`, sql`w.value ->> 1`]
-            : [sql`json_each(${windows}) w`, sql`w.value ->> 0`, sql`w.value ->> 1`];
-        const { rows } = await sql<StoredRow>`
-          select ${sql.join(everyColumn(spendRows))} from ${each} cross join spend_row
-          where spend_row.trace_id >= ${low} and spend_row.trace_id < ${high}
-            and (spend_row.response_id in ${idsOf('responseId')} or spend_row.call_id in ${idsOf('callId')})
-        `.execute(reading());
-        return rows.map(spendRowOf);
-      }),
-    forgetErrors: (traces) =>
-      inFlight.write(async () => {
-        if (traces.length === 0) return;
-        const keys = tuplesIn(
-          flavour,
-          2,
-          traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]),
-        );
-        // The trace ids alone as well: they are the first column of the primary key.
-        await transaction(orm, (db) =>
-          db
-            .updateTable('spend_row')
-            .set({ error_message: null })
-            .where(
-              'trace_id',
-              'in',
-              textsIn(
-                flavour,
-                traces.map(({ traceId }) => storable(traceId)),
-              ),
-            )
-            .where(sql`(trace_id, key_hash)`, 'in', keys)
-            .where('error_message', 'is not', null)
-            .execute(),
-        );
-      }),
-    removeStartedBefore: (beforeMs, most) =>
-      inFlight.write(() =>
-        transaction(orm, async (db) => {
-          const oldest = db
-            .selectFrom('spend_row')
-            .select(['trace_id', 'span_id', 'id'])
-            .where('started_at', '<', beforeMs)
-            .orderBy('started_at')
-            .limit(most);
-          const [done] = await db
-            .deleteFrom('spend_row')
-            .where(sql`(trace_id, span_id, id)`, 'in', oldest)
-            .execute();
-          return Number(done?.numDeletedRows ?? 0n);
-        }),
-      ),
-    async totalOf(keyHash) {
-      return (await totalsOf([keyHash])).get(keyHash) ?? ZERO_USD;
+          .execute(),
+      );
+      return rows.map(spendRowOf);
     },
-    totalsOf,
-    totalsOfOwners: createOwnerTotals(database),
+    async findElsewhere(searched) {
+      if (searched.length === 0) return [];
+      const idsOf = (name: 'responseId' | 'callId') =>
+        textsIn(
+          flavour,
+          searched.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
+        );
+      const windows = mergedIntervals(searched).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]);
+      const found = sql<StoredRow>`
+        select ${sql.join(everyColumn(spendRows))}
+        from ${elementsOf(flavour, sql`${JSON.stringify(windows)}`)} w cross join spend_row
+        where spend_row.trace_id >= w.value ->> 0 and spend_row.trace_id < w.value ->> 1
+          and (spend_row.response_id in ${idsOf('responseId')} or spend_row.call_id in ${idsOf('callId')})`;
+      const { rows } = await readRows((db) => found.execute(db));
+      return rows.map(spendRowOf);
+    },
+    async forgetErrors(traces) {
+      if (traces.length === 0) return;
+      const keys = traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]);
+      const ids = traces.map(({ traceId }) => storable(traceId));
+      // The trace ids alone as well: they are the first column of the primary key.
+      await transact((db) =>
+        db
+          .updateTable('spend_row')
+          .set({ error_message: null })
+          .where('trace_id', 'in', textsIn(flavour, ids))
+          .where(sql`(trace_id, key_hash)`, 'in', tuplesIn(flavour, 2, keys))
+          .where('error_message', 'is not', null)
+          .execute(),
+      );
+    },
+    removeStartedBefore: (beforeMs, most) =>
+      transact(async (db) => {
+        const oldest = db
+          .selectFrom('spend_row')
+          .select(['trace_id', 'span_id', 'id'])
+          .where('started_at', '<', beforeMs)
+          .orderBy('started_at')
+          .limit(most);
+        const [done] = await db
+          .deleteFrom('spend_row')
+          .where(sql`(trace_id, span_id, id)`, 'in', oldest)
+          .execute();
+        return Number(done?.numDeletedRows ?? 0n);
+      }),
+    totalOf: async (keyHash) => (await totalsOf('key', [keyHash])).get(keyHash) ?? ZERO_USD,
+    totalsOf: (keyHashes) => totalsOf('key', keyHashes),
+    totalsOfOwners: totalsOf,
     totalsSince: createSpendSince(database),
   };
 }

@@ -14,15 +14,15 @@ interface Waiting {
 /** A FIFO mutex. `waitMs` is the longest that one caller waits for its turn. */
 export function createTurns(waitMs: number): Turns {
   const waiting = new Set<Waiting>();
-  let conflictText = false;
+  let isTaken = false;
 
   function begin(): () => void {
-    conflictText = true;
+    isTaken = true;
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
-      conflictText = false;
+      isTaken = false;
       const [next] = waiting;
       if (next === undefined) return;
       waiting.delete(next);
@@ -33,7 +33,7 @@ export function createTurns(waitMs: number): Turns {
 
   return {
     next() {
-      if (!conflictText) return Promise.resolve(begin());
+      if (!isTaken) return Promise.resolve(begin());
       return new Promise((resolve, reject) => {
         const entry: Waiting = {
           start: resolve,

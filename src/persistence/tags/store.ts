@@ -9,6 +9,5 @@ export const createTagStore = (database: Database): TagStore =>
     noun: 'tag',
     audited: 'tag',
     where: ({ ids }) => among('id', ids),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `Tag ${id} already exists`,
   });

@@ -17,7 +17,7 @@ export const createTeamStore = (database: Database): TeamStore =>
       ...flagged('blocked', blocked),
       ...until('budgetResetAt', resetDueBy),
     ],
-    ranks: { team_id: 'id', team_alias: "coalesce(alias, '')", created_at: 'created_at' },
+    ranks: { team_id: 'id', team_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Team id = ${id} already exists. Please use a different team id.`,
   });
 
@@ -27,6 +27,5 @@ export const createTeamMemberStore = (database: Database): TeamMemberStore =>
     noun: 'team member',
     audited: 'team_member',
     where: ({ teamIds, userIds }) => [...among('teamId', teamIds), ...among('userId', userIds)],
-    ranks: { created_at: 'created_at' },
     conflictText: ({ userId }) => `User already in team. Member: user_id=${userId}.`,
   });

@@ -15,7 +15,7 @@ export const createTokenMappingStore = (database: Database): TokenMappingStore =
       ...equal('keyHash', keyHash),
       ...flagged('active', active),
     ],
-    ranks: { created_at: 'created_at', claim_value: 'claim_value' },
+    ranks: { claim_value: 'claim_value' },
     conflictText: ({ claimName, claimValue }) =>
       `A mapping of the claim '${claimName}' with '${claimValue}' already exists.`,
   });

@@ -11,7 +11,7 @@ import {
 } from '../../domain/traces/trace-query.ts';
 import { locateDatabase } from '../database/database-url.ts';
 import type { Database } from '../database/database.ts';
-import type { StoresOptions } from '../stores.ts';
+import type { StoresOptions } from '../options.ts';
 import { clickHouseColumns, runOnClickHouse } from './clickhouse.ts';
 import { createQueryTurns } from './query-turns.ts';
 import { runOnPostgres } from './postgresql.ts';
@@ -28,20 +28,23 @@ export function createTraceQueries(
   }: Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'traces' | 'traceQueryMs'>,
   readable: () => Promise<void>,
 ): TraceQueries {
-  const { orm, flavour, inFlight } = database;
+  const { flavour, inFlight, reader } = database;
   const turns = createQueryTurns();
   const location = locateDatabase(databaseUrl, dataDir);
   const dialect = traces ? 'clickhouse' : flavour;
 
   async function columnsOf(table: QueryColumn['table']): Promise<readonly QueryColumn[]> {
-    const db = orm.em.fork().getKysely({ type: 'read' });
     const query =
       flavour === 'sqlite'
         ? sql<{ name: string; type: string }>`select name, lower(type) as type from pragma_table_info(${table})`
         : sql<{ name: string; type: string }>`
             select column_name as name, data_type as type from information_schema.columns
             where table_name = ${table} and table_schema = current_schema() order by ordinal_position`;
-    return (await query.execute(db)).rows.map(({ name, type }) => ({ table, name, type: type === '' ? 'text' : type }));
+    return (await query.execute(reader())).rows.map(({ name, type }) => ({
+      table,
+      name,
+      type: type === '' ? 'text' : type,
+    }));
   }
 
   function runThere(

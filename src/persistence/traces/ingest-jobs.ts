@@ -3,7 +3,7 @@ import type { ExportBody, PackedExport } from '../../domain/traces/packed.ts';
 import type { Span, SpanBatch } from '../../domain/traces/span.ts';
 import { payloadText, spanRows, type SpanRows, spansOfRows } from '../../domain/traces/span-rows.ts';
 import { labelsIn } from '../../domain/traces/trace-labels.ts';
-import { type TraceIdentity, tallyOf, type TraceTally } from '../../domain/traces/trace.ts';
+import { type TraceIdentity, tallyOf, type TraceSummary, type TraceTally } from '../../domain/traces/trace.ts';
 import type { Weight } from '../database/group-commit.ts';
 import { traceRefOf } from './trace-ref.ts';
 
@@ -71,6 +71,16 @@ export function jobOfExport(owner: Owner, { body, traces }: PackedExport): Inges
   });
   return jobOf(parts, body, false);
 }
+
+/** The changed summaries of each job. */
+export const changedByJob = (
+  jobs: readonly IngestJob[],
+  changed: ReadonlyMap<string, TraceSummary>,
+): readonly (readonly TraceSummary[])[] =>
+  jobs.map(({ parts }) => {
+    const refs = new Set(parts.map(({ identity }) => identity.traceRef));
+    return [...refs].flatMap((ref) => changed.get(ref) ?? []);
+  });
 
 /** The new spans of each job; `stored` has span ids by trace ref. A span in several jobs counts in the first. */
 export function newParts(

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely';
-import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { BodyReader } from '../../domain/traces/packed.ts';
 import { addTally, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
@@ -19,9 +19,10 @@ import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { mayRepeatCalls } from '../../domain/traces/recount.ts';
 import { spansOfRows } from '../../domain/traces/span-rows.ts';
+import { bodyOfNew } from './bodies.ts';
 import { createBodyWriter, type HeldBody } from './body-insertion.ts';
 import { createCallNotes, IS_NOTED } from './call-notes.ts';
-import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
+import { changedByJob, type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
 import { type PiecedTrace, recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { createBlockWriter, type SpanBlock, blockOf } from '../span-blocks/blocks.ts';
@@ -164,15 +165,6 @@ export function createTraceIngest(
     return new Map([...known].map(([traceRef, { traceNo }]) => [traceRef, stored.get(traceNo) ?? new Set<string>()]));
   }
 
-  /** The body without traces of which it has no new spans, because a removal of such a trace would not find this body. */
-  async function onlyNew({ parts }: IngestJob, body: ExportBody, fresh: readonly IngestPart[]): Promise<ExportBody> {
-    const held = new Set(fresh.map(({ identity }) => identity.traceId));
-    const known = parts.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
-    if (known.length === 0) return body;
-    if (bodies === undefined) throw new Error('The store was opened without a body reader.');
-    return bodies.without(body, known);
-  }
-
   /** The bodies of exports with new spans, by index of the job. */
   async function bodiesToKeep(
     jobs: readonly IngestJob[],
@@ -184,7 +176,7 @@ export function createTraceIngest(
       const job = jobs[place];
       const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
       if (!job?.body || heldBy === 0) continue;
-      const body = await onlyNew(job, job.body, parts);
+      const body = await bodyOfNew(bodies, { body: job.body, sent: job.parts, fresh: parts });
       held.set(place, { body, heldBy, heads: blocks.get(place)?.heads ?? null });
     }
     return held;
@@ -281,9 +273,6 @@ export function createTraceIngest(
   return async (jobs) => {
     const grown = await inFlight.write(() => commit(jobs));
     singleStatement?.remember(grown.keys());
-    return jobs.map(({ parts }) => {
-      const refs = new Set(parts.map(({ identity }) => identity.traceRef));
-      return [...refs].flatMap((ref) => grown.get(ref) ?? []);
-    });
+    return changedByJob(jobs, grown);
   };
 }

@@ -7,6 +7,7 @@ import { numbersIn, tuplesIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { createBlockWriter, type BlockPlace, withoutPlaces } from '../span-blocks/blocks.ts';
+import { readerOf } from './bodies.ts';
 import type { TraceTables } from './ingest.ts';
 
 /** Free bytes that stay in the file, and most bytes returned to the file system in one step. */
@@ -17,6 +18,8 @@ const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAtt
 
 /** The labels of a redacted trace. */
 const NO_LABELS = { session_id: null, user_id: null, tags: null, root_labels: 0 };
+
+const keysOf = (traces: readonly TraceKey[]) => traces.map(({ traceId, traceRef }) => [traceId, traceRef]);
 
 /** A trace by its number, locked. */
 interface TakenTrace {
@@ -60,15 +63,7 @@ export function createTraceRemoval(
   /** The stored ones of these traces, locked in the order of their keys. */
   const takeThese = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly TakenTrace[]> =>
     taking(db)
-      .where(
-        sql`(trace_id, trace_ref)`,
-        'in',
-        tuplesIn(
-          flavour,
-          2,
-          traces.map(({ traceId, traceRef }) => [traceId, traceRef]),
-        ),
-      )
+      .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keysOf(traces)))
       .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
@@ -77,9 +72,9 @@ export function createTraceRemoval(
   /** The bodies of these traces, with their spans in them. */
   async function heldBy(
     db: Kysely<Tables>,
-    conflictText: readonly TakenTrace[],
+    taken: readonly TakenTrace[],
   ): Promise<readonly (readonly [bodyNo: string, held: BodySpans])[]> {
-    const idOf = new Map(conflictText.map(({ number, trace_id: traceId }) => [number, traceId]));
+    const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
     const numbers = numbersIn(flavour, [...idOf.keys()]);
     const names = [sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')];
     const inRows = await db
@@ -124,8 +119,7 @@ export function createTraceRemoval(
       .select(['format', 'compression', 'bytes', 'heads'])
       .where('body_no', '=', bodyNo)
       .executeTakeFirstOrThrow();
-    if (bodies === undefined) throw new Error('The store was opened without a body reader.');
-    const { compression, bytes } = await bodies.without(body, traceIds);
+    const { compression, bytes } = await readerOf(bodies).without(body, traceIds);
     await db
       .updateTable('export_body')
       .set({
@@ -148,17 +142,17 @@ export function createTraceRemoval(
     await sql`pragma incremental_vacuum(${sql.lit(STEP_BYTES / page.bytes)})`.execute(db);
   }
 
-  async function removeTaken(db: Kysely<Tables>, conflictText: readonly TakenTrace[]): Promise<number> {
-    if (conflictText.length === 0) return 0;
-    const traceNos = conflictText.map(({ number }) => number);
+  async function removeTaken(db: Kysely<Tables>, taken: readonly TakenTrace[]): Promise<number> {
+    if (taken.length === 0) return 0;
+    const traceNos = taken.map(({ number }) => number);
     const numbers = numbersIn(flavour, traceNos);
-    const held = await heldBy(db, conflictText);
+    const held = await heldBy(db, taken);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
     await blocks.removeRows(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
-    return conflictText.length;
+    return taken.length;
   }
 
   return {
@@ -174,11 +168,11 @@ export function createTraceRemoval(
     },
     redact: (traces, atMs) =>
       transaction(orm, async (db) => {
-        const conflictText = await takeThese(db, traces);
-        if (conflictText.length === 0) return;
-        const traceNos = conflictText.map(({ number }) => number);
+        const taken = await takeThese(db, traces);
+        if (taken.length === 0) return;
+        const traceNos = taken.map(({ number }) => number);
         const numbers = numbersIn(flavour, traceNos);
-        const held = await heldBy(db, conflictText);
+        const held = await heldBy(db, taken);
         await blocks.layOut(db, traceNos);
         await db
           .updateTable('span')

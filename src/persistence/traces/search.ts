@@ -11,7 +11,9 @@ import type {
 } from '../../domain/traces/trace-search.ts';
 import { INTERNAL_TAG } from '../../domain/traces/trace-labels.ts';
 import type { Database } from '../database/database.ts';
+import { textsOf } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
+import { agentActivityOf, type AgentRow, bucketOf, type BucketRow } from './aggregates.ts';
 
 type Flavour = Database['flavour'];
 
@@ -41,10 +43,6 @@ function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
 const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'session_id', 'user_id'];
 const LIST_COLUMNS = ['agent_names', 'models', 'tags'];
 
-/** The texts of a column with a JSON list, as a table with the column `value`. */
-const textsIn = (flavour: Flavour, column: RawBuilder<unknown>): RawBuilder<unknown> =>
-  flavour === 'postgresql' ? sql`jsonb_array_elements_text(cast(${column} as jsonb))` : sql`json_each(${column})`;
-
 /** Condition: a text of the summary contains this one. SQLite ignores case for ASCII only. */
 function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
   const isIn = (value: RawBuilder<unknown>) =>
@@ -53,7 +51,7 @@ function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
       : sql`instr(lower(${value}), lower(${text})) > 0`;
   // Element by element: the JSON text of a list has brackets and escapes.
   const isListed = (column: string) =>
-    sql`exists (select 1 from ${textsIn(flavour, sql.ref(column))} as listed where ${isIn(sql`listed.value`)})`;
+    sql`exists (select 1 from ${sql.raw(textsOf(flavour, column))} as listed where ${isIn(sql`listed.value`)})`;
   return sql<SqlBool>`(${sql.join(
     [
       ...TEXT_COLUMNS.map((column) => isIn(sql.ref(`trace_summary.${column}`))),
@@ -87,33 +85,27 @@ export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<Sql
   return held.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(held, sql` and `)})`;
 }
 
-/** Amounts are summed in two halves: SQLite fails when a sum overflows 64 bits. */
-export const HALF = 2n ** 32n;
+const HALF = 2n ** 32n;
 
-interface BucketRow {
-  readonly bucket: number | string;
-  readonly traces: number | string;
-  readonly failed: number | string;
-  readonly spans: number | string;
-  readonly llm_calls: number | string;
-  readonly input_tokens: number | string;
-  readonly output_tokens: number | string;
-  readonly spend_high: string | null;
-  readonly spend_low: string | null;
-  readonly p50: string;
-  readonly p90: string;
-  readonly p99: string;
-}
+/** The selected sum of a column of picodollars, in two halves: SQLite fails when a sum overflows 64 bits. */
+export const halves = (column: 'spend' | 'estimate') => sql`
+  cast(sum(${sql.ref(column)} / ${bigint(HALF)}) as text) as ${sql.ref(`${column}_high`)},
+  cast(sum(${sql.ref(column)} % ${bigint(HALF)}) as text) as ${sql.ref(`${column}_low`)}`;
+
+/** The sum of two halves. */
+export const amountOf = (high: string | null, low: string | null): Usd | null =>
+  high === null || low === null ? null : ((BigInt(high) * HALF + BigInt(low)) as Usd);
 
 /** The buckets with traces. A quantile is the duration at its rank in the bucket, so it is one that occurred. */
 export async function bucketsOf(
   db: Kysely<Tables>,
-  { startMs, endMs, bucketMs }: TraceSeries,
+  series: TraceSeries,
   condition: RawBuilder<SqlBool>,
 ): Promise<readonly TraceBucket[]> {
+  const { startMs, endMs, bucketMs } = series;
   const quantile = (percent: number) =>
     sql`cast(max(case when place = (many * ${sql.lit(percent)} + 99) / 100 then duration end) as text)`;
-  const { rows } = await sql<BucketRow>`
+  const { rows } = await sql<BucketRow & Readonly<Record<'spend_high' | 'spend_low', string | null>>>`
     with found as (
       select (start_ms - ${bigint(startMs)}) / ${bigint(bucketMs)} as bucket, end_ns - start_ns as duration,
         error_count, span_count, llm_calls, input_tokens, output_tokens, spend
@@ -125,36 +117,12 @@ export async function bucketsOf(
       from found
     )
     select cast(bucket as double precision) as bucket, count(*) as traces,
-      sum(case when error_count > 0 then 1 else 0 end) as failed, sum(span_count) as spans, sum(llm_calls) as llm_calls,
-      cast(sum(input_tokens) as double precision) as input_tokens,
-      cast(sum(output_tokens) as double precision) as output_tokens,
-      cast(sum(spend / ${bigint(HALF)}) as text) as spend_high,
-      cast(sum(spend % ${bigint(HALF)}) as text) as spend_low,
+      sum(case when error_count > 0 then 1 else 0 end) as failed, sum(span_count) as spans, sum(llm_calls) as calls,
+      cast(sum(input_tokens) as double precision) as tokens_in,
+      cast(sum(output_tokens) as double precision) as tokens_out, ${halves('spend')},
       ${quantile(50)} as p50, ${quantile(90)} as p90, ${quantile(99)} as p99
     from ranked group by bucket order by bucket`.execute(db);
-  return rows.map((row) => ({
-    startMs: startMs + Number(row.bucket) * bucketMs,
-    traces: Number(row.traces),
-    failed: Number(row.failed),
-    spans: Number(row.spans),
-    llmCalls: Number(row.llm_calls),
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    spend:
-      row.spend_high === null || row.spend_low === null
-        ? null
-        : ((BigInt(row.spend_high) * HALF + BigInt(row.spend_low)) as Usd),
-    p50Ns: BigInt(row.p50),
-    p90Ns: BigInt(row.p90),
-    p99Ns: BigInt(row.p99),
-  }));
-}
-
-interface AgentRow {
-  readonly name: string;
-  readonly traces: number | string;
-  readonly failed: number | string;
-  readonly last_start_ms: number | string;
+  return rows.map((row) => bucketOf(series, row, amountOf(row.spend_high, row.spend_low)));
 }
 
 /** The agents of the traces that began inside the window. */
@@ -171,19 +139,14 @@ export async function agentsOf(
     readonly limit: number;
   },
 ): Promise<readonly AgentActivity[]> {
-  const names = textsIn(flavour, sql`trace_summary.agent_names`);
+  const names = sql.raw(textsOf(flavour, 'trace_summary.agent_names'));
   // Byte order on both engines.
   const order = flavour === 'postgresql' ? sql`collate "C"` : sql`collate binary`;
   const { rows } = await sql<AgentRow>`
-    select agent.value as name, count(*) as traces, sum(case when error_count > 0 then 1 else 0 end) as failed,
+    select agent.value as agent, count(*) as traces, sum(case when error_count > 0 then 1 else 0 end) as failed,
       cast(max(start_ms) as double precision) as last_start_ms
     from trace_summary cross join ${names} as agent
     where start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and ${condition}
     group by agent.value order by max(start_ms) desc, agent.value ${order} limit ${limit}`.execute(db);
-  return rows.map((row) => ({
-    name: row.name,
-    traces: Number(row.traces),
-    failed: Number(row.failed),
-    lastStartMs: Number(row.last_start_ms),
-  }));
+  return rows.map(agentActivityOf);
 }

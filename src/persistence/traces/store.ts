@@ -1,26 +1,19 @@
-import { expressionBuilder, type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
+import { expressionBuilder, type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { storable } from '../../domain/storable.ts';
-import { payloadOfText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
-import type { Span, SpanPayload } from '../../domain/traces/span.ts';
+import type { Span } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
 import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import { visibleAndAnnotated } from '../annotations/annotated-traces.ts';
 import type { Database } from '../database/database.ts';
-import { ExportBodyEntity } from './entities/export-body.ts';
-import { BlockTraceEntity } from '../span-blocks/entities/block-trace.ts';
-import { SpanEntity } from './entities/span.ts';
-import { TraceSummaryEntity } from './entities/trace-summary.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
-import { ownerOfColumns } from '../database/owner-columns.ts';
 import { rowReader } from '../database/row-reader.ts';
 import { rowTable, tableWithout } from '../database/rows.ts';
-import type { IngestLimit } from '../stores.ts';
-import type { Tables } from '../database/tables.ts';
+import type { IngestLimit } from '../options.ts';
 import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
-import { spanHeadOf } from './span-rows.ts';
+import { wholeSpans } from './bodies.ts';
 import { summaryOf } from './summary-rows.ts';
 import { agentsOf, bigint, bucketsOf, passing, RANKS } from './search.ts';
 import { countSessionsOf, sessionsOf } from './sessions.ts';
@@ -38,13 +31,10 @@ export interface ClosableTraceStore extends TraceStore {
   idle(): Promise<void>;
 }
 
-function missing(): never {
-  throw new Error('The body of a span is missing.');
-}
-
 function bodyOf(spans: readonly FoundSpan[]): ExportBody {
-  const { format, compression, bytes } = spans.find((span) => span.bytes !== null) ?? missing();
-  return format === null || compression === null || bytes === null ? missing() : { format, compression, bytes };
+  const { format, compression, bytes } = spans.find((span) => span.bytes !== null) ?? {};
+  if (!format || !compression || !bytes) throw new Error('The body of a span is missing.');
+  return { format, compression, bytes };
 }
 
 /** Trace store in SQL: group commits on the writer, reads on the read connection. */
@@ -56,12 +46,12 @@ export function createTraceStore(
     spanBlocks = true,
   }: { readonly limit?: IngestLimit | undefined; readonly spanBlocks?: boolean | undefined } = {},
 ): ClosableTraceStore {
-  const { orm, flavour, inFlight } = database;
+  const { orm, flavour, inFlight, reader, readRows } = database;
   const tables: TraceTables = {
-    summary: rowTable(orm, 'trace_summary', TraceSummaryEntity),
-    span: rowTable(orm, 'span', SpanEntity),
-    body: rowTable(orm, 'export_body', ExportBodyEntity),
-    blockTrace: rowTable(orm, 'sheet_trace', BlockTraceEntity),
+    summary: rowTable(orm, 'trace_summary'),
+    span: rowTable(orm, 'span'),
+    body: rowTable(orm, 'export_body'),
+    blockTrace: rowTable(orm, 'sheet_trace'),
   };
   const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
   const reads = createTraceReads(database, tables);
@@ -71,7 +61,6 @@ export function createTraceStore(
     groupRows: GROUP_ROWS,
   });
   const removal = createTraceRemoval(database, tables, bodies);
-  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const visible = (visibility: Visibility) => visibleTo(visibility.kind, sql`${ownerOf(visibility)}`);
 
   /** The filters of a search and its reader's visibility as one condition on summaries. */
@@ -84,45 +73,25 @@ export function createTraceStore(
     const visibleOnes =
       conditions === null
         ? seen
-        : await visibleAndAnnotated(reading(), flavour, { visibility, startMs, conditions }, seen);
+        : await visibleAndAnnotated(reader(), flavour, { visibility, startMs, conditions }, seen);
     return sql<SqlBool>`${visibleOnes} and ${passing(flavour, filters)}`;
   }
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
-  /** The spans with their payloads. One of the spans in a body has its bytes; the body is opened once. */
-  async function wholeSpans(found: readonly FoundSpan[]): Promise<readonly Span[]> {
-    const payloads = new Map<FoundSpan, SpanPayload>();
-    for (const held of Map.groupBy(found, ({ body_no: bodyNo }) => bodyNo).values()) {
-      const inBody = held.filter(({ payload }) => payload === null);
-      const read = inBody.length === 0 ? [] : await payloadsIn(inBody, bodyOf(held));
-      for (const [at, span] of inBody.entries()) payloads.set(span, read[at] ?? missing());
-    }
-    return found.map((span) => ({
-      ...spanHeadOf(span.trace_id, span),
-      ...(span.payload === null ? (payloads.get(span) ?? missing()) : payloadOfText(span.payload)),
-    }));
-  }
-
-  function payloadsIn(spans: readonly FoundSpan[], body: ExportBody): Promise<readonly SpanPayload[]> {
-    const [first = missing()] = spans;
-    if (bodies === undefined) throw new Error('The store was opened without a body reader.');
-    return bodies.payloads(
-      body,
-      spans.map(({ body_at: at }) => at ?? missing()),
-      ownerOfColumns(first),
-    );
-  }
+  /** The spans with their payloads. One of the spans in a body has its bytes. */
+  const whole = (found: readonly FoundSpan[]): Promise<readonly Span[]> =>
+    wholeSpans(bodies, found, { bodyIdOf: ({ body_no: bodyNo }) => bodyNo, bodyOf });
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
     ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
     listSummaries: reads.listSummaries,
     searchSummaries: (visibility, search, limitRows) =>
-      inFlight.run(async () => {
+      readRows(async (db) => {
         const { startMs, endMs, order, after } = search;
         const rank = RANKS[order];
-        const rows = await reading()
+        const rows = await db
           .selectFrom('trace_summary')
           .select(summaryRows.selection)
           .where(await visibleAndPassing(visibility, search))
@@ -140,29 +109,29 @@ export function createTraceStore(
         return rows.map((row) => summaryOf(summaryRows.rowOf(row)));
       }),
     series: (visibility, series) =>
-      inFlight.run(async () => bucketsOf(reading(), series, await visibleAndPassing(visibility, series))),
+      readRows(async (db) => bucketsOf(db, series, await visibleAndPassing(visibility, series))),
     agents: (visibility, search, limitRows) =>
-      inFlight.run(async () => {
+      readRows(async (db) => {
         const condition = await visibleAndPassing(visibility, search);
-        return agentsOf(reading(), flavour, { search, condition, limit: limitRows });
+        return agentsOf(db, flavour, { search, condition, limit: limitRows });
       }),
     sessions: (visibility, search, limitRows) =>
-      inFlight.run(async () => {
+      readRows(async (db) => {
         const condition = await visibleAndPassing(visibility, search);
-        return sessionsOf(reading(), flavour, { search, condition, limit: limitRows });
+        return sessionsOf(db, flavour, { search, condition, limit: limitRows });
       }),
     countSessions: (visibility, search) =>
-      inFlight.run(async () => countSessionsOf(reading(), search, await visibleAndPassing(visibility, search))),
+      readRows(async (db) => countSessionsOf(db, search, await visibleAndPassing(visibility, search))),
     findSummaries: reads.findSummaries,
     listSpans: reads.listSpans,
     listSpanPage: reads.listSpanPage,
     async findSpan(traces, spanId) {
       const found = await reads.findSpan(traces, spanId);
-      const [span = null] = found === undefined ? [] : await wholeSpans([found]);
+      const [span = null] = found === undefined ? [] : await whole([found]);
       return span;
     },
     async findSpans(trace, spanIds) {
-      const found = await wholeSpans(await reads.findSpans(trace, spanIds));
+      const found = await whole(await reads.findSpans(trace, spanIds));
       const byId = new Map(found.map((span) => [span.spanId, span]));
       return spanIds.flatMap((id) => byId.get(id) ?? []);
     },

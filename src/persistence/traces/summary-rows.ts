@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
 import { sourceOfText, sourceText } from '../../domain/traces/span-rows.ts';
-import { NO_LABELS } from '../../domain/traces/trace-labels.ts';
-import type { TraceIdentity, TraceSummary } from '../../domain/traces/trace.ts';
+import { addTally, tallyOf, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
 import type { Tables } from '../database/tables.ts';
 import { amountText, nsText, storable } from '../../domain/storable.ts';
@@ -92,36 +91,5 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
 }
 
 /** Row of a trace without spans, to be locked. Never visible after a commit. */
-export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): NewSummaryRow {
-  return summaryRowOf({
-    traceId,
-    traceRef,
-    owner,
-    name: '',
-    service: '',
-    inputPreview: '',
-    previewNs: null,
-    rootNs: null,
-    startNs: 0n,
-    endNs: 0n,
-    status: 'unset',
-    spanCount: 0,
-    agentNames: [],
-    agentInvocations: 0,
-    llmCalls: 0,
-    gatewayCalls: 0,
-    toolCalls: 0,
-    errorCount: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    models: [],
-    spend: null,
-    pricedCalls: 0,
-    frameworks: [],
-    estimate: null,
-    estimatedCalls: 0,
-    source: null,
-    redactedAt: null,
-    ...NO_LABELS,
-  });
-}
+export const emptySummaryRow = (identity: TraceIdentity): NewSummaryRow =>
+  summaryRowOf(addTally(null, identity, tallyOf([])));

@@ -26,7 +26,6 @@ export const createUserStore = (database: Database): UserStore =>
     ranks: {
       user_id: 'id',
       user_email: "coalesce(email, '')",
-      created_at: 'created_at',
       user_alias: "coalesce(alias, '')",
       user_role: "coalesce(role, '')",
       max_budget: 'coalesce(cast(max_budget as numeric), -1)',
@@ -42,6 +41,5 @@ export const createInvitationStore = (database: Database): InvitationStore =>
     noun: 'invitation',
     audited: 'invitation',
     where: ({ userIds }) => among('userId', userIds),
-    ranks: { created_at: 'created_at' },
     conflictText: ({ id }) => `Invitation with id '${id}' already exists.`,
   });

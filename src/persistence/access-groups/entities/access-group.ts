@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** An access group changes over time: a managed entity. */
-const AccessGroupSchema = defineEntity({
+export const AccessGroupEntity = defineEntity({
   name: 'AccessGroupEntity',
   tableName: 'access_group',
   properties: {
@@ -18,6 +18,3 @@ const AccessGroupSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class AccessGroupEntity extends AccessGroupSchema.class {}
-AccessGroupSchema.setClass(AccessGroupEntity);

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** A counter of a limit that several processes share. Used on PostgreSQL, by functions of the database. Rows only. */
-export const AdmissionCounterSchema = defineEntity({
+export const AdmissionCounterEntity = defineEntity({
   name: 'AdmissionCounterEntity',
   tableName: 'admission_counter',
   properties: {
@@ -12,6 +12,3 @@ export const AdmissionCounterSchema = defineEntity({
     usedMs: p.bigint('number'),
   },
 });
-
-export class AdmissionCounterEntity extends AdmissionCounterSchema.class {}
-AdmissionCounterSchema.setClass(AdmissionCounterEntity);

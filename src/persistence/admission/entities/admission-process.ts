@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** A process that holds shares of limits, and the end of its lease. Rows only. */
-export const AdmissionProcessSchema = defineEntity({
+export const AdmissionProcessEntity = defineEntity({
   name: 'AdmissionProcessEntity',
   tableName: 'admission_process',
   properties: {
@@ -10,6 +10,3 @@ export const AdmissionProcessSchema = defineEntity({
     untilMs: p.bigint('number'),
   },
 });
-
-export class AdmissionProcessEntity extends AdmissionProcessSchema.class {}
-AdmissionProcessSchema.setClass(AdmissionProcessEntity);

@@ -3,7 +3,7 @@ import type { AnnotatorKind } from '../../../domain/annotations/annotation-condi
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** An annotation changes over time: a managed entity. */
-const AnnotationSchema = defineEntity({
+export const AnnotationEntity = defineEntity({
   name: 'AnnotationEntity',
   tableName: 'annotation',
   properties: {
@@ -33,6 +33,3 @@ const AnnotationSchema = defineEntity({
     { properties: ['keyHash', 'name', 'traceStartMs'], where: `"team_id" = ''` },
   ],
 });
-
-export class AnnotationEntity extends AnnotationSchema.class {}
-AnnotationSchema.setClass(AnnotationEntity);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { AuditAction, AuditedRow, AuditNoun } from '../../../domain/audit-log/audit-entry.ts';
 
 /** A change of a row. Append-only. */
-const AuditEntrySchema = defineEntity({
+export const AuditEntryEntity = defineEntity({
   name: 'AuditEntryEntity',
   tableName: 'audit_entry',
   properties: {
@@ -21,6 +21,3 @@ const AuditEntrySchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['objectId', 'createdAt'] }],
 });
-
-export class AuditEntryEntity extends AuditEntrySchema.class {}
-AuditEntrySchema.setClass(AuditEntryEntity);

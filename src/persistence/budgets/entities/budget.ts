@@ -3,7 +3,7 @@ import { UsdTextType } from '../../column-types/usd-text.ts';
 import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** Limits that other rows refer to: a managed entity. */
-const BudgetSchema = defineEntity({
+export const BudgetEntity = defineEntity({
   name: 'BudgetEntity',
   tableName: 'budget',
   properties: {
@@ -18,6 +18,3 @@ const BudgetSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['budgetResetAt'] }],
 });
-
-export class BudgetEntity extends BudgetSchema.class {}
-BudgetSchema.setClass(BudgetEntity);

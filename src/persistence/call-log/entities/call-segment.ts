@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** Segment of the call log: calls of one commit that are not unfolded yet (`call-log/README.md`). Rows only. */
-export const CallSegmentSchema = defineEntity({
+export const CallSegmentEntity = defineEntity({
   name: 'CallSegmentEntity',
   tableName: 'call_segment',
   properties: {
@@ -16,6 +16,3 @@ export const CallSegmentSchema = defineEntity({
     rows: p.text(),
   },
 });
-
-export class CallSegmentEntity extends CallSegmentSchema.class {}
-CallSegmentSchema.setClass(CallSegmentEntity);

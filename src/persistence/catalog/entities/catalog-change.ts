@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { ChangeOp, FieldKind } from '../../../domain/catalog/changes.ts';
 
 /** One dated change of the catalog. Append-only: rows, not managed entities. */
-export const CatalogChangeSchema = defineEntity({
+export const CatalogChangeEntity = defineEntity({
   name: 'CatalogChangeEntity',
   tableName: 'catalog_change',
   properties: {
@@ -31,6 +31,3 @@ export const CatalogChangeSchema = defineEntity({
     { properties: ['field', 'atMs', 'number', 'key'] },
   ],
 });
-
-export class CatalogChangeEntity extends CatalogChangeSchema.class {}
-CatalogChangeSchema.setClass(CatalogChangeEntity);

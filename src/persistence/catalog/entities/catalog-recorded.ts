@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** The last recorded fields of an entry, which the next snapshot is compared with. Rows only. */
-export const CatalogRecordedSchema = defineEntity({
+export const CatalogRecordedEntity = defineEntity({
   name: 'CatalogRecordedEntity',
   tableName: 'catalog_recorded',
   properties: {
@@ -10,6 +10,3 @@ export const CatalogRecordedSchema = defineEntity({
     fields: p.text(),
   },
 });
-
-export class CatalogRecordedEntity extends CatalogRecordedSchema.class {}
-CatalogRecordedSchema.setClass(CatalogRecordedEntity);

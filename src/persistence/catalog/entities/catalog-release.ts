@@ -1,7 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { UnixMsType } from '../../column-types/unix-ms.ts';
 
-/** A quarantined price that an administrator released. Times are Unix ms. */
-export const CatalogReleaseSchema = defineEntity({
+/** A quarantined price that an administrator released: a managed entity. */
+export const CatalogReleaseEntity = defineEntity({
   name: 'CatalogReleaseEntity',
   tableName: 'catalog_release',
   properties: {
@@ -9,10 +10,7 @@ export const CatalogReleaseSchema = defineEntity({
     field: p.text().primary(),
     /** JSON, compared as text when a release is removed. */
     value: p.text(),
-    releasedAt: p.bigint('number'),
+    releasedAt: p.type(UnixMsType),
     releasedBy: p.text(),
   },
 });
-
-export class CatalogReleaseEntity extends CatalogReleaseSchema.class {}
-CatalogReleaseSchema.setClass(CatalogReleaseEntity);

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** A period that history covers. Rows only; times are Unix ms. */
-export const CatalogSpanSchema = defineEntity({
+export const CatalogSpanEntity = defineEntity({
   name: 'CatalogSpanEntity',
   tableName: 'catalog_span',
   properties: {
@@ -17,6 +17,3 @@ export const CatalogSpanSchema = defineEntity({
     confirmedMs: p.bigint('number').nullable(),
   },
 });
-
-export class CatalogSpanEntity extends CatalogSpanSchema.class {}
-CatalogSpanSchema.setClass(CatalogSpanEntity);

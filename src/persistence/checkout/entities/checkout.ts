@@ -1,9 +1,10 @@
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { CheckoutState } from '../../../domain/checkout/payment-event.ts';
 import type { CheckoutMode } from '../../../domain/checkout/payments.ts';
+import { UnixMsType } from '../../column-types/unix-ms.ts';
 
-/** A purchase. Times are Unix ms. */
-export const CheckoutSchema = defineEntity({
+/** A purchase: a managed entity. */
+export const CheckoutEntity = defineEntity({
   name: 'CheckoutEntity',
   tableName: 'checkout',
   properties: {
@@ -13,16 +14,15 @@ export const CheckoutSchema = defineEntity({
     sessionId: p.text().nullable().unique(),
     /** State by its events, stored so that the validity of a key needs one row. */
     state: p.text().$type<CheckoutState>(),
-    createdAt: p.bigint('number'),
-    paidAt: p.bigint('number').nullable(),
+    createdAt: p.type(UnixMsType),
+    paidAt: p.type(UnixMsType).nullable(),
     // Null together, until a key is issued.
     keyHash: p.text().nullable().unique(),
     keyName: p.text().nullable(),
-    keyIssuedAt: p.bigint('number').nullable(),
-    revokedAt: p.bigint('number').nullable(),
+    keyIssuedAt: p.type(UnixMsType).nullable(),
+    revokedAt: p.type(UnixMsType).nullable(),
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
 
-export class CheckoutEntity extends CheckoutSchema.class {}
-CheckoutSchema.setClass(CheckoutEntity);
+export type CheckoutEntity = InferEntity<typeof CheckoutEntity>;

@@ -1,14 +1,15 @@
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { PaymentFact } from '../../../domain/checkout/payment-event.ts';
+import { UnixMsType } from '../../column-types/unix-ms.ts';
 
-/** An event of the payment provider. Times are Unix ms. */
-export const PaymentEventSchema = defineEntity({
+/** An event of the payment provider. */
+export const PaymentEventEntity = defineEntity({
   name: 'PaymentEventEntity',
   tableName: 'payment_event',
   properties: {
     id: p.text().primary(),
     fact: p.text().$type<PaymentFact>(),
-    at: p.bigint('number'),
+    at: p.type(UnixMsType),
     subject: p.text(),
     /** Null while its checkout is unknown. */
     checkoutId: p.text().nullable().index(),
@@ -16,5 +17,4 @@ export const PaymentEventSchema = defineEntity({
   indexes: [{ properties: ['at'] }],
 });
 
-export class PaymentEventEntity extends PaymentEventSchema.class {}
-PaymentEventSchema.setClass(PaymentEventEntity);
+export type PaymentEventEntity = InferEntity<typeof PaymentEventEntity>;

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** An object of the provider that an event names. Shared objects connect a refund with its purchase. */
-export const PaymentObjectSchema = defineEntity({
+export const PaymentObjectEntity = defineEntity({
   name: 'PaymentObjectEntity',
   tableName: 'payment_object',
   properties: {
@@ -10,6 +10,3 @@ export const PaymentObjectSchema = defineEntity({
   },
   indexes: [{ properties: ['eventId'] }],
 });
-
-export class PaymentObjectEntity extends PaymentObjectSchema.class {}
-PaymentObjectSchema.setClass(PaymentObjectEntity);

@@ -3,7 +3,7 @@ import type { AgentState } from '../../../domain/coding-agents/coding-agent.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** The state of an agent changes over time: a managed entity. */
-const CodingAgentSchema = defineEntity({
+export const CodingAgentEntity = defineEntity({
   name: 'CodingAgentEntity',
   tableName: 'coding_agent',
   properties: {
@@ -15,6 +15,3 @@ const CodingAgentSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class CodingAgentEntity extends CodingAgentSchema.class {}
-CodingAgentSchema.setClass(CodingAgentEntity);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { objectColumn, stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A named credential of a provider: a managed entity. */
-const CredentialSchema = defineEntity({
+export const CredentialEntity = defineEntity({
   name: 'CredentialEntity',
   tableName: 'credential',
   properties: {
@@ -15,6 +15,3 @@ const CredentialSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class CredentialEntity extends CredentialSchema.class {}
-CredentialSchema.setClass(CredentialEntity);

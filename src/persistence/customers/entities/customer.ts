@@ -3,7 +3,7 @@ import type { Region } from '../../../domain/customers/customer.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A customer changes over time: a managed entity. */
-const CustomerSchema = defineEntity({
+export const CustomerEntity = defineEntity({
   name: 'CustomerEntity',
   tableName: 'customer',
   properties: {
@@ -17,6 +17,3 @@ const CustomerSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class CustomerEntity extends CustomerSchema.class {}
-CustomerSchema.setClass(CustomerEntity);

@@ -3,7 +3,7 @@ import type { DecisionOutcome } from '../../../domain/decisions/outcome.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** The right answer to a question. It can be reported again: a managed entity. */
-const DecisionOutcomeSchema = defineEntity({
+export const DecisionOutcomeEntity = defineEntity({
   name: 'DecisionOutcomeEntity',
   tableName: 'decision_outcome',
   properties: {
@@ -25,6 +25,3 @@ const DecisionOutcomeSchema = defineEntity({
     { properties: ['scope', 'updatedAt', 'id'] },
   ],
 });
-
-export class DecisionOutcomeEntity extends DecisionOutcomeSchema.class {}
-DecisionOutcomeSchema.setClass(DecisionOutcomeEntity);

@@ -3,7 +3,7 @@ import type { DecisionContent } from '../../../domain/decisions/stored-decision.
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A stored decision: a managed entity. */
-const DecisionSchema = defineEntity({
+export const DecisionEntity = defineEntity({
   name: 'DecisionEntity',
   tableName: 'decision',
   properties: {
@@ -17,6 +17,3 @@ const DecisionSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['callId'] }],
 });
-
-export class DecisionEntity extends DecisionSchema.class {}
-DecisionSchema.setClass(DecisionEntity);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { objectColumn, stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A deployment made at run time: a managed entity. */
-const DeploymentSchema = defineEntity({
+export const DeploymentEntity = defineEntity({
   name: 'DeploymentEntity',
   tableName: 'deployment',
   properties: {
@@ -16,6 +16,3 @@ const DeploymentSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class DeploymentEntity extends DeploymentSchema.class {}
-DeploymentSchema.setClass(DeploymentEntity);

@@ -3,7 +3,7 @@ import type { Probe } from '../../../domain/deployments/probe.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** Result of a probe of a deployment: a managed entity. */
-const HealthCheckSchema = defineEntity({
+export const HealthCheckEntity = defineEntity({
   name: 'HealthCheckEntity',
   tableName: 'health_check',
   properties: {
@@ -16,6 +16,3 @@ const HealthCheckSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['deploymentId', 'createdAt'] }],
 });
-
-export class HealthCheckEntity extends HealthCheckSchema.class {}
-HealthCheckSchema.setClass(HealthCheckEntity);

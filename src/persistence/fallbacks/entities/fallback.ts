@@ -3,7 +3,7 @@ import type { FallbackType } from '../../../domain/fallbacks/fallback.ts';
 import { stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** The fallbacks of a model for one kind of failure: a managed entity. */
-const FallbackSchema = defineEntity({
+export const FallbackEntity = defineEntity({
   name: 'FallbackEntity',
   tableName: 'model_fallback',
   properties: {
@@ -15,6 +15,3 @@ const FallbackSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class FallbackEntity extends FallbackSchema.class {}
-FallbackSchema.setClass(FallbackEntity);

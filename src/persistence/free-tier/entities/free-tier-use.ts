@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** Calls of one client on one day that are used or reserved by a process. Rows only. */
-export const FreeTierUseSchema = defineEntity({
+export const FreeTierUseEntity = defineEntity({
   name: 'FreeTierUseEntity',
   tableName: 'free_tier_use',
   properties: {
@@ -13,6 +13,3 @@ export const FreeTierUseSchema = defineEntity({
     granted: p.integer(),
   },
 });
-
-export class FreeTierUseEntity extends FreeTierUseSchema.class {}
-FreeTierUseSchema.setClass(FreeTierUseEntity);

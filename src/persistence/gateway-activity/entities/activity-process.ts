@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** The last batch of counts that a process committed. */
-export const ActivityProcessSchema = defineEntity({
+export const ActivityProcessEntity = defineEntity({
   name: 'ActivityProcessEntity',
   tableName: 'activity_process',
   properties: {
@@ -11,6 +11,3 @@ export const ActivityProcessSchema = defineEntity({
     writtenAt: p.bigint('number'),
   },
 });
-
-export class ActivityProcessEntity extends ActivityProcessSchema.class {}
-ActivityProcessSchema.setClass(ActivityProcessEntity);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { ActivityCategory } from '../../../domain/gateway-activity/gateway-activity.ts';
 
 /** Numbers of requests by day, category and route. Rows only. */
-export const GatewayActivitySchema = defineEntity({
+export const GatewayActivityEntity = defineEntity({
   name: 'GatewayActivityEntity',
   tableName: 'gateway_activity',
   properties: {
@@ -14,6 +14,3 @@ export const GatewayActivitySchema = defineEntity({
     failed: p.bigint('number'),
   },
 });
-
-export class GatewayActivityEntity extends GatewayActivitySchema.class {}
-GatewayActivitySchema.setClass(GatewayActivityEntity);

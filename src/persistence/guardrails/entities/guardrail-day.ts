@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** Numbers of runs by day and guardrail. Rows only. */
-export const GuardrailDaySchema = defineEntity({
+export const GuardrailDayEntity = defineEntity({
   name: 'GuardrailDayEntity',
   tableName: 'guardrail_day',
   properties: {
@@ -14,9 +14,6 @@ export const GuardrailDaySchema = defineEntity({
     flagged: p.bigint('number'),
     intervened: p.bigint('number'),
     failed: p.bigint('number'),
-    latencyMs: p.double(),
+    latencyMs: p.double().$type<number>(),
   },
 });
-
-export class GuardrailDayEntity extends GuardrailDaySchema.class {}
-GuardrailDaySchema.setClass(GuardrailDayEntity);

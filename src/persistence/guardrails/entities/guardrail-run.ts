@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { RunResult } from '../../../domain/guardrails/guardrail-use.ts';
 
 /** A run of a guardrail that did not pass. Rows only. */
-export const GuardrailRunSchema = defineEntity({
+export const GuardrailRunEntity = defineEntity({
   name: 'GuardrailRunEntity',
   tableName: 'guardrail_run',
   properties: {
@@ -14,7 +14,7 @@ export const GuardrailRunSchema = defineEntity({
     mode: p.text(),
     /** Unix ms. */
     at: p.bigint('number'),
-    latencyMs: p.double(),
+    latencyMs: p.double().$type<number>(),
     model: p.text(),
     callId: p.text(),
     traceId: p.text(),
@@ -23,6 +23,3 @@ export const GuardrailRunSchema = defineEntity({
   },
   indexes: [{ properties: ['at', 'id'] }],
 });
-
-export class GuardrailRunEntity extends GuardrailRunSchema.class {}
-GuardrailRunSchema.setClass(GuardrailRunEntity);

@@ -3,7 +3,7 @@ import type { GuardrailMode } from '../../../domain/guardrails/definition.ts';
 import { objectColumn, stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A guardrail changes over time: a managed entity. */
-const GuardrailSchema = defineEntity({
+export const GuardrailEntity = defineEntity({
   name: 'GuardrailEntity',
   tableName: 'guardrail',
   properties: {
@@ -19,6 +19,3 @@ const GuardrailSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class GuardrailEntity extends GuardrailSchema.class {}
-GuardrailSchema.setClass(GuardrailEntity);

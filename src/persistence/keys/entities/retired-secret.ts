@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** Hash of a secret that a rotation replaced. It is never deleted, so that no key is issued with it again. */
-const RetiredSecretSchema = defineEntity({
+export const RetiredSecretEntity = defineEntity({
   name: 'RetiredSecretEntity',
   tableName: 'retired_secret',
   properties: {
@@ -11,6 +11,3 @@ const RetiredSecretSchema = defineEntity({
     retiredAt: p.datetime(),
   },
 });
-
-export class RetiredSecretEntity extends RetiredSecretSchema.class {}
-RetiredSecretSchema.setClass(RetiredSecretEntity);

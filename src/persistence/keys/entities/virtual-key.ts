@@ -1,4 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Role } from '../../../domain/role.ts';
 import type { KeySort } from '../../../domain/keys/virtual-key.ts';
 import type { KeySettings } from '../../../domain/keys/key-settings.ts';
@@ -29,7 +29,7 @@ const rankIndex = (column: string, rank: string) => {
 };
 
 /** A virtual key changes over time (blocked, renamed, rotated, deleted): a managed entity. */
-const VirtualKeySchema = defineEntity({
+export const VirtualKeyEntity = defineEntity({
   name: 'VirtualKeyEntity',
   tableName: 'virtual_key',
   properties: {
@@ -97,5 +97,4 @@ const VirtualKeySchema = defineEntity({
   ],
 });
 
-export class VirtualKeyEntity extends VirtualKeySchema.class {}
-VirtualKeySchema.setClass(VirtualKeyEntity);
+export type VirtualKeyEntity = InferEntity<typeof VirtualKeyEntity>;

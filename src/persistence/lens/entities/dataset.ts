@@ -3,7 +3,7 @@ import type { DatasetCase } from '../../../domain/lens/dataset.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A named list of test cases. */
-const DatasetSchema = defineEntity({
+export const DatasetEntity = defineEntity({
   name: 'DatasetEntity',
   tableName: 'lens_dataset',
   properties: {
@@ -18,11 +18,8 @@ const DatasetSchema = defineEntity({
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
 
-export class DatasetEntity extends DatasetSchema.class {}
-DatasetSchema.setClass(DatasetEntity);
-
 /** The cases of one revision of a dataset. */
-const DatasetRevisionSchema = defineEntity({
+export const DatasetRevisionEntity = defineEntity({
   name: 'DatasetRevisionEntity',
   tableName: 'lens_dataset_revision',
   properties: {
@@ -34,6 +31,3 @@ const DatasetRevisionSchema = defineEntity({
   },
   uniques: [{ properties: ['datasetId', 'number'] }],
 });
-
-export class DatasetRevisionEntity extends DatasetRevisionSchema.class {}
-DatasetRevisionSchema.setClass(DatasetRevisionEntity);

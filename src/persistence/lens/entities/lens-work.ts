@@ -1,8 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { objectColumn, stampColumns } from '../../column-types/shared-columns.ts';
+import type { Review } from '../../../domain/lens/review.ts';
+import type { PaidAnswer } from '../../../domain/lens/store.ts';
+import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A review of one execution, to be used again while its trace does not change. */
-export const LensReviewSchema = defineEntity({
+export const LensReviewEntity = defineEntity({
   name: 'LensReviewEntity',
   tableName: 'lens_review',
   properties: {
@@ -12,31 +14,25 @@ export const LensReviewSchema = defineEntity({
     executionId: p.text(),
     contentVersion: p.text(),
     at: p.double().index(),
-    data: objectColumn(),
+    data: p.json().columnType('json').$type<Review>(),
   },
   indexes: [{ properties: ['lensId', 'criteriaKey', 'executionId'] }],
 });
 
-export class LensReviewEntity extends LensReviewSchema.class {}
-LensReviewSchema.setClass(LensReviewEntity);
-
 /** An answer of a model that a run has paid for. */
-export const LensAnswerSchema = defineEntity({
+export const LensAnswerEntity = defineEntity({
   name: 'LensAnswerEntity',
   tableName: 'lens_answer',
   properties: {
     id: p.text().primary(),
     runId: p.text().index(),
-    data: objectColumn(),
+    data: p.json().columnType('json').$type<Omit<PaidAnswer, 'id' | 'runId'>>(),
     at: p.double().index(),
   },
 });
 
-export class LensAnswerEntity extends LensAnswerSchema.class {}
-LensAnswerSchema.setClass(LensAnswerEntity);
-
 /** A worker of lens runs. Only the hash of its token is stored; the worker of this process has none. */
-const LensWorkerSchema = defineEntity({
+export const LensWorkerEntity = defineEntity({
   name: 'LensWorkerEntity',
   tableName: 'lens_worker',
   properties: {
@@ -50,6 +46,3 @@ const LensWorkerSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class LensWorkerEntity extends LensWorkerSchema.class {}
-LensWorkerSchema.setClass(LensWorkerEntity);

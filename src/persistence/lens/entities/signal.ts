@@ -3,7 +3,7 @@ import type { Signal, TraceSignals } from '../../../domain/lens/signals.ts';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** Questions about new traces. */
-const SignalConfigSchema = defineEntity({
+export const SignalConfigEntity = defineEntity({
   name: 'SignalConfigEntity',
   tableName: 'lens_signal_config',
   properties: {
@@ -15,11 +15,8 @@ const SignalConfigSchema = defineEntity({
   },
 });
 
-export class SignalConfigEntity extends SignalConfigSchema.class {}
-SignalConfigSchema.setClass(SignalConfigEntity);
-
 /** Answers about one trace. */
-const TraceSignalSchema = defineEntity({
+export const TraceSignalEntity = defineEntity({
   name: 'TraceSignalEntity',
   tableName: 'lens_trace_signal',
   properties: {
@@ -37,6 +34,3 @@ const TraceSignalSchema = defineEntity({
   },
   indexes: [{ properties: ['traceStartMs'] }],
 });
-
-export class TraceSignalEntity extends TraceSignalSchema.class {}
-TraceSignalSchema.setClass(TraceSignalEntity);

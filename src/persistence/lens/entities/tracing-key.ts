@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A key that may only send traces. Only the hash of its token is stored. */
-const TracingKeySchema = defineEntity({
+export const TracingKeyEntity = defineEntity({
   name: 'TracingKeyEntity',
   tableName: 'lens_tracing_key',
   properties: {
@@ -17,6 +17,3 @@ const TracingKeySchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class TracingKeyEntity extends TracingKeySchema.class {}
-TracingKeySchema.setClass(TracingKeyEntity);

@@ -3,7 +3,7 @@ import type { OrganizationRole } from '../../../domain/organizations/organizatio
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A user in an organization: a managed entity. */
-const OrganizationMemberSchema = defineEntity({
+export const OrganizationMemberEntity = defineEntity({
   name: 'OrganizationMemberEntity',
   tableName: 'organization_member',
   properties: {
@@ -16,6 +16,3 @@ const OrganizationMemberSchema = defineEntity({
   },
   uniques: [{ properties: ['organizationId', 'userId'] }],
 });
-
-export class OrganizationMemberEntity extends OrganizationMemberSchema.class {}
-OrganizationMemberSchema.setClass(OrganizationMemberEntity);

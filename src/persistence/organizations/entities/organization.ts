@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** An organization changes over time: a managed entity. */
-const OrganizationSchema = defineEntity({
+export const OrganizationEntity = defineEntity({
   name: 'OrganizationEntity',
   tableName: 'organization',
   properties: {
@@ -15,6 +15,3 @@ const OrganizationSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class OrganizationEntity extends OrganizationSchema.class {}
-OrganizationSchema.setClass(OrganizationEntity);

@@ -3,7 +3,7 @@ import type { EndpointSettings } from '../../../domain/pass-through/endpoint.ts'
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A pass-through entry changes over time: a managed entity. */
-const PassThroughEndpointSchema = defineEntity({
+export const PassThroughEndpointEntity = defineEntity({
   name: 'PassThroughEndpointEntity',
   tableName: 'pass_through_endpoint',
   properties: {
@@ -16,6 +16,3 @@ const PassThroughEndpointSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class PassThroughEndpointEntity extends PassThroughEndpointSchema.class {}
-PassThroughEndpointSchema.setClass(PassThroughEndpointEntity);

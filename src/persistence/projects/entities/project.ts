@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** A project changes over time: a managed entity. */
-const ProjectSchema = defineEntity({
+export const ProjectEntity = defineEntity({
   name: 'ProjectEntity',
   tableName: 'project',
   properties: {
@@ -19,6 +19,3 @@ const ProjectSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class ProjectEntity extends ProjectSchema.class {}
-ProjectSchema.setClass(ProjectEntity);

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** A stored response. Rows only; times are Unix ms. */
-export const ResponseSchema = defineEntity({
+export const ResponseEntity = defineEntity({
   name: 'ResponseEntity',
   tableName: 'response',
   properties: {
@@ -17,6 +17,3 @@ export const ResponseSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class ResponseEntity extends ResponseSchema.class {}
-ResponseSchema.setClass(ResponseEntity);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { objectColumn, stampColumns } from '../../column-types/shared-columns.ts';
 
 /** The stored settings of a section change over time: a managed entity. */
-const SettingsSectionSchema = defineEntity({
+export const SettingsSectionEntity = defineEntity({
   name: 'SettingsSectionEntity',
   tableName: 'settings_section',
   properties: {
@@ -11,6 +11,3 @@ const SettingsSectionSchema = defineEntity({
     ...stampColumns(),
   },
 });
-
-export class SettingsSectionEntity extends SettingsSectionSchema.class {}
-SettingsSectionSchema.setClass(SettingsSectionEntity);

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Sign-ins that another request ends, with encrypted contents. Rows only. */
-export const PendingSignInSchema = defineEntity({
+/** A sign-in that another request ends, with encrypted content: a managed entity. `untilMs` is Unix ms. */
+export const PendingSignInEntity = defineEntity({
   name: 'PendingSignInEntity',
   tableName: 'pending_sign_in',
   properties: {
@@ -12,6 +12,3 @@ export const PendingSignInSchema = defineEntity({
     untilMs: p.bigint('number').index(),
   },
 });
-
-export class PendingSignInEntity extends PendingSignInSchema.class {}
-PendingSignInSchema.setClass(PendingSignInEntity);

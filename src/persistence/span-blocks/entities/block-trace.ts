@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** Where in the block of an export the first spans of a trace are. Later spans have rows. Rows only. */
-export const BlockTraceSchema = defineEntity({
+export const BlockTraceEntity = defineEntity({
   name: 'BlockTraceEntity',
   tableName: 'sheet_trace',
   properties: {
@@ -14,6 +14,3 @@ export const BlockTraceSchema = defineEntity({
     spans: p.integer(),
   },
 });
-
-export class BlockTraceEntity extends BlockTraceSchema.class {}
-BlockTraceSchema.setClass(BlockTraceEntity);

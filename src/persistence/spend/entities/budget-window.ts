@@ -4,7 +4,7 @@ import { defineEntity, p } from '@mikro-orm/core';
  * Spend in one window of a budget of a provider, a deployment or a single model, updated in the commit of its spend rows.
  * Picodollars.
  */
-export const BudgetWindowSchema = defineEntity({
+export const BudgetWindowEntity = defineEntity({
   name: 'BudgetWindowEntity',
   tableName: 'budget_window',
   properties: {
@@ -14,6 +14,3 @@ export const BudgetWindowSchema = defineEntity({
     endMs: p.bigint('number').index('budget_window_end_ms_index'),
   },
 });
-
-export class BudgetWindowEntity extends BudgetWindowSchema.class {}
-BudgetWindowSchema.setClass(BudgetWindowEntity);

@@ -4,7 +4,7 @@ import { defineEntity, p } from '@mikro-orm/core';
  * Total spend of a key, updated in the commit of its spend rows, so that a total is one row to read. Picodollars in 64 bits
  * hold nine million dollars per key.
  */
-export const KeySpendSchema = defineEntity({
+export const KeySpendEntity = defineEntity({
   name: 'KeySpendEntity',
   tableName: 'key_spend',
   properties: {
@@ -12,6 +12,3 @@ export const KeySpendSchema = defineEntity({
     total: p.bigint('string'),
   },
 });
-
-export class KeySpendEntity extends KeySpendSchema.class {}
-KeySpendSchema.setClass(KeySpendEntity);

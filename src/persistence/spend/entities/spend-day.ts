@@ -19,7 +19,7 @@ const sums = () => ({
 });
 
 /** Sums of the calls of a day with equal values of these columns. Rows only. */
-export const SpendDaySchema = defineEntity({
+export const SpendDayEntity = defineEntity({
   name: 'SpendDayEntity',
   tableName: 'spend_day',
   properties: {
@@ -38,11 +38,8 @@ export const SpendDaySchema = defineEntity({
   },
 });
 
-export class SpendDayEntity extends SpendDaySchema.class {}
-SpendDaySchema.setClass(SpendDayEntity);
-
 /** The same for the calls of a tag or an end user. Rows only. */
-export const SpendDayLabelSchema = defineEntity({
+export const SpendDayLabelEntity = defineEntity({
   name: 'SpendDayLabelEntity',
   tableName: 'spend_day_label',
   properties: {
@@ -60,6 +57,3 @@ export const SpendDayLabelSchema = defineEntity({
     ...sums(),
   },
 });
-
-export class SpendDayLabelEntity extends SpendDayLabelSchema.class {}
-SpendDayLabelSchema.setClass(SpendDayLabelEntity);

@@ -6,7 +6,7 @@ import type { SpendRow } from '../../../domain/spend/spend-row.ts';
  * trace id, and our trace ids begin with the time: rows of one time are adjacent, and a span needs no further index
  * (ADR 0018).
  */
-export const SpendRowSchema = defineEntity({
+export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',
   tableName: 'spend_row',
   indexes: [{ properties: ['startedAt'] }],
@@ -46,6 +46,3 @@ export const SpendRowSchema = defineEntity({
     guardrails: p.text().nullable(),
   },
 });
-
-export class SpendRowEntity extends SpendRowSchema.class {}
-SpendRowSchema.setClass(SpendRowEntity);

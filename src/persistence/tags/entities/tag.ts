@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** A tag changes over time: a managed entity. */
-const TagSchema = defineEntity({
+export const TagEntity = defineEntity({
   name: 'TagEntity',
   tableName: 'tag',
   properties: {
@@ -14,6 +14,3 @@ const TagSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class TagEntity extends TagSchema.class {}
-TagSchema.setClass(TagEntity);

@@ -4,7 +4,7 @@ import { stampColumns } from '../../column-types/shared-columns.ts';
 import { UsdTextType } from '../../column-types/usd-text.ts';
 
 /** A user in a team: a managed entity. */
-const TeamMemberSchema = defineEntity({
+export const TeamMemberEntity = defineEntity({
   name: 'TeamMemberEntity',
   tableName: 'team_member',
   properties: {
@@ -18,6 +18,3 @@ const TeamMemberSchema = defineEntity({
   },
   uniques: [{ properties: ['teamId', 'userId'] }],
 });
-
-export class TeamMemberEntity extends TeamMemberSchema.class {}
-TeamMemberSchema.setClass(TeamMemberEntity);

@@ -4,7 +4,7 @@ import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../col
 import { UsdTextType } from '../../column-types/usd-text.ts';
 
 /** A team changes over time: a managed entity. */
-const TeamSchema = defineEntity({
+export const TeamEntity = defineEntity({
   name: 'TeamEntity',
   tableName: 'team',
   properties: {
@@ -25,6 +25,3 @@ const TeamSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['budgetResetAt'] }],
 });
-
-export class TeamEntity extends TeamSchema.class {}
-TeamSchema.setClass(TeamEntity);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** A mapping changes over time: a managed entity. */
-const TokenMappingSchema = defineEntity({
+export const TokenMappingEntity = defineEntity({
   name: 'TokenMappingEntity',
   tableName: 'token_mapping',
   properties: {
@@ -17,6 +17,3 @@ const TokenMappingSchema = defineEntity({
   uniques: [{ properties: ['claimName', 'claimValue'] }],
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
-
-export class TokenMappingEntity extends TokenMappingSchema.class {}
-TokenMappingSchema.setClass(TokenMappingEntity);

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /** Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading earlier ones. Rows only, all key. */
-export const CallNoteSchema = defineEntity({
+export const CallNoteEntity = defineEntity({
   name: 'CallNoteEntity',
   tableName: 'call_note',
   properties: {
@@ -12,6 +12,3 @@ export const CallNoteSchema = defineEntity({
     spanId: p.text().primary(),
   },
 });
-
-export class CallNoteEntity extends CallNoteSchema.class {}
-CallNoteSchema.setClass(CallNoteEntity);

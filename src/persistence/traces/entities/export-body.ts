@@ -3,7 +3,7 @@ import type { ExportBody } from '../../../domain/traces/packed.ts';
 import { RowNumberType } from '../../column-types/row-number.ts';
 
 /** Body of an export, or of the calls of a segment, compressed. Stored once for all spans in it. Rows only. */
-export const ExportBodySchema = defineEntity({
+export const ExportBodyEntity = defineEntity({
   name: 'ExportBodyEntity',
   tableName: 'export_body',
   properties: {
@@ -17,6 +17,3 @@ export const ExportBodySchema = defineEntity({
     heads: p.blob().nullable(),
   },
 });
-
-export class ExportBodyEntity extends ExportBodySchema.class {}
-ExportBodySchema.setClass(ExportBodyEntity);

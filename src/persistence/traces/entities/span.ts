@@ -5,7 +5,7 @@ import type { SpanKind, SpanStatus, SpanType } from '../../../domain/traces/span
  * Head of a span, for lists and trees. The payload is in the body of its export, or in the last column for spans of our
  * own. Many spans are in blocks instead (`span-blocks/README.md`). Rows only.
  */
-export const SpanSchema = defineEntity({
+export const SpanEntity = defineEntity({
   name: 'SpanEntity',
   tableName: 'span',
   properties: {
@@ -46,6 +46,3 @@ export const SpanSchema = defineEntity({
     payload: p.text().nullable(),
   },
 });
-
-export class SpanEntity extends SpanSchema.class {}
-SpanSchema.setClass(SpanEntity);

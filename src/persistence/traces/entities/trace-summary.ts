@@ -3,7 +3,7 @@ import type { SpanStatus } from '../../../domain/traces/span.ts';
 import { RowNumberType } from '../../column-types/row-number.ts';
 
 /** One row per trace and owner. Rows only: never used as a managed entity. `startMs` is the sort key of lists. */
-export const TraceSummarySchema = defineEntity({
+export const TraceSummaryEntity = defineEntity({
   name: 'TraceSummaryEntity',
   tableName: 'trace_summary',
   properties: {
@@ -66,6 +66,3 @@ export const TraceSummarySchema = defineEntity({
     { properties: ['sessionId', 'startMs'], where: '"session_id" is not null' },
   ],
 });
-
-export class TraceSummaryEntity extends TraceSummarySchema.class {}
-TraceSummarySchema.setClass(TraceSummaryEntity);

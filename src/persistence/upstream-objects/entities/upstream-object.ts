@@ -1,8 +1,12 @@
-import { defineEntity, p } from '@mikro-orm/core';
-import type { ObjectKind } from '../../../domain/upstream-objects/upstream-object.ts';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { CallLabels } from '../../../domain/calls/call-labels.ts';
+import type { BatchCalls } from '../../../domain/upstream-objects/batch-calls.ts';
+import type { ObjectKind, ShownObject } from '../../../domain/upstream-objects/upstream-object.ts';
+import { JsonTextType } from '../../column-types/json-text.ts';
+import { UnixMsType } from '../../column-types/unix-ms.ts';
 
-/** A file, batch or response stored at an upstream. Times are Unix ms. */
-export const UpstreamObjectSchema = defineEntity({
+/** A file, batch or response stored at an upstream: a managed entity. */
+export const UpstreamObjectEntity = defineEntity({
   name: 'UpstreamObjectEntity',
   tableName: 'upstream_object',
   properties: {
@@ -12,15 +16,15 @@ export const UpstreamObjectSchema = defineEntity({
     upstreamId: p.text(),
     teamId: p.text(),
     keyHash: p.text(),
-    createdAt: p.bigint('number'),
+    createdAt: p.type(UnixMsType),
     purpose: p.text().nullable(),
-    /** JSON text of the upstream's last state. */
-    shown: p.text().nullable(),
-    /** JSON text of the labels of the call that made a batch. */
-    labels: p.text().nullable(),
-    /** JSON text of the calls of a batch or its file. */
-    calls: p.text().nullable(),
-    removedAt: p.bigint('number').nullable(),
+    /** The upstream's last state. */
+    shown: p.type(JsonTextType).$type<ShownObject>().nullable(),
+    /** Labels of the call that made a batch. */
+    labels: p.type(JsonTextType).$type<CallLabels>().nullable(),
+    /** Calls of a batch or its file. */
+    calls: p.type(JsonTextType).$type<BatchCalls>().nullable(),
+    removedAt: p.type(UnixMsType).nullable(),
   },
   uniques: [{ properties: ['deploymentId', 'upstreamId'] }],
   indexes: [
@@ -29,5 +33,4 @@ export const UpstreamObjectSchema = defineEntity({
   ],
 });
 
-export class UpstreamObjectEntity extends UpstreamObjectSchema.class {}
-UpstreamObjectSchema.setClass(UpstreamObjectEntity);
+export type UpstreamObjectEntity = InferEntity<typeof UpstreamObjectEntity>;

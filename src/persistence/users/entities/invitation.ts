@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { stampColumns } from '../../column-types/shared-columns.ts';
 
 /** An invitation of a user: a managed entity. */
-const InvitationSchema = defineEntity({
+export const InvitationEntity = defineEntity({
   name: 'InvitationEntity',
   tableName: 'invitation',
   properties: {
@@ -14,6 +14,3 @@ const InvitationSchema = defineEntity({
     ...stampColumns(),
   },
 });
-
-export class InvitationEntity extends InvitationSchema.class {}
-InvitationSchema.setClass(InvitationEntity);

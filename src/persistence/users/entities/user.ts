@@ -4,7 +4,7 @@ import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../col
 import { UsdTextType } from '../../column-types/usd-text.ts';
 
 /** A user changes over time: a managed entity. */
-const UserSchema = defineEntity({
+export const UserEntity = defineEntity({
   name: 'UserEntity',
   tableName: 'user_account',
   properties: {
@@ -24,6 +24,3 @@ const UserSchema = defineEntity({
   },
   indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['budgetResetAt'] }],
 });
-
-export class UserEntity extends UserSchema.class {}
-UserSchema.setClass(UserEntity);

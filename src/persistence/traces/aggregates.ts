@@ -1,0 +1,66 @@
+import type { Usd } from '../../domain/money.ts';
+import type { SessionActivity } from '../../domain/traces/sessions.ts';
+import type { AgentActivity, TraceBucket, TraceSeries } from '../../domain/traces/trace-search.ts';
+
+/** A number of an aggregate as its database returns it: numbers of 64 bits may be text. */
+type Count = number | string;
+
+/** Columns that buckets and sessions have. */
+type Sums = Readonly<Record<'traces' | 'failed' | 'calls' | 'tokens_in' | 'tokens_out', Count>>;
+
+export interface BucketRow extends Sums {
+  /** Number of the bucket, from 0. */
+  readonly bucket: Count;
+  readonly spans: Count;
+  readonly p50: string;
+  readonly p90: string;
+  readonly p99: string;
+}
+
+const sumsOf = (row: Sums) => ({
+  traces: Number(row.traces),
+  failed: Number(row.failed),
+  llmCalls: Number(row.calls),
+  inputTokens: Number(row.tokens_in),
+  outputTokens: Number(row.tokens_out),
+});
+
+export const bucketOf = ({ startMs, bucketMs }: TraceSeries, row: BucketRow, spend: Usd | null): TraceBucket => ({
+  ...sumsOf(row),
+  startMs: startMs + Number(row.bucket) * bucketMs,
+  spans: Number(row.spans),
+  spend,
+  p50Ns: BigInt(row.p50),
+  p90Ns: BigInt(row.p90),
+  p99Ns: BigInt(row.p99),
+});
+
+export interface AgentRow extends Readonly<Record<'traces' | 'failed' | 'last_start_ms', Count>> {
+  readonly agent: string;
+}
+
+export const agentActivityOf = (row: AgentRow): AgentActivity => ({
+  name: row.agent,
+  traces: Number(row.traces),
+  failed: Number(row.failed),
+  lastStartMs: Number(row.last_start_ms),
+});
+
+export interface SessionRow extends Sums {
+  readonly session: string;
+  readonly first_ns: string;
+  readonly last_ns: string;
+  readonly last_start_ms: Count;
+}
+
+export const sessionOf = (
+  row: SessionRow,
+  stated: Pick<SessionActivity, 'userId' | 'spend' | 'estimate'>,
+): SessionActivity => ({
+  ...sumsOf(row),
+  ...stated,
+  sessionId: row.session,
+  startNs: BigInt(row.first_ns),
+  endNs: BigInt(row.last_ns),
+  lastStartMs: Number(row.last_start_ms),
+});

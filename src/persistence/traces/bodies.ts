@@ -1,0 +1,56 @@
+import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import { payloadOfText } from '../../domain/traces/span-rows.ts';
+import type { Span, SpanPayload } from '../../domain/traces/span.ts';
+import { ownerOfColumns } from '../database/owner-columns.ts';
+import type { IngestPart } from './ingest-jobs.ts';
+import { spanHeadOf, type SpanRow } from './span-rows.ts';
+import type { SummaryRow } from './summary-rows.ts';
+
+/** Throws where the store was opened without a reader of bodies. */
+export function readerOf(bodies: BodyReader | undefined): BodyReader {
+  if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+  return bodies;
+}
+
+/** The body without traces of which it has no new spans, because a removal of such a trace would not find this body. */
+export async function bodyOfNew(
+  bodies: BodyReader | undefined,
+  { body, sent, fresh }: Readonly<Record<'sent' | 'fresh', readonly IngestPart[]>> & { readonly body: ExportBody },
+): Promise<ExportBody> {
+  const held = new Set(fresh.map(({ identity }) => identity.traceId));
+  const known = sent.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
+  return known.length === 0 ? body : readerOf(bodies).without(body, known);
+}
+
+/** A span with its trace and owner. */
+export type OwnedSpan = SpanRow & Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'>;
+
+/** The spans with their payloads. Each body is opened once; spans without one are left out. */
+export async function wholeSpans<Found extends OwnedSpan>(
+  bodies: BodyReader | undefined,
+  found: readonly Found[],
+  {
+    bodyIdOf,
+    bodyOf,
+  }: {
+    readonly bodyIdOf: (span: Found) => string | null;
+    /** The body of these spans; null when it was removed meanwhile. */
+    readonly bodyOf: (spans: readonly [Found, ...Found[]]) => ExportBody | null | Promise<ExportBody | null>;
+  },
+): Promise<readonly Span[]> {
+  const payloads = new Map<Found, SpanPayload>();
+  const inBodies = found.filter(({ payload, body_at: at }) => payload === null && at !== null);
+  for (const [first, ...others] of Map.groupBy(inBodies, bodyIdOf).values()) {
+    if (first === undefined) continue;
+    const spans = [first, ...others] as const;
+    const body = await bodyOf(spans);
+    if (body === null) continue;
+    const places = spans.flatMap(({ body_at: at }) => at ?? []);
+    const read = await readerOf(bodies).payloads(body, places, ownerOfColumns(first));
+    for (const [at, span] of spans.entries()) if (read[at] !== undefined) payloads.set(span, read[at]);
+  }
+  return found.flatMap((span) => {
+    const payload = span.payload === null ? payloads.get(span) : payloadOfText(span.payload);
+    return payload === undefined ? [] : [{ ...spanHeadOf(span.trace_id, span), ...payload }];
+  });
+}
