@@ -1,4 +1,5 @@
 import { conditionList, conditionsOfList } from '../annotations/annotation-conditions.ts';
+import { cursorState, cursorText } from '../cursor-text.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
@@ -45,8 +46,7 @@ export const textOfFilters = (filters: TraceFilters): string =>
 /** The cursor after this row. It contains the whole search. */
 export function searchCursorAfter(search: TraceSearch, row: TraceSummary): string {
   const { startMs, endMs, order, filters } = search;
-  const state = [startMs, endMs, order, textOfFilters(filters), String(rankOf(row, order)), row.traceRef];
-  return new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
+  return cursorText([startMs, endMs, order, textOfFilters(filters), String(rankOf(row, order)), row.traceRef]);
 }
 
 type Label = 'sessionId' | 'userId' | 'tag';
@@ -57,13 +57,13 @@ const LENGTH = 6;
 const LENGTH_OF_LIST = 4;
 
 /** Whether a cursor has the form of a search cursor. */
-export const isSearchCursor = (cursor: string): boolean => stateOf(cursor)?.length === LENGTH;
+export const isSearchCursor = (cursor: string): boolean => cursorState(cursor).length === LENGTH;
 
 /** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of another search. */
 export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
-  const state = stateOf(cursor);
-  if (state?.length === LENGTH_OF_LIST) throw new InvalidInput('The cursor belongs to another search.');
-  if (state?.length !== LENGTH) throw new InvalidInput(NOT_OURS);
+  const state = cursorState(cursor);
+  if (state.length === LENGTH_OF_LIST) throw new InvalidInput('The cursor belongs to another search.');
+  if (state.length !== LENGTH) throw new InvalidInput(NOT_OURS);
   const [startMs, endMs, ordered, searched, rank, traceRef] = state;
   const order = TRACE_ORDERS.find((known) => known === ordered);
   if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
@@ -80,17 +80,6 @@ export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
     order,
     after: { rank: numberIn(rank), traceRef },
   };
-}
-
-/** The decoded list of a cursor; null when it is none. */
-function stateOf(cursor: string): readonly unknown[] | null {
-  try {
-    const bytes = Uint8Array.fromBase64(cursor, { alphabet: 'base64url' });
-    const state: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return Array.isArray(state) ? state : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Inverse of the filter text. Throws InvalidInput for any other text. */

@@ -1,3 +1,4 @@
+import { cursorState, cursorText } from '../cursor-text.ts';
 import { Conflict, InvalidInput } from '../errors.ts';
 
 /** Position of a span in its trace: start, then id. */
@@ -14,9 +15,7 @@ const SPAN_ID = /^[0-9a-f]{1,64}$/;
 
 /** The cursor after a span of a trace with a number of spans. */
 export const spanCursorAt = ({ startNs, spanId }: SpanPosition, spanCount: number): string =>
-  new TextEncoder()
-    .encode(JSON.stringify([spanCount, String(startNs), spanId]))
-    .toBase64({ alphabet: 'base64url', omitPadding: true });
+  cursorText([spanCount, String(startNs), spanId]);
 
 /**
  * The span before a cursor. Throws InvalidInput for a malformed cursor, and Conflict when the trace has changed since, because spans
@@ -34,15 +33,13 @@ export const isBehind = (span: SpanPosition, position: SpanPosition): boolean =>
   span.startNs === position.startNs ? span.spanId > position.spanId : span.startNs > position.startNs;
 
 function stateOf(cursor: string): SpanPosition & { readonly spanCount: number } {
-  let state: unknown = null;
-  try {
-    state = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: 'base64url' })));
-  } catch (cause) {
-    throw new InvalidInput('Invalid cursor.', [], { cause });
-  }
-  if (!Array.isArray(state) || state.length !== 3) throw new InvalidInput('Invalid cursor.');
-  const [spanCount, startNs, spanId] = state as readonly unknown[];
-  const known = Number.isSafeInteger(spanCount) && DIGITS.test(String(startNs)) && SPAN_ID.test(String(spanId));
+  const state = cursorState(cursor);
+  const [spanCount, startNs, spanId] = state;
+  const known =
+    state.length === 3 &&
+    Number.isSafeInteger(spanCount) &&
+    DIGITS.test(String(startNs)) &&
+    SPAN_ID.test(String(spanId));
   if (!known || BigInt(String(startNs)) > MAX_NS) throw new InvalidInput('Invalid cursor.');
   return { spanCount: Number(spanCount), startNs: BigInt(String(startNs)), spanId: String(spanId) };
 }

@@ -1,3 +1,4 @@
+import { cursorState, cursorText } from '../cursor-text.ts';
 import { Conflict, InvalidInput } from '../errors.ts';
 
 /** A part of the error text of a span. */
@@ -21,24 +22,14 @@ export function spanErrorPage(error: string, cursor: string | null): SpanErrorPa
   return {
     message: characters.slice(from, end).join(''),
     totalCharacters,
-    nextCursor: end < totalCharacters ? cursorAt(end, totalCharacters) : null,
+    nextCursor: end < totalCharacters ? cursorText([end, totalCharacters]) : null,
   };
 }
 
-const cursorAt = (place: number, total: number): string =>
-  new TextEncoder().encode(JSON.stringify([place, total])).toBase64({ alphabet: 'base64url', omitPadding: true });
-
 function placeIn(cursor: string, total: number): number {
-  let state: unknown = null;
-  try {
-    state = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: 'base64url' })));
-  } catch (cause) {
-    throw new InvalidInput('Invalid cursor.', [], { cause });
-  }
-  if (!Array.isArray(state) || state.length !== 2) throw new InvalidInput('Invalid cursor.');
-  const [place, of] = state as readonly unknown[];
-  if (!Number.isSafeInteger(place) || Number(place) < 1 || Number(place) >= Number(of))
-    throw new InvalidInput('Invalid cursor.');
+  const [place, of, ...more] = cursorState(cursor);
+  const isOurs = Number.isSafeInteger(place) && Number(place) >= 1 && Number(place) < Number(of);
+  if (!isOurs || more.length > 0) throw new InvalidInput('Invalid cursor.');
   if (of !== total) throw new Conflict('The span has changed since this cursor was given. Read it from its start.');
   return Number(place);
 }

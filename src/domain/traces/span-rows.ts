@@ -1,6 +1,6 @@
 import { amountText, nsText, storable } from '../storable.ts';
 import type { Usd } from '../money.ts';
-import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType, TraceSource } from './span.ts';
+import type { SpanHead, SpanPayload, TraceSource } from './span.ts';
 import { textOrNull } from '../optional-text.ts';
 
 /** Location of a span's payload: a place in the body of its export, or the row itself. */
@@ -61,36 +61,23 @@ export const SPAN_ROW_MEMBERS = [
   'estimate',
 ] as const;
 
-type Row = readonly [
-  spanId: string,
-  parentSpanId: string | null,
-  name: string,
-  kind: SpanKind,
-  type: SpanType,
-  agent: string,
-  service: string,
-  /** 64-bit numbers are text: JSON numbers are doubles. */
-  startNs: string,
-  endNs: string,
-  status: SpanStatus,
-  error: string | null,
-  model: string | null,
-  inputTokens: number,
-  outputTokens: number,
-  inputPreview: string,
-  requestId: string | null,
-  cost: string | null,
-  bodyAt: number | null,
-  payload: string | null,
-  provider: string | null,
-  framework: string | null,
-  callId: string | null,
+/** The values of a row. Numbers of 64 bits are text: JSON numbers are doubles. */
+interface RowValues extends Omit<
+  SpanHead,
+  'traceId' | 'cacheUnknown' | 'labels' | 'framework' | 'gateway' | 'source' | 'startNs' | 'endNs' | 'cost' | 'estimate'
+> {
+  readonly startNs: string;
+  readonly endNs: string;
+  readonly cost: string | null;
+  readonly estimate: string | null;
+  readonly framework: string | null;
   /** 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for other spans of clients. */
-  gateway: 0 | 1 | null,
+  readonly gateway: 0 | 1 | null;
   /** JSON. */
-  source: string | null,
-  estimate: string | null,
-];
+  readonly source: string | null;
+  readonly bodyAt: number | null;
+  readonly payload: string | null;
+}
 
 /** Throws InvalidInput for a time or an amount that no store holds. */
 export function spanRows(spans: readonly StoredSpan[]): SpanRows {
@@ -180,11 +167,11 @@ const labelOrNull = (text: string | null): string => (text === null ? 'null' : q
 const counted = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
 
-/** See `gateway` of `Row`. */
+/** See `gateway` of `RowValues`. */
 const gatewayOf = ({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null =>
   gateway ? 1 : cacheUnknown === true ? 0 : null;
 
-/** A `Row` as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the allocator. */
+/** The values of a row as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the allocator. */
 function rowText({ head, payload }: StoredSpan): string {
   const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
   return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedLabel(head.name)},"${head.kind}","${head.type}",${quotedLabel(
@@ -201,53 +188,28 @@ function rowText({ head, payload }: StoredSpan): string {
 }
 
 /** Inverse of `spanRows`. */
-export function spansOfRows(traceId: string, rows: SpanRows): readonly StoredSpan[] {
-  return (JSON.parse(textOfRows(rows)) as readonly Row[]).map((row) => keptSpanOf(traceId, row));
-}
+export const spansOfRows = (traceId: string, rows: SpanRows): readonly StoredSpan[] =>
+  (JSON.parse(textOfRows(rows)) as readonly (readonly unknown[])[]).map((values) => storedSpanOf(traceId, values));
 
-function keptSpanOf(traceId: string, row: Row): StoredSpan {
-  const [spanId, parentSpanId, name, kind, type, agent, service, startNs, endNs, status, error, model] = row;
-  const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text, ...attribution] = row.slice(
-    12,
-  ) as unknown as Tail;
-  const [provider, framework, callId, gateway, source, estimate] = attribution;
+function storedSpanOf(traceId: string, values: readonly unknown[]): StoredSpan {
+  const row = Object.fromEntries(SPAN_ROW_MEMBERS.map((member, at) => [member, values[at]])) as unknown as RowValues;
+  const { bodyAt, payload, startNs, endNs, framework, gateway, source, cost, estimate, ...same } = row;
   return {
     head: {
+      ...same,
       traceId,
-      spanId,
-      parentSpanId,
-      name,
-      kind,
-      type,
-      agent,
-      service,
       startNs: BigInt(startNs),
       endNs: BigInt(endNs),
-      status,
-      error,
-      model,
-      provider,
       framework: framework ?? '',
-      inputTokens,
-      outputTokens,
-      inputPreview,
-      requestId,
-      callId,
       gateway: gateway === 1,
       ...(gateway === 0 ? { cacheUnknown: true } : {}),
       cost: cost === null ? null : (BigInt(cost) as Usd),
       estimate: estimate === null ? null : (BigInt(estimate) as Usd),
       source: source === null ? null : sourceOfText(source),
     },
-    payload: at === null ? { kind: 'row', text: text ?? '' } : { kind: 'body', at },
+    payload: bodyAt === null ? { kind: 'row', text: payload ?? '' } : { kind: 'body', at: bodyAt },
   };
 }
-
-/** The values of a row from its counts on. */
-type Tail = [
-  ...[number, number, string, string | null, string | null, number | null, string | null],
-  ...[string | null, string | null, string | null, 0 | 1 | null, string | null, string | null],
-];
 
 /** A source as JSON. */
 export const sourceText = ({ type, url, title, user }: TraceSource): string => JSON.stringify([type, url, title, user]);

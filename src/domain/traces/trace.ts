@@ -108,26 +108,9 @@ const distinctSorted = (known: readonly string[], more: readonly string[]): read
   sorted(new Set([...known, ...more]));
 
 /** Contribution of some spans to the summary of their trace. Tallies add up, in any order. */
-export interface TraceTally extends Pick<
+export interface TraceTally extends Omit<
   TraceSummary,
-  | 'startNs'
-  | 'endNs'
-  | 'spanCount'
-  | 'agentNames'
-  | 'agentInvocations'
-  | 'llmCalls'
-  | 'gatewayCalls'
-  | 'toolCalls'
-  | 'errorCount'
-  | 'inputTokens'
-  | 'outputTokens'
-  | 'models'
-  | 'frameworks'
-  | 'spend'
-  | 'pricedCalls'
-  | 'estimate'
-  | 'estimatedCalls'
-  | keyof StatedLabels
+  keyof TraceIdentity | keyof Root | keyof Preview | 'redactedAt'
 > {
   /** The earliest root among them; null when there is none. */
   readonly root: Root | null;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json-object.ts';
 import type { AnnotationFilter, AnnotationStore } from '../../domain/annotations/annotation.ts';
 import type { Visibility } from '../../domain/caller.ts';
 import type { Database } from '../database/database.ts';
-import { createdWithin, createRowStore, equal } from '../database/row-store.ts';
+import { createRowStore, createdWithin, matching } from '../database/row-store.ts';
 import { AnnotationEntity } from './entities/annotation.ts';
 
 function visibleTo(visibility: Visibility): readonly JsonObject[] {
@@ -18,12 +18,14 @@ const bound = (name: string, comparison: '$gte' | '$lte' | '$lt', value: unknown
 const conditions = (filter: AnnotationFilter): readonly JsonObject[] => [
   ...visibleTo(filter.visibility),
   ...(filter.traces === null ? [] : [{ $or: filter.traces.map(({ traceId, traceRef }) => ({ traceId, traceRef })) }]),
-  ...equal('traceId', filter.traceId),
-  ...equal('spanId', filter.spanId),
-  ...equal('name', filter.name),
-  ...equal('annotator', filter.annotator),
-  ...equal('label', filter.label),
-  ...equal('createdBy', filter.author),
+  ...matching({
+    traceId: filter.traceId,
+    spanId: filter.spanId,
+    name: filter.name,
+    annotator: filter.annotator,
+    label: filter.label,
+    createdBy: filter.author,
+  }),
   ...bound('score', '$gte', filter.minScore),
   ...bound('score', '$lte', filter.maxScore),
   ...createdWithin(filter.from, filter.to),

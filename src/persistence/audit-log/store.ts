@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../domain/audit-log/audit-entry.ts';
 import type { Database } from '../database/database.ts';
-import { createdWithin, createRowStore, equal } from '../database/row-store.ts';
+import { createRowStore, createdWithin, matching } from '../database/row-store.ts';
 import { AuditEntryEntity } from './entities/audit-entry.ts';
 
 export const createAuditLog = (database: Database): AuditLog =>
@@ -9,13 +9,7 @@ export const createAuditLog = (database: Database): AuditLog =>
     noun: 'audit entry',
     where: ({ from, to, changedBy, changedByKey, action, noun, objectId, teamId, keyHash }) => [
       ...createdWithin(from, to),
-      ...equal('changedBy', changedBy),
-      ...equal('changedByKey', changedByKey),
-      ...equal('action', action),
-      ...equal('noun', noun),
-      ...equal('objectId', objectId),
-      ...equal('teamId', teamId),
-      ...equal('keyHash', keyHash),
+      ...matching({ changedBy, changedByKey, action, noun, objectId, teamId, keyHash }),
     ],
     ranks: {
       changed_by: 'changed_by',

@@ -1,6 +1,6 @@
 import type { BudgetStore } from '../../domain/budgets/budget.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore, until } from '../database/row-store.ts';
+import { containing, createRowStore, matching, until } from '../database/row-store.ts';
 import { BudgetEntity } from './entities/budget.ts';
 
 export const createBudgetStore = (database: Database): BudgetStore =>
@@ -9,7 +9,7 @@ export const createBudgetStore = (database: Database): BudgetStore =>
     noun: 'budget',
     audited: 'budget',
     where: ({ ids, idPart, resetDueBy }) => [
-      ...among('id', ids),
+      ...matching({ id: ids }),
       ...containing('id', idPart),
       ...until('budgetResetAt', resetDueBy),
     ],

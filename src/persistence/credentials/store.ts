@@ -1,7 +1,7 @@
 import type { SealedCredential, SealedStore } from '../../domain/sealed-row.ts';
 import type { Database } from '../database/database.ts';
 import { fingerprintOf } from '../database/fingerprint.ts';
-import { among, createRowStore } from '../database/row-store.ts';
+import { createRowStore, matching } from '../database/row-store.ts';
 import { CredentialEntity } from './entities/credential.ts';
 
 export const createCredentialStore = (database: Database): SealedStore<SealedCredential> => ({
@@ -9,7 +9,7 @@ export const createCredentialStore = (database: Database): SealedStore<SealedCre
     entity: CredentialEntity,
     noun: 'credential',
     audited: 'credential',
-    where: ({ ids }) => among('id', ids),
+    where: ({ ids }) => matching({ id: ids }),
     conflictText: ({ id }) =>
       `Credential '${id}' already exists. Update it with PATCH /credentials/${id}, or delete it first.`,
   }),

@@ -1,6 +1,6 @@
 import type { CustomerStore } from '../../domain/customers/customer.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore, equal, flagged } from '../database/row-store.ts';
+import { containing, createRowStore, matching } from '../database/row-store.ts';
 import { CustomerEntity } from './entities/customer.ts';
 
 export const createCustomerStore = (database: Database): CustomerStore =>
@@ -9,11 +9,9 @@ export const createCustomerStore = (database: Database): CustomerStore =>
     noun: 'customer',
     audited: 'customer',
     where: ({ ids, idPart, aliasPart, budgetId, blocked }) => [
-      ...among('id', ids),
+      ...matching({ id: ids, budgetId, blocked }),
       ...containing('id', idPart),
       ...containing('alias', aliasPart),
-      ...equal('budgetId', budgetId),
-      ...flagged('blocked', blocked),
     ],
     ranks: { user_id: 'id', user_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,

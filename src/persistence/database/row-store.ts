@@ -169,7 +169,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
       });
     },
     find: (id) => inFlight.read(async () => (await found([{ id: storable(id) }]))[0] ?? null),
-    findMany: (ids) => inFlight.read(() => found(among('id', ids))),
+    findMany: (ids) => inFlight.read(() => found(matching({ id: ids }))),
     all: (filter) => inFlight.run(() => found(where(filter))),
     list: (page) => inFlight.run(() => listed(page)),
     count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),
@@ -192,7 +192,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     remove(ids) {
       const record = audit.forNoun(audited);
       return changing(async (em) => {
-        const stored = await em.find(entity, query(among('id', ids)));
+        const stored = await em.find(entity, query(matching({ id: ids })));
         const rows = stored.map(rowOf);
         for (const one of stored) em.remove(one);
         for (const row of rows) record(em, { before: row, after: null });
@@ -202,17 +202,15 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   };
 }
 
-/** Condition that a member is one of the values; none for null. */
-export const among = (name: string, values: readonly string[] | null): readonly JsonObject[] =>
-  values === null ? [] : [{ [name]: { $in: values.map(storable) } }];
+type Value = string | boolean | readonly string[] | null | undefined;
 
-/** Condition that a member has a value; none for null or undefined. */
-export const equal = (name: string, value: string | null | undefined): readonly JsonObject[] =>
-  value === null || value === undefined ? [] : [{ [name]: storable(value) }];
-
-/** Condition that a flag has a value; none for null or undefined. */
-export const flagged = (name: string, flag: boolean | null | undefined): readonly JsonObject[] =>
-  typeof flag === 'boolean' ? [{ [name]: flag }] : [];
+/** Conditions that members have a value, or one of several; none for null or undefined. */
+export const matching = (members: Readonly<Record<string, Value>>): readonly JsonObject[] =>
+  Object.entries(members).flatMap(([name, value]): readonly JsonObject[] => {
+    if (value === null || value === undefined) return [];
+    if (typeof value === 'boolean') return [{ [name]: value }];
+    return [{ [name]: typeof value === 'string' ? storable(value) : { $in: value.map(storable) } }];
+  });
 
 /** Condition that a column contains text; none for null or undefined. */
 export const containing = (column: string, part: string | null | undefined): readonly JsonObject[] =>
@@ -234,7 +232,7 @@ export function visibleTo(visible: Visibility): readonly JsonObject[] {
     case 'all':
       return [];
     case 'team':
-      return [{ teamId: storable(visible.teamId) }];
+      return matching({ teamId: visible.teamId });
     case 'key':
       return [{ teamId: null, keyHash: storable(visible.keyHash) }];
   }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { DecisionOutcome, OutcomeStore } from '../../domain/decisions/outcome.ts';
 import type { DecisionStore } from '../../domain/decisions/stored-decision.ts';
 import type { Database } from '../database/database.ts';
-import { createdWithin, createRowStore, equal, visibleTo } from '../database/row-store.ts';
+import { createRowStore, createdWithin, matching, visibleTo } from '../database/row-store.ts';
 import { DecisionEntity } from './entities/decision.ts';
 import { DecisionOutcomeEntity } from './entities/decision-outcome.ts';
 
@@ -12,8 +12,7 @@ export const createDecisionStore = (database: Database): DecisionStore =>
     noun: 'decision',
     where: ({ visible, callId, before, since, model }) => [
       ...visibleTo(visible),
-      ...equal('callId', callId),
-      ...equal('model', model),
+      ...matching({ callId, model }),
       ...createdWithin(since, before),
     ],
     conflictText: ({ id }) => `The decision ${id} is stored already.`,

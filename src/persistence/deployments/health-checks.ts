@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthCheckFilter, HealthCheckStore } from '../../domain/deployments/health-check.ts';
 import type { Database } from '../database/database.ts';
-import { among, createdWithin, createRowStore, equal } from '../database/row-store.ts';
+import { createRowStore, createdWithin, matching } from '../database/row-store.ts';
 import { HealthCheckEntity } from './entities/health-check.ts';
 
 export function createHealthCheckStore(database: Database): HealthCheckStore {
@@ -8,8 +8,7 @@ export function createHealthCheckStore(database: Database): HealthCheckStore {
     entity: HealthCheckEntity,
     noun: 'health check',
     where: ({ deploymentIds, modelGroup, isHealthy, before }) => [
-      ...among('deploymentId', deploymentIds),
-      ...equal('modelGroup', modelGroup),
+      ...matching({ deploymentId: deploymentIds, modelGroup }),
       ...(isHealthy === null ? [] : [{ failure: isHealthy ? null : { $ne: null } }]),
       ...createdWithin(null, before),
     ],

@@ -1,7 +1,7 @@
 import type { SealedDeployment, SealedStore } from '../../domain/sealed-row.ts';
 import type { Database } from '../database/database.ts';
 import { fingerprintOf } from '../database/fingerprint.ts';
-import { among, createRowStore } from '../database/row-store.ts';
+import { createRowStore, matching } from '../database/row-store.ts';
 import { DeploymentEntity } from './entities/deployment.ts';
 
 export const createDeploymentStore = (database: Database): SealedStore<SealedDeployment> => ({
@@ -9,7 +9,7 @@ export const createDeploymentStore = (database: Database): SealedStore<SealedDep
     entity: DeploymentEntity,
     noun: 'model',
     audited: 'deployment',
-    where: ({ ids }) => among('id', ids),
+    where: ({ ids }) => matching({ id: ids }),
     conflictText: ({ id }) => `A model with the id ${id} already exists.`,
   }),
   fingerprint: fingerprintOf(database, 'deployment'),

@@ -1,7 +1,7 @@
 import type { FallbackStore, ModelFallback } from '../../domain/fallbacks/fallback.ts';
 import type { Database } from '../database/database.ts';
 import { fingerprintOf } from '../database/fingerprint.ts';
-import { createRowStore, equal } from '../database/row-store.ts';
+import { createRowStore, matching } from '../database/row-store.ts';
 import { FallbackEntity } from './entities/fallback.ts';
 
 export const createFallbackStore = (database: Database): FallbackStore => ({
@@ -9,7 +9,7 @@ export const createFallbackStore = (database: Database): FallbackStore => ({
     entity: FallbackEntity,
     noun: 'fallback',
     audited: 'model_fallback',
-    where: ({ model }) => equal('model', model),
+    where: ({ model }) => matching({ model }),
     conflictText: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,
   }),
   fingerprint: fingerprintOf(database, 'model_fallback'),

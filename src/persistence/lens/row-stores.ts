@@ -1,6 +1,6 @@
 import type { LensRowStores } from '../../domain/lens/row-stores.ts';
 import type { Database } from '../database/database.ts';
-import { among, createRowStore, equal } from '../database/row-store.ts';
+import { createRowStore, matching } from '../database/row-store.ts';
 import { DatasetEntity, DatasetRevisionEntity } from './entities/dataset.ts';
 import { SignalConfigEntity, TraceSignalEntity } from './entities/signal.ts';
 import { TracingKeyEntity } from './entities/tracing-key.ts';
@@ -11,7 +11,7 @@ export const createLensRowStores = (database: Database): LensRowStores => ({
   tracingKeys: createRowStore(database, {
     entity: TracingKeyEntity,
     noun: 'tracing key',
-    where: ({ tokenHash }) => equal('tokenHash', tokenHash),
+    where: ({ tokenHash }) => matching({ tokenHash }),
     conflictText,
   }),
   datasets: createRowStore(database, { entity: DatasetEntity, noun: 'dataset', conflictText }),
@@ -25,7 +25,7 @@ export const createLensRowStores = (database: Database): LensRowStores => ({
     entity: TraceSignalEntity,
     noun: 'signals of a trace',
     where: ({ ids, traceBeforeMs }) => [
-      ...among('id', ids),
+      ...matching({ id: ids }),
       ...(traceBeforeMs === null ? [] : [{ traceStartMs: { $lt: traceBeforeMs } }]),
     ],
     conflictText,

@@ -6,7 +6,7 @@ import type { Review } from '../../domain/lens/review.ts';
 import type { FindingPage, LensFinding, LensStore, LensWorkerStore } from '../../domain/lens/store.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
-import { afterPlace, createRowStore, equal } from '../database/row-store.ts';
+import { afterPlace, createRowStore, matching } from '../database/row-store.ts';
 import { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
 import { LensAnswerEntity, LensReviewEntity, LensWorkerEntity } from './entities/lens-work.ts';
 import { dueMs, findingOf, findingRow, lensOf, lensRow, runHeadOf, runHeadRow, runOf, runRow } from './rows.ts';
@@ -224,6 +224,6 @@ export const createLensWorkerStore = (database: Database): LensWorkerStore =>
   createRowStore(database, {
     entity: LensWorkerEntity,
     noun: 'worker',
-    where: ({ tokenHash }) => equal('tokenHash', tokenHash),
+    where: ({ tokenHash }) => matching({ tokenHash }),
     conflictText: ({ id }) => `A worker with the id ${id} exists already.`,
   });

@@ -1,6 +1,6 @@
 import type { OrganizationMemberStore, OrganizationStore } from '../../domain/organizations/organization.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore } from '../database/row-store.ts';
+import { containing, createRowStore, matching } from '../database/row-store.ts';
 import { OrganizationMemberEntity } from './entities/member.ts';
 import { OrganizationEntity } from './entities/organization.ts';
 
@@ -9,7 +9,7 @@ export const createOrganizationStore = (database: Database): OrganizationStore =
     entity: OrganizationEntity,
     noun: 'organization',
     audited: 'organization',
-    where: ({ ids, aliasPart }) => [...among('id', ids), ...containing('alias', aliasPart)],
+    where: ({ ids, aliasPart }) => [...matching({ id: ids }), ...containing('alias', aliasPart)],
     ranks: { organization_alias: 'alias' },
     conflictText: ({ id }) => `Organization with id '${id}' already exists.`,
   });
@@ -19,6 +19,6 @@ export const createOrganizationMemberStore = (database: Database): OrganizationM
     entity: OrganizationMemberEntity,
     noun: 'organization member',
     audited: 'organization_member',
-    where: ({ organizationIds, userIds }) => [...among('organizationId', organizationIds), ...among('userId', userIds)],
+    where: ({ organizationIds, userIds }) => matching({ organizationId: organizationIds, userId: userIds }),
     conflictText: ({ userId }) => `User already in organization. Member: user_id=${userId}.`,
   });

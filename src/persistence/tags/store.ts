@@ -1,6 +1,6 @@
 import type { TagStore } from '../../domain/tags/tag.ts';
 import type { Database } from '../database/database.ts';
-import { among, createRowStore } from '../database/row-store.ts';
+import { createRowStore, matching } from '../database/row-store.ts';
 import { TagEntity } from './entities/tag.ts';
 
 export const createTagStore = (database: Database): TagStore =>
@@ -8,6 +8,6 @@ export const createTagStore = (database: Database): TagStore =>
     entity: TagEntity,
     noun: 'tag',
     audited: 'tag',
-    where: ({ ids }) => among('id', ids),
+    where: ({ ids }) => matching({ id: ids }),
     conflictText: ({ id }) => `Tag ${id} already exists`,
   });

@@ -1,7 +1,7 @@
 import type { TeamMemberStore } from '../../domain/teams/member.ts';
 import type { TeamStore } from '../../domain/teams/team.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore, equal, flagged, until } from '../database/row-store.ts';
+import { containing, createRowStore, matching, until } from '../database/row-store.ts';
 import { TeamMemberEntity } from './entities/member.ts';
 import { TeamEntity } from './entities/team.ts';
 
@@ -11,10 +11,8 @@ export const createTeamStore = (database: Database): TeamStore =>
     noun: 'team',
     audited: 'team',
     where: ({ ids, organizationId, aliasPart, blocked, resetDueBy }) => [
-      ...among('id', ids),
-      ...equal('organizationId', organizationId),
+      ...matching({ id: ids, organizationId, blocked }),
       ...containing('alias', aliasPart),
-      ...flagged('blocked', blocked),
       ...until('budgetResetAt', resetDueBy),
     ],
     ranks: { team_id: 'id', team_alias: "coalesce(alias, '')" },
@@ -26,6 +24,6 @@ export const createTeamMemberStore = (database: Database): TeamMemberStore =>
     entity: TeamMemberEntity,
     noun: 'team member',
     audited: 'team_member',
-    where: ({ teamIds, userIds }) => [...among('teamId', teamIds), ...among('userId', userIds)],
+    where: ({ teamIds, userIds }) => matching({ teamId: teamIds, userId: userIds }),
     conflictText: ({ userId }) => `User already in team. Member: user_id=${userId}.`,
   });

@@ -1,6 +1,6 @@
 import type { TokenMappingStore } from '../../domain/token-mappings/token-mapping.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore, equal, flagged } from '../database/row-store.ts';
+import { containing, createRowStore, matching } from '../database/row-store.ts';
 import { TokenMappingEntity } from './entities/token-mapping.ts';
 
 export const createTokenMappingStore = (database: Database): TokenMappingStore =>
@@ -9,11 +9,8 @@ export const createTokenMappingStore = (database: Database): TokenMappingStore =
     noun: 'mapping of tokens',
     audited: 'token_mapping',
     where: ({ claimName, claimValues, valuePart, keyHash, active }) => [
-      ...equal('claimName', claimName),
-      ...among('claimValue', claimValues),
+      ...matching({ claimName, claimValue: claimValues, keyHash, active }),
       ...containing('claim_value', valuePart),
-      ...equal('keyHash', keyHash),
-      ...flagged('active', active),
     ],
     ranks: { claim_value: 'claim_value' },
     conflictText: ({ claimName, claimValue }) =>

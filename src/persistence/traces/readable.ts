@@ -4,45 +4,38 @@ import type { TraceStore } from '../../domain/traces/store.ts';
 
 type Method = (...parameters: never[]) => Promise<unknown>;
 
-/** A store whose methods of these names wait for `readable` first; the others are passed on. */
-function waiting<Store extends object>(
-  store: Store,
-  names: readonly (keyof Store)[],
-  readable: () => Promise<void>,
-): Store {
+/** Methods that wait for `readable` first. */
+function waiting<Methods extends object>(methods: Methods, readable: () => Promise<void>): Methods {
   const after =
     (method: Method): Method =>
     async (...parameters) => {
       await readable();
       return method(...parameters);
     };
-  return { ...store, ...Object.fromEntries(names.map((name) => [name, after(store[name] as Method)])) };
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, method]) => [name, after(method as Method)]),
+  ) as Methods;
 }
 
-/** Spend after the call log is unfolded (ADR 0035). Totals of keys include the log anyway. */
-export const readableSpend = (store: SpendStore, readable: () => Promise<void>): SpendStore =>
-  waiting(store, ['findBySpans', 'findElsewhere', 'forgetErrors', 'totalsSince'], readable);
+/** Spend after the call log is unfolded (ADR 0035). Totals include the log anyway; writes and retention do not depend on it. */
+export const readableSpend = (
+  { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...reads }: SpendStore,
+  readable: () => Promise<void>,
+): SpendStore => ({
+  ...waiting(reads, readable),
+  append,
+  removeStartedBefore,
+  totalOf,
+  totalsOf,
+  totalsOfOwners,
+});
 
 /** Reports of spend after the call log is unfolded. */
 export const readableReports = (reports: SpendReports, readable: () => Promise<void>): SpendReports =>
-  waiting(reports, ['rows', 'count', 'groups'], readable);
+  waiting(reports, readable);
 
 /** Traces after the call log is unfolded. Ingest and retention do not depend on it. */
-export const readableTraces = (store: TraceStore, readable: () => Promise<void>): TraceStore =>
-  waiting(
-    store,
-    [
-      'listSummaries',
-      'searchSummaries',
-      'series',
-      'agents',
-      'findSummaries',
-      'listSpans',
-      'listSpanPage',
-      'findSpan',
-      'findSpans',
-      'remove',
-      'redact',
-    ],
-    readable,
-  );
+export const readableTraces = (
+  { ingest, ingestExport, removeStartedBefore, ...reads }: TraceStore,
+  readable: () => Promise<void>,
+): TraceStore => ({ ...waiting(reads, readable), ingest, ingestExport, removeStartedBefore });

@@ -1,7 +1,7 @@
 import type { InvitationStore } from '../../domain/users/invitation.ts';
 import type { UserStore } from '../../domain/users/user.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore, equal, until } from '../database/row-store.ts';
+import { containing, createRowStore, matching, until } from '../database/row-store.ts';
 import { InvitationEntity } from './entities/invitation.ts';
 import { UserEntity } from './entities/user.ts';
 
@@ -15,12 +15,9 @@ export const createUserStore = (database: Database): UserStore =>
     noun: 'user',
     audited: 'user',
     where: ({ ids, emails, emailPart, aliasPart, role, ssoUserIds, resetDueBy }) => [
-      ...among('id', ids),
-      ...among('emailKey', emails),
+      ...matching({ id: ids, emailKey: emails, role, ssoUserId: ssoUserIds }),
       ...containing('email', emailPart),
       ...containing('alias', aliasPart),
-      ...equal('role', role),
-      ...among('ssoUserId', ssoUserIds),
       ...until('budgetResetAt', resetDueBy),
     ],
     ranks: {
@@ -40,6 +37,6 @@ export const createInvitationStore = (database: Database): InvitationStore =>
     entity: InvitationEntity,
     noun: 'invitation',
     audited: 'invitation',
-    where: ({ userIds }) => among('userId', userIds),
+    where: ({ userIds }) => matching({ userId: userIds }),
     conflictText: ({ id }) => `Invitation with id '${id}' already exists.`,
   });
