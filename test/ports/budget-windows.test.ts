@@ -6,7 +6,8 @@ import { createLog } from '../../src/runtime/telemetry/log.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, aSpendRow, picos, spanId, traceId } from './samples.ts';
 
-const NOW = new Date('2026-11-24T10:00:00Z');
+/** The current time: windows that ended two days ago are removed. */
+const NOW = new Date();
 /** Ids with characters that columns do not hold. */
 const provider = windowOf({ scope: 'provider', ids: ['open\0ai\ud800'], duration: '1d' }, NOW);
 const model = windowOf({ scope: 'model_per_key', ids: ['hash', 'gpt'], duration: null }, NOW);
