@@ -10,11 +10,10 @@ import {
 } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
-import { frameworkOf } from './framework.ts';
+import { frameworkOf, sourceOf } from './span-origin.ts';
 import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
 import { providerLabel } from './provider-label.ts';
 import { labelsOfSpan } from './trace-labels.ts';
-import { sourceOf } from './trace-source.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
 
 /** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */

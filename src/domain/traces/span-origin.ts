@@ -1,5 +1,6 @@
 import { firstValue } from './conventions/convention.ts';
-import type { RawSpan } from './span.ts';
+import { type Attributes, type RawSpan, SOURCE_TYPES, type TraceSource } from './span.ts';
+import { truncateText } from './truncate.ts';
 
 const INTEGRATION_KEYS = ['langsmith.metadata.ls_integration', 'traceloop.association.properties.ls_integration'];
 
@@ -40,3 +41,29 @@ function frameworkOfScope(name: string): string {
   const watched = INSTRUMENTATION.exec(name)?.[1]?.replaceAll('_', '-') ?? '';
   return HTTP_CLIENTS.has(watched) ? 'http' : watched.replace(/-v\d+$/, '');
 }
+
+const PREFIX = 'litellm.source.';
+const MOST_BYTES = 2_048;
+
+/**
+ * Source of the run of a root, by its own attributes or those of its resource; null for other spans, for an
+ * unknown type, and for an invalid address or one that is not `https`.
+ */
+export function sourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
+  if (parentSpanId !== null) return null;
+  return sourceIn(attributes) ?? sourceIn(resource.attributes);
+}
+
+function sourceIn(attributes: Attributes): TraceSource | null {
+  if (attributes[`${PREFIX}type`] === undefined) return null;
+  const at = (name: string): string | null => firstValue(attributes, [`${PREFIX}${name}`]);
+  const declared = at('type');
+  const type = SOURCE_TYPES.find((known) => known === declared);
+  const url = at('url') ?? '';
+  if (type === undefined || url.length > MOST_BYTES || !isHttps(url)) return null;
+  const title = truncateText(at('title') ?? '', MOST_BYTES);
+  const user = at('user');
+  return { type, url, title, user: user === null ? null : truncateText(user, MOST_BYTES) };
+}
+
+const isHttps = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';

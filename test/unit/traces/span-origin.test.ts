@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frameworkOf } from '../../../src/domain/traces/framework.ts';
-import { sourceOf } from '../../../src/domain/traces/trace-source.ts';
+import { frameworkOf, sourceOf } from '../../../src/domain/traces/span-origin.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 describe('the framework of a span', () => {
