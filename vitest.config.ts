@@ -5,13 +5,14 @@ import { POLLING } from './test/support/polling.ts';
 /** Deadline of a test and of a hook, in ms. Long enough for a machine under heavy load. */
 const DEADLINE_MS = 180_000;
 
-/** At least two workers. The runner's default leaves one core unused, which is half of a machine with two cores. */
-const WORKERS = Math.max(2, availableParallelism() - 1);
+/** Node imports the sources itself, as in production. A module cannot be mocked. */
+const NODE_IMPORTS = { viteModuleRunner: false, nodeLoader: false } as const;
+
+/** One worker more than cores: a worker waits for timers, databases and other processes more than a third of its time. */
+const WORKERS = availableParallelism() + 1;
 
 // Tests of processes run after those of one process, and the browser at the end, one file at a time.
 const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => ({
-  // The runner's default adds `development`, which loads a second copy of graphql.
-  ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
     name,
     setupFiles: [...setupFiles],
@@ -24,6 +25,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read registrations
     // of modules and need isolation.
     isolate: name === 'house',
+    experimental: NODE_IMPORTS,
     // Tests make many short-lived objects: with the default of 16 MB they are collected more often.
     execArgv: ['--max-semi-space-size=64'],
   },
@@ -32,6 +34,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/run-folder.ts',
+    experimental: NODE_IMPORTS,
     projects: [
       folder('unit'),
       folder('contract', 0, ['test/support/checked-fetch.ts']),

@@ -7,8 +7,12 @@ export const RUN_FOLDER = 'LENSGATE_TEST_RUN_FOLDER';
 /** Prefix of the names of files with the URL of a PostgreSQL template and of its server. */
 export const POSTGRES_TEMPLATE = 'postgresql-';
 
+/** Compiled modules of earlier runs, which Node reads and writes in the workers and their child processes. */
+const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.vitest-cache', 'compiled');
+
 /** Global setup: runs once, before the workers start. */
 export function setup(): void {
+  process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
   process.env[RUN_FOLDER] = mkdtempSync(join(tmpdir(), 'lensgate-run-'));
 }
 

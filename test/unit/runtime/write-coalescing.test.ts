@@ -1,21 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type * as Turn from '../../../src/runtime/tasks/write-coalescing.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import * as turn from '../../../src/runtime/tasks/write-coalescing.ts';
 
-let turn: typeof Turn;
 let done: string[];
 const doing = (what: string) => (): void => void done.push(what);
-
-beforeEach(async () => {
-  vi.resetModules();
-  turn = await import('../../../src/runtime/tasks/write-coalescing.ts');
-  done = [];
-});
 
 /** A turn ends with an immediate: one that is scheduled later runs after it. */
 const turnEnded = (): Promise<void> => nextTurn();
 
-afterEach(turnEnded);
+beforeEach(async () => {
+  // A turn with one send is the state of a new process: the next turn does not wait.
+  await turnEnded();
+  turn.sendInTurn(() => {});
+  await turnEnded();
+  done = [];
+});
 
 describe('writes of one turn', () => {
   test('are sent at once where there is one', async () => {
