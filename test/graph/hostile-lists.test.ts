@@ -142,8 +142,7 @@ for (const engine of ENGINES)
 
     beforeAll(async () => {
       scratch = await engine.create();
-      const url = scratch.options.databaseUrl;
-      app = await startApp(url ? { env: { DATABASE_URL: url } } : {});
+      app = await startApp(scratch.appOptions);
       await app.call('POST', '/team/new', { team_id: 'a', team_alias: 'a' });
       await app.call('POST', '/key/generate', {});
       ask = async (field, variables) => {
@@ -155,7 +154,7 @@ for (const engine of ENGINES)
       };
     });
     afterAll(async () => {
-      await app.stop();
+      await app.stop({ keepData: scratch.options.databaseUrl === null });
       await scratch.remove();
     });
 

@@ -24,6 +24,8 @@ export const openedBody = ({ compression, bytes }: Pick<ExportBody, 'compression
 /** Database of one engine for one suite. */
 export interface ScratchDatabase {
   readonly options: StoresOptions;
+  /** Options of `startApp` for an app over the database. The data folder is absent where the app has its own. */
+  readonly appOptions: { readonly dataDir?: string; readonly env: Record<string, string> };
   /** Opens stores over the database. Several may be open at once, like several processes. */
   open(more?: Partial<StoresOptions>): Promise<Stores>;
   /** Opens the database without stores, to inspect its rows. */
@@ -75,8 +77,13 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
     `.execute((await bare).orm.em.fork().getKysely<Tables>());
     return rows.map(({ held_by: heldBy, compression, bytes }) => ({ heldBy, compression, bytes }));
   }
+  const { databaseUrl, dataDir, sqliteDriver } = options;
   return {
     options,
+    appOptions:
+      databaseUrl === null
+        ? { dataDir, env: { LENSGATE_SQLITE_DRIVER: sqliteDriver ?? 'auto' } }
+        : { env: { DATABASE_URL: databaseUrl } },
     async clear() {
       bare ??= openBare();
       const em = (await bare).orm.em.fork();

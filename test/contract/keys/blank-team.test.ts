@@ -33,10 +33,9 @@ for (const engine of ENGINES)
         scratch = await engine.create();
         upstream = await startFaultServer();
         keeping(upstream);
-        const { databaseUrl, dataDir } = scratch.options;
         app = await startApp({
           config: { ...configOver(upstream), general_settings: { demo_model: true } },
-          ...(databaseUrl === null ? { dataDir } : { env: { DATABASE_URL: databaseUrl } }),
+          ...scratch.appOptions,
         });
         owner = await makeKey(app);
         owned = await own(owner);

@@ -20,11 +20,11 @@ for (const engine of ENGINES)
     let foreign = '';
     beforeAll(async () => {
       scratch = await engine.create();
-      const { databaseUrl, dataDir } = scratch.options;
+      const { env, ...options } = scratch.appOptions;
       app = await startApp({
         config: { model_list: [judgeModel('http://127.0.0.1:1/v1')] },
-        ...(databaseUrl === null ? { dataDir } : {}),
-        env: { LENSGATE_LENS_WORKER_SLOTS: '0', ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }) },
+        ...options,
+        env: { LENSGATE_LENS_WORKER_SLOTS: '0', ...env },
       });
       await app.call('POST', '/v1/traces', exportOf(RUN === undefined ? [] : [RUN], Date.now() - 3_600_000));
       const made = (await (await app.call('POST', '/key/generate', { team_id: 'other' })).json()) as Json;

@@ -58,8 +58,7 @@ for (const engine of ENGINES)
     let app: TestApp;
     beforeAll(async () => {
       scratch = await engine.create();
-      const { databaseUrl, dataDir } = scratch.options;
-      app = await startApp(databaseUrl === null ? { dataDir } : { env: { DATABASE_URL: databaseUrl } });
+      app = await startApp(scratch.appOptions);
       for (const [path, body] of [
         ['/team/new', { team_id: 'x' }],
         ['/user/new', { user_id: 'x', auto_create_key: false }],
