@@ -217,7 +217,8 @@ export function createSseHandler({
         flow.close();
         void answer.return();
       };
-      flow.end = () => void answer.return();
+      const end = (): void => void answer.return();
+      flow.end = end;
       connected.add(flow);
       // During shutdown, a new reader receives the queued results, then the end.
       if (closing && flow.operations <= 0) flow.end();

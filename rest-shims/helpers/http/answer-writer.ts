@@ -123,11 +123,12 @@ function writeStream(
       finish('written');
     };
     response.on('drain', onDrain).on('close', onClose);
-    response.cut = (failure) => {
+    const cut = (failure: Error): void => {
       if (!open) return;
       body.stream.cancel(failure);
       fail(failure);
     };
+    response.cut = cut;
     const send = (bytes: Uint8Array): boolean => {
       const more = response.write(bytes);
       if (!more) stalled ??= setTimeout(() => response.destroy(), stallMs).unref();
