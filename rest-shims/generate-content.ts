@@ -41,7 +41,7 @@ function readGenerate(request: HttpRequest): ModelRequest {
   return { ...call, ...callFactsOf(request), ...callTermsOf(request, call) };
 }
 
-/** The countAnswer request: contents, or a whole request with its system instruction and tools. */
+/** The request to count: contents, or a whole request with its system instruction and tools. */
 function readCount(request: HttpRequest): ModelRequest {
   const { model } = callOf(request);
   const { body: bytes } = request;
@@ -55,10 +55,7 @@ function readCount(request: HttpRequest): ModelRequest {
 
 async function countAnswer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, readCount(request));
-  return json(
-    { totalTokens: tokens, litellm_count_source: sourceOfCount(by) },
-    { 'x-gateway-tokens-countAnswer-by': by },
-  );
+  return json({ totalTokens: tokens, litellm_count_source: sourceOfCount(by) }, { 'x-gateway-tokens-counted-by': by });
 }
 
 const errorOf = (failure: Error): string => {
