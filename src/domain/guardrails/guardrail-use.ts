@@ -44,14 +44,14 @@ export interface GuardrailUseBatch {
 }
 
 /** First and last day of a period, both included, and one guardrail; null for all. */
-export interface GuardrailUseQuery {
+interface GuardrailUseQuery {
   readonly from: string;
   readonly to: string;
   readonly guardrailId: string | null;
 }
 
 /** One page of runs, the latest first. */
-export interface GuardrailRunPage extends GuardrailUseQuery {
+interface GuardrailRunPage extends GuardrailUseQuery {
   readonly result: RunResult | null;
   readonly limit: number;
   readonly offset: number;

@@ -1,6 +1,5 @@
 /** `dead`: its worker was lost, or it failed, as often as it may. */
-export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled', 'dead'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
+export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'dead';
 
 /** Background work that survives a process: one worker at a time holds it under a lease. */
 export interface Job {

@@ -5,7 +5,7 @@ import { auditEntry, type AuditNoun, type Authorship, type ChangeAuthor } from '
 import { AuditEntryEntity } from './entities/audit-entry.ts';
 
 /** Adds the entry of a change to the transaction of the change. */
-export type RecordChange = (
+type RecordChange = (
   em: Pick<SqlEntityManager, 'create'>,
   change: { readonly before: object | null; readonly after: object | null },
 ) => void;
