@@ -108,9 +108,9 @@ describe('recordings of the official SDK', () => {
 
   it('are transcribed as a stream', async () => {
     const stream = await openai.audio.transcriptions.create({ model: 'scribe', file: await sound(), stream: true });
-    const said: string[] = [];
-    for await (const event of stream) if (event.type === 'transcript.text.delta') said.push(event.delta);
-    expect(said.join('')).toBe('hello there');
+    const events: string[] = [];
+    for await (const event of stream) if (event.type === 'transcript.text.delta') events.push(event.delta);
+    expect(events.join('')).toBe('hello there');
   });
 
   it('are translated', async () => {

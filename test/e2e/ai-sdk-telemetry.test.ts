@@ -52,7 +52,7 @@ interface ReadSpan {
 
 it('an agent of the AI SDK and the calls it makes through us are one trace', async () => {
   const openai = createOpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, fetch: traced });
-  const said = await generateText({
+  const generated = await generateText({
     model: openai.chat('demo'),
     prompt: 'Ask get_weather about Wien.',
     tools: {
@@ -78,7 +78,7 @@ it('an agent of the AI SDK and the calls it makes through us are one trace', asy
   expect(roots).toMatchObject([{ type: 'agent' }]);
 
   // Two steps: the tool is asked for, then its result is put into words. Each was one call of the gateway.
-  expect(said.steps).toHaveLength(2);
+  expect(generated.steps).toHaveLength(2);
   expect(read.spans.filter(({ type }) => type === 'tool')).toHaveLength(1);
   const calls = read.spans.filter(({ type }) => type === 'llm');
   const ours = calls.filter(({ parent_span_id: parent }) => byId.get(parent ?? '')?.type === 'llm');

@@ -41,10 +41,10 @@ function write(path: string, text: string, agoMs = 3_600_000): void {
   utimesSync(file, at, at);
 }
 
-async function start(): Promise<{ said: string; file: string; complaint: string }> {
+async function start(): Promise<{ output: string; file: string; errors: string }> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(project, 'scripts/start.mjs')]);
-  const [, said = '', file = ''] = /^(\w+) [^]*?((?:src|dist\/\w+)\/\w+\.\w+):\d+/.exec(stdout) ?? [];
-  return { said, file, complaint: stderr };
+  const [, output = '', file = ''] = /^(\w+) [^]*?((?:src|dist\/\w+)\/\w+\.\w+):\d+/.exec(stdout) ?? [];
+  return { output, file, errors: stderr };
 }
 
 const bundles = (): readonly string[] =>
@@ -59,7 +59,7 @@ const LOUD = 'Lensgate starts from its sources: slower, and with twice the memor
 describe('a start', () => {
   it('makes a bundle where none exists, and runs it at later starts', async () => {
     const first = await start();
-    expect(first).toEqual({ said: 'one', file: expect.stringMatching(IN_BUNDLE), complaint: '' });
+    expect(first).toEqual({ output: 'one', file: expect.stringMatching(IN_BUNDLE), errors: '' });
     const { mtimeMs } = statSync(join(project, first.file));
     expect(await start()).toEqual(first);
     expect(statSync(join(project, first.file)).mtimeMs).toBe(mtimeMs);
@@ -74,7 +74,7 @@ describe('a start', () => {
     const before = await start();
     write('src/word.ts', text, agoMs);
     const after = await start();
-    expect(after).toEqual({ said: /'(\w+)'/.exec(text)?.[1], file: expect.stringMatching(IN_BUNDLE), complaint: '' });
+    expect(after).toEqual({ output: /'(\w+)'/.exec(text)?.[1], file: expect.stringMatching(IN_BUNDLE), errors: '' });
     expect(after.file).not.toBe(before.file);
   });
 
@@ -92,9 +92,9 @@ describe('a start', () => {
       console.log(found.join().replaceAll(/\\W/g, '_'), new Error().stack);\n`,
     );
     expect(await start()).toMatchObject({
-      said: 'application_json_html_png_false',
+      output: 'application_json_html_png_false',
       file: expect.stringMatching(IN_BUNDLE),
-      complaint: '',
+      errors: '',
     });
   });
 
@@ -114,11 +114,11 @@ describe('a start', () => {
         'console.log(steps.join(""), new Error().stack);\n',
     );
     write('src/steps/a/x.ts', 'export const x: number = 1;\n');
-    expect((await start()).said).toBe('x');
+    expect((await start()).output).toBe('x');
     write('src/steps/a/y.ts', 'export const y: number = 1;\n');
-    expect((await start()).said).toBe('xy');
+    expect((await start()).output).toBe('xy');
     rmSync(join(project, 'src/steps/a/x.ts'));
-    expect((await start()).said).toBe('y');
+    expect((await start()).output).toBe('y');
   });
 
   it('starts from the sources, loudly, when they cannot be bundled, and leaves the old bundle alone', async () => {
@@ -134,32 +134,32 @@ describe('a start', () => {
 
   it('starts from the sources, loudly, where nothing can be written', async () => {
     writeFileSync(join(project, 'dist'), 'a file where the folder should be');
-    const { said, file, complaint } = await start();
-    expect([said, file]).toEqual(['one', 'src/main.ts']);
-    expect(complaint).toMatch(/^Lensgate could not be bundled: .+\n/);
-    expect(complaint.endsWith(LOUD)).toBe(true);
+    const { output, file, errors } = await start();
+    expect([output, file]).toEqual(['one', 'src/main.ts']);
+    expect(errors).toMatch(/^Lensgate could not be bundled: .+\n/);
+    expect(errors.endsWith(LOUD)).toBe(true);
   });
 
   it('refuses a source that locates files in a way that the bundle breaks', async () => {
     write('src/word.ts', "export const word: string = new URL('x', import.meta.url).pathname.slice(-1);\n");
-    const { file, complaint } = await start();
+    const { file, errors } = await start();
     expect(file).toMatch(/src\/main\.ts$/);
-    expect(complaint).toContain('src/word.ts uses import.meta in a form that the bundler does not support');
+    expect(errors).toContain('src/word.ts uses import.meta in a form that the bundler does not support');
   });
 
   it('keeps the last three bundles, for processes that run them', async () => {
     for (const word of ['a', 'b', 'c', 'd']) {
       write('src/word.ts', `export const word: string = '${word}';\n`);
-      expect((await start()).said).toBe(word);
+      expect((await start()).output).toBe(word);
     }
     expect(bundles()).toHaveLength(3);
     write('src/word.ts', "export const word: string = 'b';\n");
-    expect((await start()).said).toBe('b');
+    expect((await start()).output).toBe('b');
   });
 
   it('and another at the same moment do not disturb each other', async () => {
     const answers = await Promise.all([start(), start(), start()]);
-    expect(answers.map(({ said, complaint }) => [said, complaint])).toEqual([
+    expect(answers.map(({ output, errors }) => [output, errors])).toEqual([
       ['one', ''],
       ['one', ''],
       ['one', ''],
@@ -206,10 +206,10 @@ describe('the product', () => {
     const exited = once(server, 'exit');
     try {
       const url = await new Promise<string>((resolve, reject) => {
-        let said = '';
+        let output = '';
         server.stdout.on('data', (chunk: Buffer) => {
-          said += chunk.toString();
-          const ready = /ready at (http:\S+)/.exec(said)?.[1];
+          output += chunk.toString();
+          const ready = /ready at (http:\S+)/.exec(output)?.[1];
           if (ready !== undefined) resolve(ready);
         });
         void exited.then(() => reject(new Error(complaints.join(''))));

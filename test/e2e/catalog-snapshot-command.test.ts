@@ -32,14 +32,14 @@ it.each([
   ['another archive', ['--from', 'other.whl'], 'other.whl has no litellm/model_prices_and_context_window_backup.json.'],
 ])(
   'given %s, the command fails with the reason and leaves the built-in catalog unchanged',
-  async (_what, args, said) => {
+  async (_what, args, message) => {
     const before = snapshot();
-    const { code, told } = await new Promise<{ code: unknown; told: string }>((resolve) => {
+    const { code, errors } = await new Promise<{ code: unknown; errors: string }>((resolve) => {
       execFile(process.execPath, [SCRIPT, ...args], { cwd: folder }, (error, _out, stderr) =>
-        resolve({ code: error?.code, told: stderr }),
+        resolve({ code: error?.code, errors: stderr }),
       );
     });
-    expect({ code, told }).toEqual({ code: 1, told: `No snapshot was made: ${said}\n` });
+    expect({ code, errors }).toEqual({ code: 1, errors: `No snapshot was made: ${message}\n` });
     expect(snapshot().equals(before)).toBe(true);
   },
 );

@@ -57,7 +57,7 @@ async function sentBy(who: string): Promise<string> {
   return traceId;
 }
 
-const said = async (who: string, input: Record<string, unknown> & { readonly traceId: string }) =>
+const annotate = async (who: string, input: Record<string, unknown> & { readonly traceId: string }) =>
   (await ask(who, AnnotateTraceDocument, { input: { name: 'helpful', annotatorKind: 'HUMAN', ...input } })).data
     ?.annotateTrace;
 
@@ -66,7 +66,7 @@ const idOf = (annotation: unknown): string => (annotation as { readonly id: stri
 describe('annotateTrace', () => {
   it('annotates a trace and a span with author, label, score and note', async () => {
     const traceId = await sentBy('sender');
-    expect(await said('sender', { traceId, score: 0.5, label: ' good ', note: 'well said' })).toEqual({
+    expect(await annotate('sender', { traceId, score: 0.5, label: ' good ', note: 'well said' })).toEqual({
       __typename: 'Annotation',
       id: expect.any(String),
       name: 'helpful',
@@ -78,7 +78,9 @@ describe('annotateTrace', () => {
       traceId,
       spanId: null,
     });
-    expect(await said('mate', { traceId, spanId: SPAN, name: 'toxic', annotatorKind: 'LLM', score: 0 })).toMatchObject({
+    expect(
+      await annotate('mate', { traceId, spanId: SPAN, name: 'toxic', annotatorKind: 'LLM', score: 0 }),
+    ).toMatchObject({
       annotatorKind: 'LLM',
       author: 'ben',
       score: 0,
@@ -95,9 +97,9 @@ describe('annotateTrace', () => {
 
   it('replaces the annotation of the same author and name, and no other', async () => {
     const traceId = await sentBy('sender');
-    const first = await said('sender', { traceId, label: 'good', score: 1 });
-    await said('mate', { traceId, label: 'fine' });
-    const second = await said('sender', { traceId, label: 'bad' });
+    const first = await annotate('sender', { traceId, label: 'good', score: 1 });
+    await annotate('mate', { traceId, label: 'fine' });
+    const second = await annotate('sender', { traceId, label: 'bad' });
     expect(idOf(second)).toBe(idOf(first));
     expect(second).toMatchObject({ label: 'bad', score: null });
     const { data } = await ask('sender', TraceAnnotationsDocument, { id: traceId });
@@ -106,7 +108,7 @@ describe('annotateTrace', () => {
 
   it('keeps one annotation of a name when an author writes several at the same time', async () => {
     const traceId = await sentBy('sender');
-    const written = await Promise.all([1, 2, 3].map((score) => said('sender', { traceId, score })));
+    const written = await Promise.all([1, 2, 3].map((score) => annotate('sender', { traceId, score })));
     expect(new Set(written.map(idOf)).size).toBe(1);
   });
 
@@ -117,7 +119,7 @@ describe('annotateTrace', () => {
     [{ label: ' ' }, 'Invalid annotation: label must be given where there is no score and no note.'],
   ])('refuses an invalid annotation (%#)', async (input, message) => {
     const traceId = await sentBy('sender');
-    expect(await said('sender', { traceId, ...input })).toEqual({
+    expect(await annotate('sender', { traceId, ...input })).toEqual({
       __typename: 'InvalidInputError',
       code: 'INVALID_INPUT',
       message,
@@ -126,10 +128,10 @@ describe('annotateTrace', () => {
 
   it('does not find traces of others, unknown traces and unknown spans', async () => {
     const traceId = await sentBy('sender');
-    expect(await said('stranger', { traceId, label: 'x' })).toMatchObject({ __typename: 'NotFoundError' });
-    expect(await said('sender', { traceId: 'f'.repeat(32), label: 'x' })).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await annotate('stranger', { traceId, label: 'x' })).toMatchObject({ __typename: 'NotFoundError' });
+    expect(await annotate('sender', { traceId: 'f'.repeat(32), label: 'x' })).toMatchObject({ code: 'NOT_FOUND' });
     for (const spanId of ['2'.repeat(16), 'no id'])
-      expect(await said('sender', { traceId, spanId, label: 'x' })).toMatchObject({
+      expect(await annotate('sender', { traceId, spanId, label: 'x' })).toMatchObject({
         code: 'NOT_FOUND',
         message: `Span ${spanId} not found`,
       });
@@ -147,11 +149,11 @@ describe('annotateTrace', () => {
     const traceId = await sentBy('sender');
     traces -= 1;
     expect(await sentBy('stranger')).toBe(traceId);
-    expect(await said('admin', { traceId, label: 'x' })).toMatchObject({
+    expect(await annotate('admin', { traceId, label: 'x' })).toMatchObject({
       code: 'INVALID_INPUT',
       message: 'Several keys sent this trace id: name one trace by its ref.',
     });
-    expect(await said('stranger', { traceId, label: 'mine' })).toMatchObject({ label: 'mine' });
+    expect(await annotate('stranger', { traceId, label: 'mine' })).toMatchObject({ label: 'mine' });
     expect((await ask('sender', TraceAnnotationsDocument, { id: traceId })).data?.trace?.annotations).toEqual([]);
   });
 });
@@ -159,8 +161,8 @@ describe('annotateTrace', () => {
 describe('annotations', () => {
   it('lists by name, label, author, score and time, of visible traces only', async () => {
     const traceId = await sentBy('sender');
-    await said('sender', { traceId, name: 'listed', label: 'a', score: 1 });
-    await said('mate', { traceId, name: 'listed', label: 'b', score: 2 });
+    await annotate('sender', { traceId, name: 'listed', label: 'a', score: 1 });
+    await annotate('mate', { traceId, name: 'listed', label: 'b', score: 2 });
     const labels = async (who: string, filter: Record<string, unknown>) =>
       (
         await ask(who, AnnotationsDocument, {
@@ -181,7 +183,7 @@ describe('annotations', () => {
 
   it('pages with a cursor and counts all', async () => {
     const traceId = await sentBy('sender');
-    for (const name of ['one', 'two', 'three']) await said('sender', { traceId, name, label: 'x' });
+    for (const name of ['one', 'two', 'three']) await annotate('sender', { traceId, name, label: 'x' });
     const page = async (after: string | null) =>
       (
         await ask('sender', AnnotationsDocument, {
@@ -209,7 +211,7 @@ describe('annotations', () => {
   });
 
   it('are nodes for those who may read the trace', async () => {
-    const id = idOf(await said('sender', { traceId: await sentBy('sender'), label: 'x' }));
+    const id = idOf(await annotate('sender', { traceId: await sentBy('sender'), label: 'x' }));
     expect((await ask('mate', AnnotationNodeDocument, { id })).data?.node).toEqual({
       __typename: 'Annotation',
       name: 'helpful',
@@ -222,7 +224,7 @@ describe('deleteAnnotation', () => {
   it('is for the author and for administrators', async () => {
     const traceId = await sentBy('sender');
     for (const who of ['sender', 'admin']) {
-      const id = idOf(await said('sender', { traceId, label: 'x' }));
+      const id = idOf(await annotate('sender', { traceId, label: 'x' }));
       const input = { input: { id } };
       const mate = await ask('mate', DeleteAnnotationDocument, input);
       expect(mate.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
@@ -242,7 +244,7 @@ describe('deleteAnnotation', () => {
 describe('a trace that goes', () => {
   it('takes its annotations along when it is deleted, and their texts when it is redacted', async () => {
     const [deleted, redacted] = [await sentBy('sender'), await sentBy('sender')];
-    for (const traceId of [deleted, redacted]) await said('sender', { traceId, label: 'l', score: 3, note: 'n' });
+    for (const traceId of [deleted, redacted]) await annotate('sender', { traceId, label: 'l', score: 3, note: 'n' });
     await ask('sender', DeleteTraceDocument, { input: { id: deleted } });
     await ask('sender', RedactTraceDocument, { input: { id: redacted } });
     const left = async (traceId: string) =>

@@ -73,7 +73,7 @@ function follow(id: string, as = key): Subscriber {
   return subscriber;
 }
 
-const told = (id: string, ...statuses: readonly string[]) =>
+const statusEvents = (id: string, ...statuses: readonly string[]) =>
   statuses.map((status) => ({ data: { codingAgentStatus: { agentId: id, status } } }));
 
 const polls = (id: string): number =>
@@ -94,12 +94,12 @@ describe('codingAgentStatus', () => {
     states = ['CREATING', 'RUNNING', 'RUNNING', '503', 'FINISHED'];
     const subscriber = follow(id);
     await subscriber.ended;
-    expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'FINISHED'));
+    expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
     expect(polls(id)).toBe(5);
     // The agent has ended: nothing is asked again.
     const later = follow(id);
     await later.ended;
-    expect([later.received, polls(id)]).toEqual([told(id, 'FINISHED'), 5]);
+    expect([later.received, polls(id)]).toEqual([statusEvents(id, 'FINISHED'), 5]);
   });
 
   it('polls once for all subscribers, and stops when they have left', async () => {
@@ -110,8 +110,8 @@ describe('codingAgentStatus', () => {
     const before = polls(id);
     await Promise.all([one.ended, two.ended]);
     expect([one.received, two.received]).toEqual([
-      told(id, 'CREATING', 'RUNNING', 'FINISHED'),
-      told(id, 'CREATING', 'RUNNING', 'FINISHED'),
+      statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
+      statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
     ]);
     // One of them may have been under way already.
     expect(polls(id) - before).toBeLessThanOrEqual(4);
@@ -122,7 +122,7 @@ describe('codingAgentStatus', () => {
     states = ['404'];
     const subscriber = follow(id);
     await subscriber.ended;
-    expect(subscriber.received).toEqual(told(id, 'CREATING', 'DELETED'));
+    expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'DELETED'));
   });
 
   it('ends with DELETED when it is deleted here', async () => {
@@ -132,7 +132,7 @@ describe('codingAgentStatus', () => {
     const headers = { authorization: `Bearer ${key}` };
     expect((await app.call('DELETE', `/codeagent/v0/agents/${id}`, undefined, headers)).status).toBe(200);
     await subscriber.ended;
-    expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'DELETED'));
+    expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'DELETED'));
   });
 
   it('is refused for an agent of another key', async () => {
@@ -151,7 +151,7 @@ describe('codingAgentStatus', () => {
     const answer = await webhook(body, sign(body));
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
     await subscriber.ended;
-    expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'FINISHED'));
+    expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
   });
 
   it('keeps the state against messages that come again, late, or after the end', async () => {

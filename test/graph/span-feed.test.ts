@@ -20,7 +20,7 @@ type Received = readonly {
     readonly spanUpdates: { readonly cursor: string; readonly spans: readonly { readonly spanId: string }[] };
   };
 }[];
-const told = ({ received }: Subscriber): readonly string[] =>
+const spanIdsOf = ({ received }: Subscriber): readonly string[] =>
   (received as Received).flatMap(({ data }) => data.spanUpdates.spans.map((span) => span.spanId));
 
 describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
@@ -33,15 +33,15 @@ describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
     await house.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(3) }));
     await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
     await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }), aSpan({ spanId: spanId(4) }));
-    await eventually(() => told(all).length === 4 && told(team).length === 3, 'every span');
-    expect(told(team)).toEqual([1, 2, 4].map(spanId));
-    expect(told(all).toSorted()).toEqual([1, 2, 3, 4].map(spanId));
+    await eventually(() => spanIdsOf(all).length === 4 && spanIdsOf(team).length === 3, 'every span');
+    expect(spanIdsOf(team)).toEqual([1, 2, 4].map(spanId));
+    expect(spanIdsOf(all).toSorted()).toEqual([1, 2, 3, 4].map(spanId));
 
     const after = (team.received as Received).at(-1)?.data.spanUpdates.cursor ?? '';
     await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(5) }));
     const back = followed(subscribe(house.url, SpanUpdatesDocument, { traceId: traceId(1), after }, 'sk-team-a'));
-    await eventually(() => told(back).length === 4, 'what the trace has');
-    expect(told(back)).toEqual([1, 2, 4, 5].map(spanId));
+    await eventually(() => spanIdsOf(back).length === 4, 'what the trace has');
+    expect(spanIdsOf(back)).toEqual([1, 2, 4, 5].map(spanId));
   });
 
   it.each([

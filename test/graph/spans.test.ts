@@ -13,14 +13,14 @@ afterEach(() => house.close());
 
 describe('span', () => {
   it('is shown as messages and fields, with the parts of its tokens', async () => {
-    const said = [
+    const messages = [
       { role: 'tool', content: 'found', name: 'find' },
       { role: 'assistant', content: '', tool_calls: [{ name: 'find', arguments: '{}', id: 'c1' }] },
     ];
     await house.ingest(
       TEAM_KEY,
       aSpan({
-        input: JSON.stringify(said),
+        input: JSON.stringify(messages),
         output: '{"order":7}',
         error: `x…[truncated 9 bytes]`,
         attributes: { 'gen_ai.usage.cache_read.input_tokens': '16', 'gen_ai.usage.reasoning_tokens': '4' },

@@ -38,8 +38,8 @@ async function* chatOf(...deltas: readonly ChatDelta[]): AsyncIterableIterator<C
   yield* deltas;
 }
 
-async function* chatAfter(said: Promise<void>): AsyncIterableIterator<ChatDelta> {
-  await said;
+async function* chatAfter(released: Promise<void>): AsyncIterableIterator<ChatDelta> {
+  await released;
   yield { kind: 'text', text: 'Hello' };
 }
 
@@ -130,10 +130,10 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
       return ADMIN;
     };
-    const said = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     house = await openGraph({
       platform: { keyRing: { identify: () => ADMIN, current, distrust() {}, evict() {}, refresh: async () => {} } },
-      gateway: scriptedGateway(() => chatAfter(said.promise)),
+      gateway: scriptedGateway(() => chatAfter(released.promise)),
     });
     const readers = [1, 2, 3].map(() => followed(subscribe(house.url, TraceUpdatesDocument, {})));
     const chat = followed(subscribe(house.url, ChatStreamDocument, { input: HELLO }));
@@ -150,7 +150,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
         { errors: [{ message: 'Blocked Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
       ]);
     await listening(0);
-    said.resolve();
+    released.resolve();
     await chat.ended;
     expect(chat.received).toMatchObject([{ data: { chatStream: { __typename: 'ChatText', text: 'Hello' } } }]);
   });

@@ -43,8 +43,8 @@ describe('dependencies', () => {
     [{ ...koa, link: true }, 'is not from the registry'],
     [{ ...koa, name: 'k0a' }, 'is another package, k0a'],
     [{ ...koa, hasInstallScript: true }, 'has an install script that is not on the list'],
-  ])('a planted fault of a package is reported: %#', (planted, said) => {
-    expect(faultsWith({ packages: { [KOA]: planted } })).toEqual([`${KOA}: ${said}`]);
+  ])('a planted fault of a package is reported: %#', (planted, fault) => {
+    expect(faultsWith({ packages: { [KOA]: planted } })).toEqual([`${KOA}: ${fault}`]);
   });
 
   it('a planted fault of a dependency of a dependency is reported, and one outside of node_modules', () => {

@@ -114,9 +114,9 @@ interface ActivityAnswer {
 }
 
 /** Successes and failures by route. */
-const countsOf = (told: unknown): Readonly<Record<string, readonly [number, number]>> =>
+const countsOf = (activity: unknown): Readonly<Record<string, readonly [number, number]>> =>
   Object.fromEntries(
-    (told as ActivityAnswer).by_route.map((one) => [one.route, [one.successful_requests, one.failed_requests]]),
+    (activity as ActivityAnswer).by_route.map((one) => [one.route, [one.successful_requests, one.failed_requests]]),
   );
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity', () => {

@@ -69,19 +69,19 @@ describe('a trace', () => {
     const { data } = await transports.graph(TraceDocument, { id: TRACE_ID });
     if (!data.trace) throw new Error('The graph has no such trace.');
     const { spans, agents, ...summary } = data.trace;
-    // What the graph tells otherwise: an instant, capitals, a list to be counted, and the ref it always has.
+    // The graph has other forms of these fields: an instant, capitals, a list to count, and a ref that is never null.
     const {
       start_time: _start,
       agent_count: agentCount,
       trace_ref: _ref,
       status,
-      ...told
+      ...sameFields
     } = rest.body['summary'] as {
       readonly [field: string]: unknown;
       readonly status: string;
     };
     expect(inSnakeCase({ ...summary, spend: asNumber(summary.costUsd) })).toMatchObject({
-      ...told,
+      ...sameFields,
       started_at: new Date(START_MS).toISOString(),
       status: status.toUpperCase(),
     });

@@ -56,7 +56,7 @@ for (const engine of ENGINES)
       const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
       const calls = [{ ...labelled, span: { ...labelled.span, labels } }, aCall(2, { tags: agent })];
       const kept = calls.map((call) => stores.calls.keep(call, true));
-      const told = await (await stores.calls.append(kept))();
+      const appended = await (await stores.calls.append(kept))();
       const rows = await stores.traces.listSummaries(
         { kind: 'all' },
         { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null },
@@ -66,7 +66,7 @@ for (const engine of ENGINES)
         Object.fromEntries(summaries.map((summary) => [summary.traceId, labelsIn(summary)]));
       const expected = { [traceId(1)]: { ...labels, rootLabels: 3 }, [traceId(2)]: NO_LABELS };
       expect(byTrace(rows)).toEqual(expected);
-      expect(byTrace(told)).toEqual(expected);
+      expect(byTrace(appended)).toEqual(expected);
     });
 
     it('are none for segments of versions without labels', async () => {

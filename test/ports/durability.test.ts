@@ -23,9 +23,9 @@ async function storeAndDie({
   const argument = JSON.stringify({ databaseUrl, dataDir, sqliteDriver, traces });
   const child = spawn(process.execPath, [CHILD, argument], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
-  const said = await Promise.race([once(child.stdout, 'data').then(([data]) => String(data)), exited.then(() => '')]);
+  const output = await Promise.race([once(child.stdout, 'data').then(([data]) => String(data)), exited.then(() => '')]);
   child.kill('SIGKILL');
-  expect([said, (await exited)[1]]).toEqual(['stored\n', 'SIGKILL']);
+  expect([output, (await exited)[1]]).toEqual(['stored\n', 'SIGKILL']);
 }
 
 async function everything({ keys, spend, traces }: Stores): Promise<unknown> {

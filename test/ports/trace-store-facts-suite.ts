@@ -103,10 +103,14 @@ export function traceStoreFactsSuite(engine: Engine): void {
     });
 
     it('lends the preview of the earliest call to a root without one, in every order, until the root has its own', async () => {
-      const said = (number: number, ms: number, inputPreview: string): Span =>
+      const inputSpan = (number: number, ms: number, inputPreview: string): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(1), startNs: nsAt(START_MS + ms), inputPreview });
       const root = aSpan({ type: 'chain', inputPreview: '' });
-      for (const [number, order] of permutationsOf([root, said(2, 2, 'late'), said(3, 1, 'early')]).entries()) {
+      for (const [number, order] of permutationsOf([
+        root,
+        inputSpan(2, 2, 'late'),
+        inputSpan(3, 1, 'early'),
+      ]).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
         let last: unknown;
         for (const span of spans) last = await ingest(span);
@@ -116,9 +120,9 @@ export function traceStoreFactsSuite(engine: Engine): void {
         expect(await traces.findSummaries(ALL, traceId(number + 1), null)).toMatchObject([earlyPreview]);
       }
       const of = { traceId: traceId(9) };
-      await ingest({ ...said(2, 1, 'call'), ...of });
+      await ingest({ ...inputSpan(2, 1, 'call'), ...of });
       await ingest(aSpan({ ...of, type: 'chain', inputPreview: 'root' }));
-      await ingest({ ...said(3, 0, 'earlier'), ...of });
+      await ingest({ ...inputSpan(3, 0, 'earlier'), ...of });
       const [own] = await traces.findSummaries(ALL, traceId(9), null);
       expect([own?.inputPreview, own?.previewNs]).toEqual(['root', null]);
     });

@@ -63,7 +63,7 @@ function send(provider: string, request: ReturnType<typeof aModelRequest>): Prom
 const bytesOf = async (exchange: Exchange): Promise<Buffer> => Buffer.from((await collect(exchange.bytes, 1e6)) ?? []);
 
 /** What an answer says, whole or streamed, and what it counts. */
-async function said(provider: string, content: string, stream: boolean) {
+async function completionOf(provider: string, content: string, stream: boolean) {
   const body = {
     model: 'm',
     messages: [{ role: 'user', content }],
@@ -92,7 +92,7 @@ describe.each([
   ['ollama_chat', [0, 0]],
 ])('a foreign implementation of the upstream, as %s', (provider, tokens) => {
   it.each([false, true])('answers with text (stream: %s)', async (stream) => {
-    expect(await said(provider, 'hello', stream)).toEqual({
+    expect(await completionOf(provider, 'hello', stream)).toEqual({
       steps: ['Grüß Gott, Zoë'],
       finishReason: 'stop',
       tokens,
@@ -100,7 +100,7 @@ describe.each([
   });
 
   it.each([false, true])('calls tools (stream: %s)', async (stream) => {
-    expect(await said(provider, 'weather', stream)).toMatchObject({
+    expect(await completionOf(provider, 'weather', stream)).toMatchObject({
       steps: expect.arrayContaining([['get_weather', { city: 'Oslo' }]]),
       finishReason: 'tool_calls',
       tokens,

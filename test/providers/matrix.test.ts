@@ -82,12 +82,14 @@ function asking({ endpoint, body }: Caller, stream: boolean): ModelRequest {
   return aModelRequest(asked, { endpoint, stream, includeUsage: stream });
 }
 
-/** What was said, in the order of kinds; ids and names of models are each upstream's own. */
+/** Text, tool calls and finish reason. Ids and model names differ by upstream. */
 function gist(steps: readonly AnswerStep[]) {
-  const said = joined(steps);
-  const texts = said.flatMap((step) => (step.kind === 'text' ? [step.text] : []));
-  const calls = said.flatMap((step) => (step.kind === 'toolCall' ? [[step.name, JSON.parse(step.arguments)]] : []));
-  return { text: texts.join(''), calls, finish: said.findLast((step) => step.kind === 'finish')?.reason };
+  const joinedSteps = joined(steps);
+  const texts = joinedSteps.flatMap((step) => (step.kind === 'text' ? [step.text] : []));
+  const calls = joinedSteps.flatMap((step) =>
+    step.kind === 'toolCall' ? [[step.name, JSON.parse(step.arguments)]] : [],
+  );
+  return { text: texts.join(''), calls, finish: joinedSteps.findLast((step) => step.kind === 'finish')?.reason };
 }
 
 const expected = (saying: Saying) =>
@@ -99,7 +101,7 @@ async function bytesOf(exchange: Exchange): Promise<Buffer> {
   return Buffer.from((await collect(exchange.bytes, 1e6)) ?? []);
 }
 
-/** A completion, streamed or not, as what was said. */
+/** Gist of a completion, streamed or not. */
 function completionGist(bytes: Buffer): ReturnType<typeof gist> {
   const choices = bytes
     .toString('utf8')
@@ -186,8 +188,8 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
   it('has a stream that fails when the answer does, with the words so far', async () => {
     streaming(wire, 'words', 1, wire.failure);
     const exchange = await server.send(server.here(provider), asking(caller, true));
-    const { said, end } = await readToEnd(exchange);
-    expect(said).toContain(SAID.words.slice(0, 5));
+    const { received, end } = await readToEnd(exchange);
+    expect(received).toContain(SAID.words.slice(0, 5));
     expect(end).toBeInstanceOf(UpstreamFailed);
     expect(String(end)).toMatch(/Exception - slow down$/);
   });
@@ -203,7 +205,7 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
 });
 
 /** All that came of a stream, and how it ended. */
-async function readToEnd(exchange: Exchange): Promise<{ readonly said: string; readonly end: unknown }> {
+async function readToEnd(exchange: Exchange): Promise<{ readonly received: string; readonly end: unknown }> {
   const chunks: Uint8Array[] = [];
   const end = await new Promise((resolve) => {
     exchange.bytes.pipe({
@@ -215,5 +217,5 @@ async function readToEnd(exchange: Exchange): Promise<{ readonly said: string; r
       fail: resolve,
     });
   });
-  return { said: Buffer.concat(chunks).toString('utf8'), end };
+  return { received: Buffer.concat(chunks).toString('utf8'), end };
 }

@@ -143,13 +143,13 @@ describe('an upstream that refuses', () => {
     ['<html>Bad gateway</html>', '<html>Bad gateway</html>'],
     ['', 'The upstream gave no reason.'],
     ['{"error":{"code":7}}', '{"code":7}'],
-  ])('with a body of %j has the message %j', async (body, said) => {
+  ])('with a body of %j has the message %j', async (body, upstreamMessage) => {
     faults.answer((response) => {
       response.writeHead(502);
       response.end(body);
     });
     const failure = await failureOf(provider.send({ ...deployment, provider: 'groq' }, ask('x', STREAM), NEVER));
-    expect(failure.message).toBe(`litellm.BadGatewayError: BadGatewayError: GroqException - ${said}`);
+    expect(failure.message).toBe(`litellm.BadGatewayError: BadGatewayError: GroqException - ${upstreamMessage}`);
   });
 
   it.each([{}, STREAM])('inside a 200 is refused with the status the error names (%j)', async (more) => {

@@ -152,9 +152,9 @@ describe('Stripe', () => {
     const { id, url } = await seller().openSession({ ...DRAFT, checkoutId: 'checkout-2' });
     expect(await seller().readSession(id)).toBeNull();
     const event = paymentEventOf(stripe.pay(url));
-    const told = await seller().readSession(id);
-    expect({ ...told, id: event?.id, at: event?.at }).toEqual(event);
-    expect(told?.id).toBe(`${id}:paid`);
+    const readSession = await seller().readSession(id);
+    expect({ ...readSession, id: event?.id, at: event?.at }).toEqual(event);
+    expect(readSession?.id).toBe(`${id}:paid`);
   });
 
   it('lists past events page by page, relevant ones only', async () => {

@@ -175,9 +175,9 @@ describe('a model of Anthropic on Google Cloud', () => {
       response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
     });
     const asked = { model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] };
-    const said = await ask(aModelRequest(asked));
-    expect(said).toContain('"content":"Hi"');
-    expect(said).toMatch(/data: \[DONE\]\n\n$/);
+    const text = await ask(aModelRequest(asked));
+    expect(text).toContain('"content":"Hi"');
+    expect(text).toMatch(/data: \[DONE\]\n\n$/);
     const received = faults.received.at(-1);
     expect(received?.path).toBe(`${path}:streamRawPredict`);
     expect(JSON.parse(received?.body ?? '')).toEqual({

@@ -36,7 +36,7 @@ interface Modelled {
   /** Earlier end that its reader caused. */
   readerEnd: Outcome | null;
   /** End that its promise or its reader received. */
-  told: string | null;
+  reportedEnd: string | null;
 }
 
 /** The HTTP client over fake wires, with a model of the expected end of each call. */
@@ -79,7 +79,7 @@ export class World {
       ending: null,
       wireEnd: null,
       readerEnd: null,
-      told: null,
+      reportedEnd: null,
     };
     this.calls.set(call.id, call);
     const options = {
@@ -113,7 +113,8 @@ export class World {
   }
 
   #chunk(call: Modelled, text: string): boolean {
-    if (call.told !== null || call.readerEnd !== null) throw new Error(`Call ${call.id} got bytes after its end.`);
+    if (call.reportedEnd !== null || call.readerEnd !== null)
+      throw new Error(`Call ${call.id} got bytes after its end.`);
     call.got += text;
     if (!call.sent.startsWith(call.got))
       throw new Error(`Call ${call.id} got bytes of another: ${call.got.slice(-80)}`);
@@ -151,7 +152,7 @@ export class World {
   }
 
   cancel(call: Modelled): void {
-    if (call.answer === null || call.told !== null) return;
+    if (call.answer === null || call.reportedEnd !== null) return;
     // A reader that cancels gets no further event.
     call.readerEnd ??= 'cancelled';
     this.#settled(call, 'cancelled');
@@ -166,30 +167,30 @@ export class World {
   }
 
   #told(call: Modelled, end: unknown): void {
-    const said = outcomeOf(end);
-    if (call.told !== null) throw new Error(`Call ${call.id} ended with ${said} after ${call.told}.`);
+    const endName = outcomeOf(end);
+    if (call.reportedEnd !== null) throw new Error(`Call ${call.id} ended with ${endName} after ${call.reportedEnd}.`);
     const wanted = call.readerEnd ?? call.wireEnd ?? call.ending;
-    if (said !== wanted && !(call.wireEnd === null && this.#isDue(call, said)))
-      throw new Error(`Call ${call.id} ended with ${said} (${String(end)}), expected ${String(wanted)}.`);
-    if (said === 'done' && call.got !== call.sent) throw new Error(`Call ${call.id} lost a part of its body.`);
-    this.#settled(call, said);
+    if (endName !== wanted && !(call.wireEnd === null && this.#isDue(call, endName)))
+      throw new Error(`Call ${call.id} ended with ${endName} (${String(end)}), expected ${String(wanted)}.`);
+    if (endName === 'done' && call.got !== call.sent) throw new Error(`Call ${call.id} lost a part of its body.`);
+    this.#settled(call, endName);
     if (!this.calm && this.random(10) === 0) this.make();
   }
 
   /** Whether a deadline with this outcome has passed. */
-  #isDue(call: Modelled, said: string): boolean {
+  #isDue(call: Modelled, endName: string): boolean {
     const { nowMs } = this.time;
-    if (said === 'stalled') return call.headCame && nowMs >= call.progressMs + STALL_MS;
-    if (said !== 'timeout') return false;
+    if (endName === 'stalled') return call.headCame && nowMs >= call.progressMs + STALL_MS;
+    if (endName !== 'timeout') return false;
     if (call.headCame) return nowMs >= call.progressMs + SILENCE_MS;
     const connecting = this.network.open().some((wire) => nowMs >= wire.openedMs + CONNECT_MS);
     return nowMs >= call.madeMs + call.headMs || connecting || nowMs >= call.madeMs + CONNECT_MS;
   }
 
-  #settled(call: Modelled, said: string): void {
-    call.told = said;
+  #settled(call: Modelled, endName: string): void {
+    call.reportedEnd = endName;
     this.calls.delete(call.id);
-    this.ends.set(said, (this.ends.get(said) ?? 0) + 1);
+    this.ends.set(endName, (this.ends.get(endName) ?? 0) + 1);
   }
 
   #written(wire: FakeWire, id: number): void {
@@ -227,7 +228,7 @@ export class World {
     else if (event === 'reset') wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
     else wire.events.bytes(Buffer.from(tokens.map(({ bytes }) => bytes).join('')));
     // An end that the reader caused in a callback comes first.
-    if (call !== undefined && end !== null && call.told === null && call.readerEnd === null) call.wireEnd = end;
+    if (call !== undefined && end !== null && call.reportedEnd === null && call.readerEnd === null) call.wireEnd = end;
     if (end === null && !tokens.some(({ closes }) => closes)) return;
     const left = call?.readerEnd !== null && call?.readerEnd !== undefined;
     const closed = tokens.some(({ closes }) => closes) || (end !== null && unwritten) || left;

@@ -35,8 +35,8 @@ export function aSocket() {
   let listener: SocketListener | null = null;
   const state = { waiting: 0, full: false };
   const socket: OpenSocket = {
-    listen(told) {
-      listener = told;
+    listen(currentListener) {
+      listener = currentListener;
     },
     send({ bytes }) {
       did.push(Buffer.from(bytes).toString());
@@ -48,11 +48,11 @@ export function aSocket() {
     resume: () => void did.push('(resume)'),
     close: (code, reason) => void did.push(`(close ${code}${reason && ` ${reason}`})`),
   };
-  const told = (): SocketListener => {
+  const currentListener = (): SocketListener => {
     if (listener === null) throw new Error('The session has no listener.');
     return listener;
   };
-  return { socket, did, state, told, say: (text: string) => told().message(message(text)) };
+  return { socket, did, state, currentListener, say: (text: string) => currentListener().message(message(text)) };
 }
 
 /** Session between two fake sockets, with a clock that the test advances. */

@@ -125,8 +125,8 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
 
   it('is estimated where a line of its output has no usage', async () => {
     const id = await aBatch('priced');
-    const said = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
-    const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: said } });
+    const answer = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
+    const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
     [batch, output] = [ENDED, { status: 200, body }];
     await look(id);
     expect(await left(app, traceOf(id))).toMatchObject([

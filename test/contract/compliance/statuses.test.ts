@@ -15,7 +15,7 @@ const ROWS = [
   {
     row: 'compliance.gdpr',
     path: '/compliance/gdpr',
-    told: {
+    answer: {
       compliant: true,
       regulation: 'GDPR',
       checks: [
@@ -38,7 +38,7 @@ const ROWS = [
   {
     row: 'compliance.euAiAct',
     path: '/compliance/eu-ai-act',
-    told: {
+    answer: {
       compliant: true,
       regulation: 'EU AI Act',
       checks: [
@@ -55,12 +55,12 @@ const ROWS = [
   },
 ];
 
-describe.each(ROWS)('$row', ({ row, path, told }) => {
+describe.each(ROWS)('$row', ({ row, path, answer }) => {
   it(`${row} 200: a call with a guardrail, and one without`, async () => {
-    expect(await client.post(path, CALL)).toEqual({ status: 200, body: told });
+    expect(await client.post(path, CALL)).toEqual({ status: 200, body: answer });
     expect(await client.post(path, CALL, await client.user({ user_role: 'proxy_admin_viewer' }))).toEqual({
       status: 200,
-      body: told,
+      body: answer,
     });
     const { status, body } = await client.post(path, { request_id: 'call-2' });
     expect([status, body['compliant']]).toEqual([200, false]);

@@ -72,8 +72,8 @@ export const ROWS = [
     paths: ['/v1/decisions', '/decisions'],
     body: (model: string) => ({ model, input: 'a ticket', questions }),
     tooMany: { model: 'standard', input: 'x', questions: [...questions, questions[0]] },
-    told: { model: 'up', answers, usage },
-    toldByNamed: {
+    standardBody: { model: 'up', answers, usage },
+    namedBody: {
       model: 'up',
       answers,
       usage: { ...usage, output_tokens_details: { reasoning_tokens: 0 } },
@@ -86,8 +86,8 @@ export const ROWS = [
     paths: ['/v1/systemone', '/systemone', '/v1/alt-decisions', '/alt-decisions'],
     body: (model: string) => ({ model, state: 'a ticket', questions: byName }),
     tooMany: { model: 'standard', state: 'x', questions: { ...byName, more: byName.ok } },
-    told: { model: 'up', answers: answersByName, usage: { input_tokens: 100, output_tokens: 7 } },
-    toldByNamed: { model: 'up', answers: answersByName, usage: { input_tokens: 100, output_tokens: 7 } },
+    standardBody: { model: 'up', answers: answersByName, usage: { input_tokens: 100, output_tokens: 7 } },
+    namedBody: { model: 'up', answers: answersByName, usage: { input_tokens: 100, output_tokens: 7 } },
     callType: 'asystemone',
     name: '/systemone',
   },

@@ -79,7 +79,7 @@ const error = (status: number, fields: object) => ({ status, body: { error: { co
 const invalid = (message: string, param: string | null = null) =>
   error(400, { message, type: 'invalid_request_error', param });
 
-describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType, name }) => {
+describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, callType, name }) => {
   const [path] = paths;
 
   it.each(paths)(
@@ -87,7 +87,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType
     async (at) => {
       answerWith(200, { id: 'dec_1', ...STANDARD_ANSWER });
       const { status, body: answer, headers } = await ask(at, body('standard'));
-      expect({ status, body: answer }).toEqual({ status: 200, body: told });
+      expect({ status, body: answer }).toEqual({ status: 200, body: standardBody });
       expect(headers).toMatchObject({
         'content-type': 'application/json',
         'x-litellm-model-group': 'standard',
@@ -104,7 +104,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType
   it('200: by a model of the named-map format, with the same prices', async () => {
     answerWith(200, NAMED_ANSWER);
     const { status, body: answer, headers } = await ask(path, body('named'));
-    expect({ status, body: answer }).toEqual({ status: 200, body: toldByNamed });
+    expect({ status, body: answer }).toEqual({ status: 200, body: namedBody });
     expect(headers['x-litellm-response-cost']).toBe(COST);
     const sent = upstream.received.at(-1);
     expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([
@@ -134,7 +134,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType
   it('200: the list of guardrails that ran, on request', async () => {
     answerWith(200, STANDARD_ANSWER);
     const { body: answer } = await ask(path, { ...body('standard'), include_guardrail_response: true });
-    expect(answer).toEqual({ ...told, guardrail_information: [] });
+    expect(answer).toEqual({ ...standardBody, guardrail_information: [] });
   });
 
   it('200: a call stores one span and one spend row', async () => {
@@ -168,7 +168,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType
   it('200: a fallback of another format answers', async () => {
     answerWith(200, NAMED_ANSWER);
     const { status, body: answer, headers } = await ask(path, { ...body('gone'), fallbacks: ['named'] });
-    expect({ status, body: answer }).toEqual({ status: 200, body: toldByNamed });
+    expect({ status, body: answer }).toEqual({ status: 200, body: namedBody });
     expect(headers['x-litellm-model-group']).toBe('named');
   });
 

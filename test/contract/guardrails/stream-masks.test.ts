@@ -46,7 +46,7 @@ async function answered(path: string, body: object, events: readonly string[]): 
 }
 
 /** The texts by a name in the JSON of a stream. */
-const said = (text: string, name: string): string =>
+const valuesOf = (text: string, name: string): string =>
   [...text.matchAll(new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`, 'g'))].map(([, one]) => one).join('');
 
 const messages = [{ role: 'user', content: 'hi' }];
@@ -66,7 +66,11 @@ describe('a mask in a stream', () => {
       event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }),
       event({ type: 'message_stop' }),
     ]);
-    expect([said(text, 'text'), text.includes('message_stop'), text.includes('john')]).toEqual([MASKED, true, false]);
+    expect([valuesOf(text, 'text'), text.includes('message_stop'), text.includes('john')]).toEqual([
+      MASKED,
+      true,
+      false,
+    ]);
   });
 
   it('200: of generateContent, over the parts of one event', async () => {
@@ -77,7 +81,7 @@ describe('a mask in a stream', () => {
     const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
     const path = '/v1beta/models/gemini-up:streamGenerateContent?alt=sse';
     const text = await answered(path, body, [part(one, two, three), ...others.map((each) => part(each)), last]);
-    expect([said(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
+    expect([valuesOf(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
   });
 
   it('200: of a chat, in the arguments of a call and without its tokens', async () => {
@@ -88,7 +92,7 @@ describe('a mask in a stream', () => {
       );
     const pieces = ['{"name":"J', String.raw`\u00fcrgen","mail":"john`, String.raw`\u0040example.com"`, '}'];
     const text = await answered(PATH, CHAT, [...pieces.map(call), 'data: [DONE]\n\n']);
-    expect([said(text, 'arguments'), text.includes('john'), text.includes('DONE')]).toEqual([
+    expect([valuesOf(text, 'arguments'), text.includes('john'), text.includes('DONE')]).toEqual([
       String.raw`{\"name\":\"Jürgen\",\"mail\":\"[EMAIL_REDACTED]\"}`,
       false,
       true,
@@ -98,7 +102,7 @@ describe('a mask in a stream', () => {
   it('200: of a chat whose events have several lines of data', async () => {
     const cut = PIECES.map((content) => chunk({ content }).replace('"delta":', '"delta":\r\ndata: '));
     const text = await answered(PATH, CHAT, [...cut, 'data: [DONE]\n\n']);
-    expect([said(text, 'content'), text.includes('john')]).toEqual([MASKED, false]);
+    expect([valuesOf(text, 'content'), text.includes('john')]).toEqual([MASKED, false]);
   });
 });
 

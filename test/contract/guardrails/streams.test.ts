@@ -44,13 +44,13 @@ const message = "Content blocked: keyword 'classified' detected";
 const ten = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight ', 'nine ', 'ten'];
 
 /** Contents of the chunks, and the error at the end. */
-function eventsOf(text: unknown): { readonly said: string; readonly error: unknown; readonly done: boolean } {
+function eventsOf(text: unknown): { readonly text: string; readonly error: unknown; readonly done: boolean } {
   const data = String(text)
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice(6)) as { choices?: { delta: { content?: string } }[]; error?: unknown });
   return {
-    said: data.map((one) => one.choices?.[0]?.delta.content ?? '').join(''),
+    text: data.map((one) => one.choices?.[0]?.delta.content ?? '').join(''),
     error: data.find((one) => one.error !== undefined)?.error,
     done: String(text).includes('[DONE]'),
   };
@@ -81,7 +81,7 @@ describe('post_call on a stream', () => {
     streamSlowly(ten);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, 'after']);
-    expect(eventsOf(answer.body)).toEqual({ said: ten.join(''), error: undefined, done: true });
+    expect(eventsOf(answer.body)).toEqual({ text: ten.join(''), error: undefined, done: true });
   });
 
   it('400: a block before the first chunk has a status', async () => {
@@ -96,10 +96,10 @@ describe('post_call on a stream', () => {
   it('200, then an error event: a later block; the blocked text is not sent', async () => {
     streamSlowly([...ten, ...ten, 'class', 'ified', ...ten]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
-    const { said, error, done } = eventsOf(answer.body);
+    const { text, error, done } = eventsOf(answer.body);
     expect(answer.status).toBe(200);
     expect(error).toMatchObject({ message, code: '400' });
-    expect([said.startsWith('one two three four five '), said.includes('classified'), done]).toEqual([
+    expect([text.startsWith('one two three four five '), text.includes('classified'), done]).toEqual([
       true,
       false,
       false,
@@ -118,7 +118,7 @@ describe('post_call on a stream', () => {
     const masked = 'one two three four mail [EMAIL_REDACTED] now end';
     expect([answer.status, eventsOf(answer.body)]).toEqual([
       200,
-      { said: `${masked}${masked}`, error: undefined, done: true },
+      { text: `${masked}${masked}`, error: undefined, done: true },
     ]);
     expect(String(answer.body)).not.toContain('john');
   });
@@ -140,7 +140,7 @@ describe('during_call', () => {
     const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
     await asked.promise;
     decide({ action: 'NONE' });
-    expect(eventsOf((await answering).body).said).toBe(ten.join(''));
+    expect(eventsOf((await answering).body).text).toBe(ten.join(''));
   });
 
   it('400: a block cancels the call to the upstream', async () => {

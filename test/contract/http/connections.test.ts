@@ -54,8 +54,8 @@ function open({ app }: Setup, from = '127.0.0.1'): Socket {
 }
 
 /** Sends a request and gives the status line of its answer. */
-async function ask(socket: Socket, said: string): Promise<string> {
-  socket.write(said);
+async function ask(socket: Socket, requestText: string): Promise<string> {
+  socket.write(requestText);
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   return bytes.toString().split('\r\n', 1)[0] ?? '';
 }

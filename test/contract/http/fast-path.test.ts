@@ -46,9 +46,9 @@ function open(server: Server): Socket {
 const echo = (request: Incoming, response: Outgoing): void => {
   void (async () => {
     const body = Buffer.from(await readBody(request, 4e6)).toString('latin1');
-    const said = Buffer.from(JSON.stringify([request.method, request.url, request.headers['x-n'] ?? null, body]));
-    response.writeHead(200, ['content-type', 'application/json', 'content-length', String(said.length)]);
-    response.end(said.toString('latin1'), 'latin1');
+    const answerBody = Buffer.from(JSON.stringify([request.method, request.url, request.headers['x-n'] ?? null, body]));
+    response.writeHead(200, ['content-type', 'application/json', 'content-length', String(answerBody.length)]);
+    response.end(answerBody.toString('latin1'), 'latin1');
   })().catch(() => response.destroy());
 };
 
@@ -234,7 +234,7 @@ describe('the fast path', () => {
   });
 
   it('emits close only when a slow client has the whole answer, and is not idle before', async () => {
-    const said = Buffer.alloc(20_000_000, 'x');
+    const answerBody = Buffer.alloc(20_000_000, 'x');
     const asked = Promise.withResolvers<Outgoing>();
     const server = await openServer((_request, response) => asked.resolve(response));
     const socket = open(server).pause();
@@ -244,8 +244,8 @@ describe('the fast path', () => {
     response.once('close', () => {
       over = true;
     });
-    response.writeHead(200, ['content-length', String(said.length)]);
-    response.end(said);
+    response.writeHead(200, ['content-length', String(answerBody.length)]);
+    response.end(answerBody);
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
@@ -253,7 +253,7 @@ describe('the fast path', () => {
     server.closeIdleConnections();
     let came = 0;
     socket.on('data', (data) => (came += data.length)).resume();
-    await expect.poll(() => came).toBeGreaterThan(said.length);
+    await expect.poll(() => came).toBeGreaterThan(answerBody.length);
     await expect.poll(() => over).toBe(true);
     socket.destroy();
   });

@@ -133,20 +133,20 @@ describe('400 damaged requests', () => {
           failures.push({ seed, answer });
       }
     });
-    const said: string[] = [];
+    const contents: string[] = [];
     while (seeds.length > 0) {
-      const content = `call ${said.length}`;
+      const content = `call ${contents.length}`;
       const answer = await app.call('POST', '/v1/chat/completions', {
         model: 'echo',
         messages: [{ role: 'user', content }],
       });
       const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
-      said.push(choices[0]?.message.content ?? '');
+      contents.push(choices[0]?.message.content ?? '');
     }
     await Promise.all(damaging);
     expect(failures).toEqual([]);
-    expect(said.length).toBeGreaterThan(10);
-    expect(said).toEqual(said.map((_, nth) => `call ${nth}`));
+    expect(contents.length).toBeGreaterThan(10);
+    expect(contents).toEqual(contents.map((_, nth) => `call ${nth}`));
   });
 
   it('leave no connection open', async () => {

@@ -40,12 +40,12 @@ describe('a body without a key that takes too long is answered 503, and its conn
       await turn();
       vi.advanceTimersByTime(SMALL_BODY_MS);
     }
-    const [head = '', said = ''] = (await came).split('\r\n\r\n');
+    const [head = '', answerBody = ''] = (await came).split('\r\n\r\n');
     expect([head.split('\r\n')[0], /\r\nConnection: close\b/.test(head)]).toEqual([
       'HTTP/1.1 503 Service Unavailable',
       true,
     ]);
     // One chunk, where the answer is chunked.
-    expect(JSON.parse(said.replace(/^[\da-f]+\r\n|\r\n0$/g, ''))).toEqual(body);
+    expect(JSON.parse(answerBody.replace(/^[\da-f]+\r\n|\r\n0$/g, ''))).toEqual(body);
   });
 });

@@ -142,7 +142,8 @@ describe('ide.chat 200', () => {
     });
     const call = (index: number, id: string, name: string) =>
       delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
-    const piece = (index: number, said: string) => delta({ tool_calls: [{ index, function: { arguments: said } }] });
+    const piece = (index: number, argumentsText: string) =>
+      delta({ tool_calls: [{ index, function: { arguments: argumentsText } }] });
     expect(chunks).toEqual([
       delta({ role: 'assistant', reasoning_content: 'Hm' }),
       call(0, 'c1', 'look'),

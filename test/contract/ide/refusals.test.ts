@@ -83,12 +83,12 @@ describe('ide.chat', () => {
       'The response has no output items: max_output_tokens.',
     ],
     [{ output: [], status: 'failed', error: { code: 'server_error', message: 'Out.' } }, 'server_error', 'Out.'],
-  ])('500: a response that is no answer: %j', async (differing, code, said) => {
+  ])('500: a response that is no answer: %j', async (differing, code, upstreamMessage) => {
     answerWith(200, { ...RESPONSE, ...differing });
     const { traceId, headers } = aTrace();
     expect(await ask({ model: 'gpt', input: INPUT }, headers)).toEqual(
       refusal(500, {
-        message: `litellm.APIError: APIError: OpenAIException - ${said}`,
+        message: `litellm.APIError: APIError: OpenAIException - ${upstreamMessage}`,
         type: 'internal_server_error',
         param: null,
         code,

@@ -81,8 +81,8 @@ describe('the timeout of a request until the first byte', () => {
       expect(await ask(CHAT, { messages: [], timeout })).toEqual(
         refusal(`/chat/completions: Invalid type for parameter 'timeout': ${wanted}`, 'timeout'),
       );
-    for (const said of ['0', 'soon', '1e9'])
-      expect(await ask(CHAT, { messages: [] }, { 'x-litellm-timeout': said })).toEqual(
+    for (const seconds of ['0', 'soon', '1e9'])
+      expect(await ask(CHAT, { messages: [] }, { 'x-litellm-timeout': seconds })).toEqual(
         refusal(`/chat/completions: Invalid value for header 'x-litellm-timeout': ${wanted}`, 'x-litellm-timeout'),
       );
   });

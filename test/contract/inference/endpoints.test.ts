@@ -275,12 +275,12 @@ describe.each(ROWS)('$name', (row) => {
       'APIError',
       `The upstream's answer cannot be used: it is no ${noAnswer}.`,
     ],
-  ])('%s is a failure', async (_what, body, status, kind, said) => {
+  ])('%s is a failure', async (_what, body, status, kind, upstreamMessage) => {
     answerWith(200, body);
     const got = await ask(request);
     expect({ status: got.status, body: got.body }).toEqual(
       refusal(status, {
-        message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
+        message: `litellm.${kind}: ${kind}: OpenAIException - ${upstreamMessage}`,
         type: upstreamErrorType(status),
         param: null,
       }),

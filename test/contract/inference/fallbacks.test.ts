@@ -7,7 +7,7 @@ import {
   MESSAGES,
   refused,
   refusedUpstream,
-  said,
+  contentOf,
   type Scripted,
   startScripted,
 } from './scripted.ts';
@@ -46,7 +46,7 @@ describe('fallbacks', () => {
     setup.plan({ 'one-up': [400] });
     const other = [{ role: 'user', content: 'say it in short' }];
     const answer = await setup.ask({ model: 'one', max_tokens: 9, fallbacks: [{ model: 'claude', messages: other }] });
-    expect(said(answer)).toBe('I am claude-up');
+    expect(contentOf(answer)).toBe('I am claude-up');
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({
       model: 'claude-up',
       max_tokens: 9,
@@ -82,7 +82,7 @@ describe('fallbacks', () => {
     for (const again of [0, 0]) {
       setup.plan({ 'one-up': [500], 'pair-a': [500] });
       const answer = await setup.ask({ model: 'one', num_retries: again, fallbacks: ['pair-b-id'] });
-      expect([answer.tries['model-id'], answer.tries['model-group'], said(answer)]).toEqual([
+      expect([answer.tries['model-id'], answer.tries['model-group'], contentOf(answer)]).toEqual([
         'pair-b-id',
         'pair',
         'I am pair-b',
@@ -225,10 +225,10 @@ describe('context_window_fallback_dict', () => {
   it('goes to the larger model only where a conversation is too long', async () => {
     const longer = { one: 'spare' };
     setup.plan({ 'one-up': [TOO_LONG] });
-    expect(said(await setup.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
+    expect(contentOf(await setup.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
     setup.plan({ 'claude-up': [{ message: 'prompt is too long: 9 tokens > 8 maximum' }] });
     const claude = { model: 'claude', max_tokens: 5, context_window_fallback_dict: { claude: 'spare' } };
-    expect(said(await setup.ask(claude))).toBe('I am spare-up');
+    expect(contentOf(await setup.ask(claude))).toBe('I am spare-up');
     setup.plan({ 'one-up': [400] });
     expect((await setup.ask({ model: 'one', context_window_fallback_dict: longer })).status).toBe(400);
   });

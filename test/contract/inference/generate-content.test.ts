@@ -66,7 +66,7 @@ async function ask(tail: string, body: unknown, key: string | null = app.adminKe
   return { status: response.status, text, headers: Object.fromEntries(response.headers) };
 }
 
-const told = ({ status, text }: { readonly status: number; readonly text: string }) => ({
+const statusAndBody = ({ status, text }: { readonly status: number; readonly text: string }) => ({
   status,
   body: JSON.parse(text) as unknown,
 });
@@ -82,7 +82,7 @@ describe('content.generate 200', () => {
     answerWith(200, ANSWER);
     const sent = JSON.stringify({ contents: CONTENTS, safetySettings: [], tags: ['a'] });
     const answer = await ask(FLASH, sent);
-    expect(told(answer)).toEqual({ status: 200, body: { ...ANSWER, modelVersion: 'team/flash' } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { ...ANSWER, modelVersion: 'team/flash' } });
     expect(answer.headers).toMatchObject({ 'x-litellm-model-group': 'team/flash', 'x-litellm-response-cost': '1.75' });
     const received = upstream.received.at(-1);
     expect(received?.path).toBe('/v1beta/models/flash-up:generateContent');
@@ -120,7 +120,7 @@ describe('content.generate 200', () => {
       generation_config: { max_output_tokens: 3 },
       safetySettings: [{ category: 'X', threshold: 'Y' }],
     });
-    expect(told(answer)).toEqual({
+    expect(statusAndBody(answer)).toEqual({
       status: 200,
       body: {
         candidates: [{ content: { parts: [{ text: 'Hi' }], role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }],
@@ -171,7 +171,7 @@ describe('content.generate refuses', () => {
       "/generateContent: Invalid type for parameter 'contents': it must be an array of messages.",
     ],
   ])('content.generate 400: a body of %s', async (body, message) => {
-    expect(told(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
+    expect(statusAndBody(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
   });
 
   it.each([
@@ -187,7 +187,7 @@ describe('content.generate refuses', () => {
       "/generateContent: Invalid type for parameter 'contents': it must be an array of objects.",
     ],
   ])('content.generate 400: a large body %s', async (_, body, message) => {
-    expect(told(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
+    expect(statusAndBody(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
   });
 
   it.each([
@@ -198,19 +198,19 @@ describe('content.generate refuses', () => {
     ],
   ])('content.generate 400: what cannot be translated, %#', async (body, message) => {
     const calls = upstream.received.length;
-    expect(told(await ask('chat:generateContent', body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
+    expect(statusAndBody(await ask('chat:generateContent', body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
     expect(upstream.received.length).toBe(calls);
   });
 
   it('content.generate 401: no key, and an unknown key', async () => {
-    expect(told(await ask(FLASH, { contents: CONTENTS }, null))).toEqual(
+    expect(statusAndBody(await ask(FLASH, { contents: CONTENTS }, null))).toEqual(
       refusal(
         401,
         'UNAUTHENTICATED',
         'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
       ),
     );
-    expect(told(await ask(`${FLASH}?key=sk-unknown-virtual-key`, { contents: CONTENTS }, null))).toEqual(
+    expect(statusAndBody(await ask(`${FLASH}?key=sk-unknown-virtual-key`, { contents: CONTENTS }, null))).toEqual(
       refusal(401, 'UNAUTHENTICATED', expect.stringContaining('Received API Key = sk-...-key, Key Hash')),
     );
   });
@@ -219,23 +219,25 @@ describe('content.generate refuses', () => {
     const message =
       "The requested model 'team/flash' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     const key = await newKey({ models: ['chat'] });
-    expect(told(await ask(FLASH, { contents: CONTENTS }, key))).toEqual(refusal(403, 'PERMISSION_DENIED', message));
+    expect(statusAndBody(await ask(FLASH, { contents: CONTENTS }, key))).toEqual(
+      refusal(403, 'PERMISSION_DENIED', message),
+    );
   });
 
   it('content.generate 404: an unconfigured model, an unknown method', async () => {
     const message =
       '/generateContent: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
-    expect(told(await ask('nothing:generateContent', { contents: CONTENTS }))).toEqual(
+    expect(statusAndBody(await ask('nothing:generateContent', { contents: CONTENTS }))).toEqual(
       refusal(404, 'NOT_FOUND', message),
     );
-    expect(told(await ask('team/flash:sing', {}))).toEqual(
+    expect(statusAndBody(await ask('team/flash:sing', {}))).toEqual(
       refusal(404, 'NOT_FOUND', 'There is no method "sing" of a model.'),
     );
   });
 
   it('content.generate 422: a used-up budget', async () => {
     const key = await newKey({ max_budget: 0 });
-    expect(told(await ask(FLASH, { contents: CONTENTS }, key))).toEqual(
+    expect(statusAndBody(await ask(FLASH, { contents: CONTENTS }, key))).toEqual(
       refusal(422, 'FAILED_PRECONDITION', expect.stringMatching(/^Budget has been exceeded! Key=/)),
     );
   });
@@ -249,7 +251,7 @@ describe('content.generate refuses', () => {
     for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
       const answer = await ask(`team/flash:${method}`, { contents: CONTENTS });
       const message = `litellm.${name}: ${name}: GeminiException - no <secret>`;
-      expect(told(answer)).toEqual(refusal(code, status, message));
+      expect(statusAndBody(answer)).toEqual(refusal(code, status, message));
     }
   });
 });

@@ -69,8 +69,8 @@ function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stre
   const events = eventsOf(text);
   const last = events.at(-1) ?? {};
   if ('error' in last || last['type'] === 'error' || last['type'] === 'response.failed') return 'failure';
-  const said = [...text.matchAll(/"(?:content|text|delta)":"(hel|lo)"/g)].map(([, piece]) => piece).join('');
-  return said.startsWith('hello') ? 'answer' : `no answer: ${text.slice(0, 300)}`;
+  const content = [...text.matchAll(/"(?:content|text|delta)":"(hel|lo)"/g)].map(([, piece]) => piece).join('');
+  return content.startsWith('hello') ? 'answer' : `no answer: ${text.slice(0, 300)}`;
 }
 
 const CASES = Object.entries(SHAPES).flatMap(([shape, { whole, stream }]) => [
@@ -92,8 +92,8 @@ describe.each(Object.entries(DIALECTS))('an upstream asked through %s that answe
   it.each(Object.keys(ODD_ANSWERS))('%s: an answer or a failure, and the next call is answered', async (model) => {
     const got = await ask(path, { ...body, model });
     const value = JSON.parse(got.text) as { error?: { message: string }; model?: string };
-    const said = value.error?.message ?? null;
-    expect([got.status === 200, typeof said]).toEqual([said === null, said === null ? 'object' : 'string']);
+    const message = value.error?.message ?? null;
+    expect([got.status === 200, typeof message]).toEqual([message === null, message === null ? 'object' : 'string']);
     expect(got.text).not.toContain('sk-upstream-secret');
     const next = await ask(path, { ...body, model: 'honest' });
     expect([next.status, next.text.includes('"honest"')]).toEqual([200, true]);

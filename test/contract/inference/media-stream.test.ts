@@ -108,8 +108,8 @@ describe('images.generate', () => {
       'internal_server_error',
       "The upstream's answer cannot be used: an event of its stream is not a JSON object.",
     ],
-  ])('a stream that begins with %s is a refusal', async (said, status, kind, type, message) => {
-    streamOf(said);
+  ])('a stream that begins with %s is a refusal', async (answer, status, kind, type, message) => {
+    streamOf(answer);
     expect(await answerOf(await draw())).toEqual(
       refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, { type }),
     );

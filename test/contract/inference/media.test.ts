@@ -151,8 +151,8 @@ describe.each(MEDIA_ROWS)(
       ['{"error":{"message":"overloaded","code":503}}', 503, 'ServiceUnavailableError', 'overloaded'],
       ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
       ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
-    ])('a 200 of %s is a failure', async (said, status, kind, message) => {
-      answerWith(200, said);
+    ])('a 200 of %s is a failure', async (upstreamBody, status, kind, message) => {
+      answerWith(200, upstreamBody);
       expect(await answerOf(await ask())).toEqual(
         refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, {
           type: 'internal_server_error',
@@ -208,14 +208,18 @@ describe('transcriptions.create', () => {
     ['vtt', 'text/vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nhello\n', 'text/vtt'],
     ['srt', 'text/html', '1\n', 'text/plain; charset=utf-8'],
     ['text', 'application/json', '{"text":"hello there"}', 'application/json'],
-  ])('200: %s unchanged, with its content type (%s)', async (format, type, said, shown) => {
+  ])('200: %s unchanged, with its content type (%s)', async (format, type, upstreamBody, shown) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': type });
-      response.end(said);
+      response.end(upstreamBody);
     });
     const form = aForm({ model: 'medium', response_format: format }, 'file');
     const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
-    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, shown, said]);
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      shown,
+      upstreamBody,
+    ]);
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
   });
 

@@ -232,13 +232,13 @@ it(
       }
       const answer = await response.text();
       const strangers = (answer.match(MARK) ?? []).filter((one) => one !== mark);
-      const said = saidIn(answer, kind, stream);
+      const answerText = saidIn(answer, kind, stream);
       const expected = kind.path(false) === '/v1/embeddings' ? String(nth) : mark;
       const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
       outcomes[hasFailed ? 'failed' : 'whole'] += 1;
       if (!hasFailed) sentCalls.push({ mark, traceId });
       // What failed has said nothing, or the beginning of its own answer.
-      if (strangers.length > 0 || !(hasFailed ? expected.startsWith(said) : said === expected))
+      if (strangers.length > 0 || !(hasFailed ? expected.startsWith(answerText) : answerText === expected))
         wrong.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
     }
 

@@ -62,14 +62,14 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     path: () => '/v1/messages',
     body: { model: 'one', messages: MESSAGES, max_tokens: 9 },
     textOf: message,
-    refusal: (said) => ({ type: 'error', error: { type: 'invalid_request_error', message: said } }),
+    refusal: (messageText) => ({ type: 'error', error: { type: 'invalid_request_error', message: messageText } }),
   },
   responses: { path: () => '/v1/responses', body: { model: 'one', input: 'x' }, textOf: response },
   generateContent: {
     path: (stream) => `/v1beta/models/one:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: { contents },
     textOf: content,
-    refusal: (said) => ({ error: { code: 400, message: said, status: 'INVALID_ARGUMENT' } }),
+    refusal: (messageText) => ({ error: { code: 400, message: messageText, status: 'INVALID_ARGUMENT' } }),
   },
   'chat of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', messages: MESSAGES }, textOf: chat },
   'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chat },
@@ -124,11 +124,11 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
     for (const value of NO_TEXTS) {
       const answer = await ask(value, stream);
       const { error } = (await answer.clone().json()) as { error: { message: string } };
-      const said = expect.stringMatching(
+      const messageMatcher = expect.stringMatching(
         /^\/[a-zA-Z/]+: Invalid type for parameter 'mock_response': it must be a string\.$/,
       ) as string;
-      const whole = refusal?.(said) ?? {
-        error: { message: said, type: 'invalid_request_error', param: 'mock_response', code: '400' },
+      const whole = refusal?.(messageMatcher) ?? {
+        error: { message: messageMatcher, type: 'invalid_request_error', param: 'mock_response', code: '400' },
       };
       expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(whole)]);
       expect(error.message).toContain('mock_response');

@@ -77,7 +77,7 @@ describe('litellm_key_header_name', () => {
 });
 
 describe('budget_exceeded_status_code', () => {
-  const told = async (setup: TestApp, path: string, key: string) => {
+  const statusOf = async (setup: TestApp, path: string, key: string) => {
     const body = { model: 'm', messages: [], max_tokens: 5 };
     const response = await setup.call('POST', path, body, { authorization: `Bearer ${key}` });
     return { status: response.status, body: (await response.json()) as unknown };
@@ -100,11 +100,11 @@ describe('budget_exceeded_status_code', () => {
       const made = await setup.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
       const { key } = (await made.json()) as { key: string };
       const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
-      expect(await told(setup, '/v1/chat/completions', key)).toEqual({
+      expect(await statusOf(setup, '/v1/chat/completions', key)).toEqual({
         status: code,
         body: { error: { message, type: 'budget_exceeded', param: null, code: String(code) } },
       });
-      expect(await told(setup, '/v1/messages', key)).toEqual({
+      expect(await statusOf(setup, '/v1/messages', key)).toEqual({
         status: code,
         body: { type: 'error', error: { type: anthropicType, message } },
       });

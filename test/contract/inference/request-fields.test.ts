@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
 import { aTrace, left } from './left.ts';
-import { completionOf, MESSAGES, refused, said, type Scripted, startScripted } from './scripted.ts';
+import { completionOf, MESSAGES, refused, contentOf, type Scripted, startScripted } from './scripted.ts';
 
 let setup: Scripted;
 
@@ -282,7 +282,7 @@ describe('unsupported fields', () => {
 
   it('is accepted with an empty value', async () => {
     const nothing = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
-    expect(said(await setup.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
+    expect(contentOf(await setup.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
   });
 
   it('no gateway field reaches an upstream, on any endpoint', async () => {

@@ -6,7 +6,7 @@ import {
   MESSAGES,
   refused,
   refusedUpstream,
-  said,
+  contentOf,
   type Scripted,
   startScripted,
 } from './scripted.ts';
@@ -51,7 +51,7 @@ describe('num_retries', () => {
       const before = await setup.ask({ model: 'pair', num_retries: 1 });
       const after = await setup.ask({ model: 'pair', num_retries: 1 });
       // Deployments take turns: one of the two calls begins at the one that fails.
-      expect([said(before), said(after)]).toEqual(['I am pair-b', 'I am pair-b']);
+      expect([contentOf(before), contentOf(after)]).toEqual(['I am pair-b', 'I am pair-b']);
       expect([before, after].map(({ tries }) => tries['attempted-retries']).toSorted(inOrder)).toEqual(['0', '1']);
       expect(setup.asked(from).filter((model) => model === 'pair-a')).toHaveLength(1);
     }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { completionOf, refusedUpstream, said, type Scripted, startScripted } from './scripted.ts';
+import { completionOf, refusedUpstream, contentOf, type Scripted, startScripted } from './scripted.ts';
 
 let setup: Scripted | null = null;
 
@@ -94,7 +94,7 @@ describe('cooldowns', () => {
     const first = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 500]));
     const from = asked().length;
-    for (let call = 0; call < 4; call += 1) expect(said(await ask({ model: 'pair' }))).toBe('I am pair-b');
+    for (let call = 0; call < 4; call += 1) expect(contentOf(await ask({ model: 'pair' }))).toBe('I am pair-b');
     expect(asked(from)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
   });
 
@@ -130,16 +130,16 @@ describe('configured fallbacks', () => {
       response.writeHead(model === 'one-up' ? 401 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(model === 'one-up' ? { error: { message: 'no' } } : completionOf(model)));
     });
-    expect(said(await ask({ model: 'one' }))).toBe('I am spare-up');
+    expect(contentOf(await ask({ model: 'one' }))).toBe('I am spare-up');
     plan({});
-    expect(said(await ask({ model: 'one' }))).toBe('I am spare-up');
+    expect(contentOf(await ask({ model: 'one' }))).toBe('I am spare-up');
   });
 
   it('are off for a request with disable_fallbacks, and replaced by those that it names', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['spare'] }] });
     plan({ 'one-up': [500] });
     expect((await ask({ model: 'one', disable_fallbacks: true })).status).toBe(500);
-    expect(said(await ask({ model: 'one', fallbacks: ['free'] }))).toBe('I am free-up');
+    expect(contentOf(await ask({ model: 'one', fallbacks: ['free'] }))).toBe('I am free-up');
   });
 
   it('serve keys that may not call them, unless that is checked', async () => {

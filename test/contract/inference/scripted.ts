@@ -143,5 +143,5 @@ export const refusedUpstream = (status: number, error: object): Answer => ({
 });
 
 /** Text of a chat completion. */
-export const said = (answer: Answer): unknown =>
+export const contentOf = (answer: Answer): unknown =>
   (answer.body as ReturnType<typeof completionOf>).choices[0]?.message.content;

@@ -184,11 +184,11 @@ describe('speech.create', () => {
   it('422: a budget that is exhausted by speech', async () => {
     const key = await newKey({ key_alias: 'loud', max_budget: 2.5 });
     answerWith(200, SOUND);
-    const said = await ask(ASKED, key);
-    await said.arrayBuffer();
+    const answer = await ask(ASKED, key);
+    await answer.arrayBuffer();
     const name = `sk-...${key.authorization.slice(-4)}`;
     const message = `Budget has been exceeded! Key=loud (${name}) Current cost: 2.5, Max budget: 2.5`;
-    expect([said.status, await refusalOf(await ask(ASKED, key))]).toEqual([
+    expect([answer.status, await refusalOf(await ask(ASKED, key))]).toEqual([
       200,
       [422, { message, type: 'budget_exceeded', param: null, code: '422' }],
     ]);
@@ -218,12 +218,12 @@ describe('speech.create', () => {
       'overloaded',
     ],
     ['a 200 that is no sound', '{}', 500, 'APIError', "The upstream's answer cannot be used: it is no speech."],
-  ])('%s is a failure', async (_what, body, status, kind, said) => {
+  ])('%s is a failure', async (_what, body, status, kind, upstreamMessage) => {
     answerWith(200, body, 'application/json; charset=utf-8');
     expect(await refusalOf(await ask())).toEqual([
       status,
       {
-        message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
+        message: `litellm.${kind}: ${kind}: OpenAIException - ${upstreamMessage}`,
         type: upstreamErrorType(status),
         param: null,
         code: String(status),

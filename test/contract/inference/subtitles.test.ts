@@ -38,10 +38,10 @@ it.each([
   ['srt', TONE, SRT, '0.3857815', 'by the recording'],
   ['json', TONE, '{"text":"hello"}', '0.3857815', 'by the recording'],
   ['verbose_json', TONE, '{"text":"hello","duration":2}', '1', 'by what its answer says'],
-])('transcriptions.create 200: $0 is billed $4 ($3)', async (format, recording, said, cost, _why) => {
+])('transcriptions.create 200: $0 is billed $4 ($3)', async (format, recording, answer, cost, _why) => {
   upstream.answer((response) => {
-    response.writeHead(200, { 'content-type': said.startsWith('{') ? 'application/json' : 'text/plain' });
-    response.end(said);
+    response.writeHead(200, { 'content-type': answer.startsWith('{') ? 'application/json' : 'text/plain' });
+    response.end(answer);
   });
   const form = new FormData();
   form.append('model', 'writer');
@@ -53,7 +53,7 @@ it.each([
     headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
     body: form,
   });
-  expect([response.status, await response.text()]).toEqual([200, said]);
+  expect([response.status, await response.text()]).toEqual([200, answer]);
   expect(response.headers.get('x-litellm-response-cost')).toBe(cost);
   expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'atranscription', costUsd: cost } }]);
 });

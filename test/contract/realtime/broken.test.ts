@@ -40,13 +40,13 @@ async function endOf(traceId: string, setup = app): Promise<unknown> {
   return [only?.spendRow.status, only?.spendRow.errorCode];
 }
 
-const broken = (said: string) => ({
+const broken = (reason: string) => ({
   type: 'error',
   event_id: expect.stringMatching(/^event_/),
   error: {
     type: 'internal_server_error',
     code: '500',
-    message: `litellm.APIConnectionError: APIConnectionError: OpenAIException - ${said}`,
+    message: `litellm.APIConnectionError: APIConnectionError: OpenAIException - ${reason}`,
     param: null,
     event_id: null,
   },
@@ -73,12 +73,12 @@ describe('an upstream', () => {
     ],
   ] satisfies [string, (wire: UpstreamSession['wire']) => void, string][])(
     'that %s is reported, then the session ends',
-    async (_how, misbehave, said) => {
+    async (_how, misbehave, reason) => {
       const { client, session, traceId } = await join();
       session.say({ type: 'response.created' });
       misbehave(session.wire);
       expect(JSON.parse(await client.heard())).toEqual({ type: 'response.created' });
-      expect(JSON.parse(await client.heard())).toEqual(broken(said));
+      expect(JSON.parse(await client.heard())).toEqual(broken(reason));
       expect((await client.closed).code).toBe(1011);
       await session.closed;
       expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);

@@ -65,17 +65,23 @@ async function newKey(draft: object): Promise<string> {
   return ((await made.json()) as { key: string }).key;
 }
 
-const usage = (text: number, sound: number, cached: { text: number; sound: number }, said: number, spoken: number) => ({
-  total_tokens: text + sound + said + spoken,
+const usage = (
+  text: number,
+  sound: number,
+  cached: { text: number; sound: number },
+  output: number,
+  audio: number,
+) => ({
+  total_tokens: text + sound + output + audio,
   input_tokens: text + sound,
-  output_tokens: said + spoken,
+  output_tokens: output + audio,
   input_token_details: {
     text_tokens: text,
     audio_tokens: sound,
     cached_tokens: cached.text + cached.sound,
     cached_tokens_details: { text_tokens: cached.text, audio_tokens: cached.sound },
   },
-  output_token_details: { text_tokens: said, audio_tokens: spoken },
+  output_token_details: { text_tokens: output, audio_tokens: audio },
 });
 
 const done = (counted: object): object => ({

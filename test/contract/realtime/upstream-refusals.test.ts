@@ -80,7 +80,7 @@ it.each([
   ['breaks off', 'APIConnectionError', 'The upstream closed the connection before a WebSocket was open (ECONNRESET).'],
   ['does not speak HTTP', 'APIError', 'The upstream sent what is no WebSocket handshake (HPE_INVALID_CONSTANT).'],
   ['miscounts the handshake', 'APIError', 'The upstream sent what is no WebSocket handshake.'],
-])('realtime.connect 500: one that %s', async (how, kind, said) => {
+])('realtime.connect 500: one that %s', async (how, kind, message) => {
   const accepted = 'HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: no\r\n\r\n';
   upstream.answer((wire) => {
     if (how === 'breaks off') wire.destroy();
@@ -91,7 +91,7 @@ it.each([
     500,
     {
       error: {
-        message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
+        message: `litellm.${kind}: ${kind}: OpenAIException - ${message}`,
         type: 'internal_server_error',
         param: null,
         code: '500',

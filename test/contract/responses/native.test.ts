@@ -102,7 +102,8 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     const response = await app.call('POST', '/responses', { model: 'thinker', input: 'x', stream: true }, headers);
     const text = await response.text();
     const id = /"id":"(resp_[\w-]{80,})"/.exec(text)?.[1] ?? '';
-    const shown = (said: string): string => said.replace('resp_up', id).replace('"model":"up-1"', '"model":"thinker"');
+    const shown = (eventText: string): string =>
+      eventText.replace('resp_up', id).replace('"model":"up-1"', '"model":"thinker"');
     expect(text).toBe(`${shown(created)}${odd}: a comment\n\n${shown(completed)}`);
     expect(await left(app, traceId)).toMatchObject([
       {

@@ -21,7 +21,7 @@ export interface ResponseClient {
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
   /** Sends a request that the upstream answers with this text. Returns the response. */
-  said(content: string, body: object, headers?: Headers): Promise<StoredBody>;
+  storedAnswer(content: string, body: object, headers?: Headers): Promise<StoredBody>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
   /** Messages of the last request to the chat upstream. */
   sentMessages(): unknown;
@@ -66,7 +66,7 @@ export async function startResponses(): Promise<ResponseClient> {
     newKey,
     answerWith,
     ask,
-    async said(content, asked, headers) {
+    async storedAnswer(content, asked, headers) {
       answerWith({ role: 'assistant', content });
       const { status, body } = await ask({ model: 'chats', ...asked }, headers);
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);

@@ -34,7 +34,7 @@ const notFound = (id: string, differing: object = {}): object => ({
   ...differing,
 });
 
-const said = (text: string) => ({
+const textEvent = (text: string) => ({
   type: 'message',
   role: 'assistant',
   content: [{ type: 'output_text', text }],
@@ -43,7 +43,7 @@ const said = (text: string) => ({
 function turn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
   const output = [
     { id: 'rs_up', type: 'reasoning', summary: [] },
-    { id: 'msg_up', status: 'completed', ...said(text) },
+    { id: 'msg_up', status: 'completed', ...textEvent(text) },
   ];
   setup.streamWith(streamOf(aResponse({ id: `resp_${text}`, output })));
   return client.ask({ model: 'thinker', store: false, ...body });
@@ -63,15 +63,19 @@ describe('a response that is not stored', () => {
       store: false,
       stream: true,
       instructions: 'Be brief.',
-      input: [{ type: 'message', role: 'user', content: 'Say one.' }, said('One.'), { role: 'user', content: 'Two?' }],
+      input: [
+        { type: 'message', role: 'user', content: 'Say one.' },
+        textEvent('One.'),
+        { role: 'user', content: 'Two?' },
+      ],
     });
     expect(frames.map(({ response }) => (response as Frame)['previous_response_id'])).toEqual([one, one]);
     await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(frames) });
     expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Say one.' },
-      said('One.'),
+      textEvent('One.'),
       { role: 'user', content: 'Two?' },
-      said('Two.'),
+      textEvent('Two.'),
       { type: 'message', role: 'user', content: 'Three?' },
     ]);
     client.socket.close();
@@ -185,7 +189,7 @@ it('a stored response is continued where it is stored', async () => {
   await turn(client, 'Four.', { input: '4', previous_response_id: three });
   expect(setup.sent()).toMatchObject({
     previous_response_id: 'resp_up',
-    input: [{ role: 'user', content: '3' }, said('Three.'), { role: 'user', content: '4' }],
+    input: [{ role: 'user', content: '3' }, textEvent('Three.'), { role: 'user', content: '4' }],
   });
   client.socket.close();
 });

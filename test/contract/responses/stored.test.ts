@@ -12,7 +12,11 @@ describe('a translated response is stored for its owner', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
     'responses.get 200: the same response (%s)',
     async (base) => {
-      const response = await client.said('Hi', { input: 'Hello', metadata: { a: 'b' }, instructions: 'Be brief.' });
+      const response = await client.storedAnswer('Hi', {
+        input: 'Hello',
+        metadata: { a: 'b' },
+        instructions: 'Be brief.',
+      });
       expect(response).toMatchObject({
         id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
         store: true,
@@ -55,7 +59,7 @@ describe('a translated response is stored for its owner', () => {
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c1', output: 'Rain.' },
     ];
-    const { id } = await client.said('It rains.', { input });
+    const { id } = await client.storedAnswer('It rains.', { input });
     const of = (kind: string, index: number): string => `${kind}_${hexOf(id)}_i${index}`;
     const items: readonly Json[] = [
       {
@@ -96,7 +100,7 @@ describe('a translated response is stored for its owner', () => {
   });
 
   it('responses.delete 200: it is 404 afterwards', async () => {
-    const { id } = await client.said('Hi', { input: 'Hello' });
+    const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
     expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual({
       status: 200,
       body: { id, object: 'response', deleted: true },
@@ -110,14 +114,14 @@ describe('a translated response is stored for its owner', () => {
   });
 
   it('responses.cancel 400: it has ended already', async () => {
-    const { id } = await client.said('Hi', { input: 'Hello' });
+    const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
     expect(await client.call('POST', `/v1/responses/${id}/cancel`)).toEqual(
       refusal(400, { message: 'Cannot cancel a synchronous response.', type: 'invalid_request_error' }),
     );
   });
 
   it('responses.inputItems 400: an invalid page size or order', async () => {
-    const { id } = await client.said('Hi', { input: 'Hello' });
+    const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
     const list = (query: string) => client.call('GET', `/v1/responses/${id}/input_items${query}`);
     const limit = invalid(
       'limit',
@@ -140,8 +144,8 @@ describe('a translated response is stored for its owner', () => {
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-2' }),
     ]);
-    const own = await client.said('Hi', { input: 'Hello' });
-    const shared = await client.said('Hi', { input: 'Hello' }, team);
+    const own = await client.storedAnswer('Hi', { input: 'Hello' });
+    const shared = await client.storedAnswer('Hi', { input: 'Hello' }, team);
     const never = `resp_${'0'.repeat(32)}`;
     const missing = (id: string) =>
       refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
@@ -163,7 +167,7 @@ describe('a translated response is stored for its owner', () => {
   });
 
   it('responses.create 200: with store false it is not stored, and has store false', async () => {
-    const response = await client.said('Hi', { input: 'Hello', store: false });
+    const response = await client.storedAnswer('Hi', { input: 'Hello', store: false });
     expect(response['store']).toBe(false);
     expect((await client.call('GET', `/v1/responses/${response.id}`)).status).toBe(404);
   });

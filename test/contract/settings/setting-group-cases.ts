@@ -8,11 +8,11 @@ interface Group {
   readonly sent: Json;
   /** Expected response to the write. `told` is the expected response to a later read. */
   readonly written: Json;
-  readonly told: Json;
+  readonly stored: Json;
 }
 
 const dashboard = (path: string) => ({ read: `/get/${path}`, write: ['PATCH', `/update/${path}`] as const });
-const said = (subject: string, more: Json = {}): Json => ({
+const messageOf = (subject: string, more: Json = {}): Json => ({
   message: `${subject} updated successfully`,
   status: 'success',
   ...more,
@@ -67,8 +67,8 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'InternalUser',
     ...dashboard('internal_user_settings'),
     sent: { max_budget: 5, user_role: 'internal_user', unknown: 1 },
-    written: said('Internal user settings', { settings: { max_budget: 5, user_role: 'internal_user' } }),
-    told: {
+    written: messageOf('Internal user settings', { settings: { max_budget: 5, user_role: 'internal_user' } }),
+    stored: {
       values: { user_role: 'internal_user', max_budget: 5, budget_duration: null, models: null, teams: null },
     },
   },
@@ -76,8 +76,10 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'DefaultTeam',
     ...dashboard('default_team_settings'),
     sent: { max_budget: 7, team_member_permissions: ['/key/info'] },
-    written: said('Default team settings', { settings: { max_budget: 7, team_member_permissions: ['/key/info'] } }),
-    told: {
+    written: messageOf('Default team settings', {
+      settings: { max_budget: 7, team_member_permissions: ['/key/info'] },
+    }),
+    stored: {
       values: {
         models: [],
         max_budget: 7,
@@ -94,8 +96,8 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'Sso',
     ...dashboard('sso_settings'),
     sent: { google_client_id: 'abc', google_client_secret: 'very-secret-text' },
-    written: said('SSO settings', { settings: { google_client_id: 'abc', google_client_secret: 'REDACTED' } }),
-    told: {
+    written: messageOf('SSO settings', { settings: { google_client_id: 'abc', google_client_secret: 'REDACTED' } }),
+    stored: {
       values: { ...NO_SSO, google_client_id: 'abc', google_client_secret: 'REDACTED' },
       provenance: {
         ...Object.fromEntries(Object.keys(NO_SSO).map((name) => [name, 'unset'])),
@@ -109,8 +111,8 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'Ui',
     ...dashboard('ui_settings'),
     sent: { disable_custom_api_keys: true },
-    written: said('UI settings', { settings: { disable_custom_api_keys: true } }),
-    told: { values: { ...NO_UI, disable_custom_api_keys: true } },
+    written: messageOf('UI settings', { settings: { disable_custom_api_keys: true } }),
+    stored: { values: { ...NO_UI, disable_custom_api_keys: true } },
   },
   {
     row: 'UiTheme',
@@ -121,14 +123,14 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
       status: 'success',
       theme_config: { logo_url: 'http://x/y.png' },
     },
-    told: { values: { logo_url: 'http://x/y.png', logo_url_dark: null, favicon_url: null } },
+    stored: { values: { logo_url: 'http://x/y.png', logo_url_dark: null, favicon_url: null } },
   },
   {
     row: 'McpSemanticFilter',
     ...dashboard('mcp_semantic_filter_settings'),
     sent: { top_k: 3 },
-    written: said('MCP semantic filter settings', { settings: { top_k: 3 } }),
-    told: {
+    written: messageOf('MCP semantic filter settings', { settings: { top_k: 3 } }),
+    stored: {
       values: { enabled: false, embedding_model: 'text-embedding-3-small', top_k: 3, similarity_threshold: 0.3 },
     },
   },
@@ -136,15 +138,15 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'McpToolSearch',
     ...dashboard('mcp_tool_search_settings'),
     sent: { enabled: true },
-    written: said('MCP tool search settings', { settings: { enabled: true } }),
-    told: { values: { enabled: true, top_k: 5 } },
+    written: messageOf('MCP tool search settings', { settings: { enabled: true } }),
+    stored: { values: { enabled: true, top_k: 5 } },
   },
   {
     row: 'Websearch',
     ...dashboard('websearch_interception_settings'),
     sent: { enabled_providers: ['bedrock'] },
-    written: said('Web search interception settings', { settings: { enabled_providers: ['bedrock'] } }),
-    told: {
+    written: messageOf('Web search interception settings', { settings: { enabled_providers: ['bedrock'] } }),
+    stored: {
       values: { enabled: false, enabled_providers: ['bedrock'], search_tool_name: null, max_agentic_loops: null },
       active_on_this_pod: false,
     },
@@ -154,24 +156,24 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     read: '/config/cost_discount_config',
     write: ['PATCH', '/config/cost_discount_config'],
     sent: { openai: 0.05 },
-    written: said('Cost discount configuration', { values: { openai: 0.05 } }),
-    told: { values: { openai: 0.05 } },
+    written: messageOf('Cost discount configuration', { values: { openai: 0.05 } }),
+    stored: { values: { openai: 0.05 } },
   },
   {
     row: 'CostMargin',
     read: '/config/cost_margin_config',
     write: ['PATCH', '/config/cost_margin_config'],
     sent: { openai: { percentage: 0.1, fixed_amount: 0.001 } },
-    written: said('Cost margin configuration', { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } }),
-    told: { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } },
+    written: messageOf('Cost margin configuration', { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } }),
+    stored: { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } },
   },
   {
     row: 'BlockUnpriced',
     read: '/config/block_requests_for_models_without_pricing',
     write: ['PATCH', '/config/block_requests_for_models_without_pricing'],
     sent: { enabled: false },
-    written: said('Blocking of models without pricing', { enabled: false }),
-    told: { enabled: false },
+    written: messageOf('Blocking of models without pricing', { enabled: false }),
+    stored: { enabled: false },
   },
   {
     row: 'EmailEvents',
@@ -185,7 +187,7 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
         ...EVENTS.map((event) => ({ event, enabled: true })),
       ],
     },
-    told: {
+    stored: {
       settings: [
         { event: 'Virtual Key Created', enabled: false },
         ...EVENTS.map((event) => ({ event, enabled: true })),
@@ -197,16 +199,16 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     read: '/cloudzero/settings',
     write: ['PUT', '/cloudzero/settings'],
     sent: { api_key: 'very-secret-text', timezone: 'UTC' },
-    written: said('CloudZero settings'),
-    told: { api_key_masked: 'REDACTED', connection_id: null, timezone: 'UTC', status: 'configured' },
+    written: messageOf('CloudZero settings'),
+    stored: { api_key_masked: 'REDACTED', connection_id: null, timezone: 'UTC', status: 'configured' },
   },
   {
     row: 'Vantage',
     read: '/vantage/settings',
     write: ['PUT', '/vantage/settings'],
     sent: { base_url: 'https://api.vantage.example' },
-    written: said('Vantage settings'),
-    told: {
+    written: messageOf('Vantage settings'),
+    stored: {
       api_key_masked: null,
       integration_token_masked: null,
       base_url: 'https://api.vantage.example',
@@ -218,8 +220,8 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     read: '/config_overrides/hashicorp_vault',
     write: ['POST', '/config_overrides/hashicorp_vault'],
     sent: { vault_addr: 'https://vault.example:8200', vault_token: 'very-secret-text' },
-    written: said('HashiCorp Vault configuration'),
-    told: {
+    written: messageOf('HashiCorp Vault configuration'),
+    stored: {
       config_type: 'hashicorp_vault',
       values: {
         vault_addr: 'https://vault.example:8200',
@@ -243,15 +245,15 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     read: '/cache/settings',
     write: ['POST', '/cache/settings'],
     sent: { ttl: 60 },
-    written: said('Cache settings', { settings: { ttl: 60 } }),
-    told: { current_values: { ttl: 60 } },
+    written: messageOf('Cache settings', { settings: { ttl: 60 } }),
+    stored: { current_values: { ttl: 60 } },
   },
   {
     row: 'CoordinationRedis',
     read: '/coordination_redis/settings',
     write: ['POST', '/coordination_redis/settings'],
     sent: { host: 'redis.example', password: 'very-secret-text' },
-    written: said('Coordination Redis settings', { settings: { host: 'redis.example', password: 'REDACTED' } }),
-    told: { values: { host: 'redis.example', password: 'REDACTED' }, source: 'db' },
+    written: messageOf('Coordination Redis settings', { settings: { host: 'redis.example', password: 'REDACTED' } }),
+    stored: { values: { host: 'redis.example', password: 'REDACTED' }, source: 'db' },
   },
 ];

@@ -49,13 +49,13 @@ const withoutSchema = ({ status, body }: Answer): object => {
 describe.each(SETTING_GROUP_CASES)(
   'settings.get$row and settings.update$row',
   ({ read, write: [method, path], ...group }) => {
-    const { row, sent, written, told } = group;
+    const { row, sent, written, stored } = group;
     const write = (body: unknown, key?: string) => client.send(method, path, body, key);
 
     it(`settings.update${row} 200 and settings.get${row} 200: what was stored`, async () => {
       expect(await write(sent)).toEqual({ status: 200, body: written });
-      expect(withoutSchema(await client.get(read, await viewer()))).toMatchObject({ status: 200, body: told });
-      expect(withoutSchema(await client.get(read))).toEqual({ status: 200, body: told });
+      expect(withoutSchema(await client.get(read, await viewer()))).toMatchObject({ status: 200, body: stored });
+      expect(withoutSchema(await client.get(read))).toEqual({ status: 200, body: stored });
     });
 
     it(`settings.get${row} 401 and settings.update${row} 401: without a key`, async () => {

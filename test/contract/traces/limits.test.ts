@@ -62,10 +62,10 @@ describe('an export above a limit', () => {
   afterAll(() => app.stop());
   /** What was answered, and what of it is stored. */
   async function attempt(answer: Promise<readonly unknown[]>): Promise<readonly unknown[]> {
-    const said = await answer;
+    const head = await answer;
     const everything = await app.call('GET', '/v1/traces?start_ms=0&end_ms=9000000000000', undefined, as(key));
     const { data }: { readonly data: readonly unknown[] } = await everything.json();
-    return [...said, data];
+    return [...head, data];
   }
 
   it('traces.ingest 413: attributes 300 deep, in both encodings', async () => {

@@ -61,7 +61,7 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     lines,
     next: async (): Promise<CatalogNews> => ((await feed.next()).value as Delivery<CatalogNews>).event,
     /** Published states that are not yet read. */
-    async told(): Promise<readonly CatalogNews[]> {
+    async published(): Promise<readonly CatalogNews[]> {
       bus.close();
       return (await Array.fromAsync(feed)).map(({ event }) => event);
     },
@@ -84,7 +84,7 @@ describe('recording the catalog', () => {
     const process = aProcess(day(10));
     process.see(stateAt(1));
     await process.stop();
-    expect([await onRecord(), await process.told()]).toEqual([[], []]);
+    expect([await onRecord(), await process.published()]).toEqual([[], []]);
     expect(await stores.catalogHistory.head()).toEqual({
       snapshotId: 's1',
       takenAt: day(1),
@@ -240,9 +240,9 @@ describe('recording the catalog', () => {
     other.see(stateAt(1));
     one.see(stateAt(2));
     other.see(stateAt(2));
-    const [said, heard] = [await one.next(), await other.next()];
+    const [first, second] = [await one.next(), await other.next()];
     await Promise.all([one.stop(), other.stop()]);
-    expect(heard).toEqual(said);
+    expect(second).toEqual(first);
     expect(await onRecord()).toEqual(STEP_1_TO_2);
   });
 
@@ -256,7 +256,7 @@ describe('recording the catalog', () => {
       ({ changes }) => changes.length,
     );
     await process.stop();
-    expect([sizes, await process.told()]).toEqual([[100, 100, 50], []]);
+    expect([sizes, await process.published()]).toEqual([[100, 100, 50], []]);
   });
 
   it('records the changes of a time without the store as one step', async () => {

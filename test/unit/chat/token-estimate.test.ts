@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { estimateContentTokens, estimateTokens } from '../../../src/domain/inference/token-estimate.ts';
 
-const said = (content: unknown): object => ({ role: 'user', content });
+const userMessage = (content: unknown): object => ({ role: 'user', content });
 
 describe('an estimate of tokens', () => {
   it('counts three and a half bytes of text as a token, and four tokens for a turn', () => {
-    expect(estimateTokens({ messages: [said('x'.repeat(35))] })).toBe(14);
-    expect(estimateTokens({ messages: [said('x'.repeat(35)), said('x')] })).toBe(19);
+    expect(estimateTokens({ messages: [userMessage('x'.repeat(35))] })).toBe(14);
+    expect(estimateTokens({ messages: [userMessage('x'.repeat(35)), userMessage('x')] })).toBe(19);
     // Seven characters, twenty-one bytes.
-    expect(estimateTokens({ messages: [said('日本語日本語日')] })).toBe(10);
+    expect(estimateTokens({ messages: [userMessage('日本語日本語日')] })).toBe(10);
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe('an estimate of tokens', () => {
     [[{ type: 'x' }], 4],
     [7, 0],
   ])('counts the content %j as %i', (content, expected) => {
-    expect(estimateTokens({ messages: [said(content)] })).toBe(4 + expected);
+    expect(estimateTokens({ messages: [userMessage(content)] })).toBe(4 + expected);
   });
 
   it('counts the system prompt and the tools', () => {

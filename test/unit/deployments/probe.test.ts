@@ -5,7 +5,7 @@ import { probeRequestFor } from '../../../src/domain/deployments/probe.ts';
 import { type ProbeSettings, DEFAULT_PROBE_SETTINGS } from '../../../src/domain/deployments/probe-settings.ts';
 
 const SAID = 'Are you there? Answer with one word.';
-const deployment = (said: Partial<ProbeSettings> = {}, differing: Partial<Deployment> = {}): Deployment => ({
+const deployment = (settings: Partial<ProbeSettings> = {}, differing: Partial<Deployment> = {}): Deployment => ({
   id: 'd',
   modelGroup: 'm',
   provider: 'groq',
@@ -18,7 +18,7 @@ const deployment = (said: Partial<ProbeSettings> = {}, differing: Partial<Deploy
   timeoutSeconds: 600,
   priceOverrides: {},
   baseModel: null,
-  probe: { ...DEFAULT_PROBE_SETTINGS, ...said },
+  probe: { ...DEFAULT_PROBE_SETTINGS, ...settings },
   ...differing,
 });
 const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', provider: null, mode, row: { ...row } });

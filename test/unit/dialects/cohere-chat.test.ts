@@ -138,13 +138,13 @@ describe('a chat in the format of Cohere', () => {
 
   it('chooses tools', () => {
     const tools = ['a', 'b'].map((name) => ({ type: 'function', function: { name } }));
-    const said = (tool_choice: unknown): unknown => {
+    const toolChoiceOf = (tool_choice: unknown): unknown => {
       const { tools: offered, tool_choice: choice } = write({ tools, tool_choice }).body as Record<string, unknown[]>;
       return { offered: offered?.length, choice };
     };
-    expect(said('required')).toEqual({ offered: 2, choice: 'REQUIRED' });
-    expect(said('none')).toEqual({ offered: 2, choice: 'NONE' });
-    expect(said({ type: 'function', function: { name: 'b' } })).toEqual({ offered: 1, choice: 'REQUIRED' });
+    expect(toolChoiceOf('required')).toEqual({ offered: 2, choice: 'REQUIRED' });
+    expect(toolChoiceOf('none')).toEqual({ offered: 2, choice: 'NONE' });
+    expect(toolChoiceOf({ type: 'function', function: { name: 'b' } })).toEqual({ offered: 1, choice: 'REQUIRED' });
   });
 
   it('returns a plan with its calls, requests a format, and reasoning', () => {

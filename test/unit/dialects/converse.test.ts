@@ -8,8 +8,8 @@ const write = writtenBy(CONVERSE_OUT);
 const event = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const start = (contentBlockIndex: number, toolUse: object): string =>
   event('contentBlockStart', { contentBlockIndex, start: { toolUse } });
-const delta = (contentBlockIndex: number, said: object): string =>
-  event('contentBlockDelta', { contentBlockIndex, delta: said });
+const delta = (contentBlockIndex: number, change: object): string =>
+  event('contentBlockDelta', { contentBlockIndex, delta: change });
 const stop = (contentBlockIndex: number): string => event('contentBlockStop', { contentBlockIndex });
 const USAGE = {
   inputTokens: 5,

@@ -169,10 +169,10 @@ describe('reasoning', () => {
   it('is not requested where a call has no thoughts', () => {
     const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'look', arguments: '' } }] };
     const block = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
-    const ask = (said: object) => ({
+    const ask = (userContent: object) => ({
       model: 'claude-sonnet-4-5',
       reasoning_effort: 'low',
-      messages: [{ role: 'user', content: 'x' }, said, { role: 'tool', tool_call_id: 'c', content: 'y' }],
+      messages: [{ role: 'user', content: 'x' }, userContent, { role: 'tool', tool_call_id: 'c', content: 'y' }],
     });
     expect(thoughtOf(ask(call))).toMatchObject({ thinking: undefined, lost: 1 });
     expect(thoughtOf(ask({ ...call, thinking_blocks: [block] }))).toMatchObject({

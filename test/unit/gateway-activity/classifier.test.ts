@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 
-const said = (method: string, path: string): string | null => {
+const classOf = (method: string, path: string): string | null => {
   const route = countedRouteOf(method, path);
   return route === null ? null : `${route.category} ${route.route}`;
 };
@@ -45,7 +45,7 @@ describe('what a request counts as', () => {
     ['POST', '/a2a/agent/message/send', 'a2a /a2a'],
     ['POST', '/v1/a2a/agent/message/send', 'a2a /a2a'],
   ])('%s %s: %s', (method, path, wanted) => {
-    expect(said(method, path)).toBe(wanted);
+    expect(classOf(method, path)).toBe(wanted);
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('what a request counts as', () => {
     ['POST', '/'],
     ['POST', '/%'],
   ])('%s %s is not counted', (method, path) => {
-    expect(said(method, path)).toBeNull();
+    expect(classOf(method, path)).toBeNull();
   });
 
   it('gives one object for one route', () => {

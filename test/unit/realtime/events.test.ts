@@ -7,12 +7,12 @@ import { forClient } from '../../../src/wire/realtime/server-event.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const NAMES = { publicName: 'voice', upstreamName: 'gpt-realtime' };
-const text = (said: string): SocketMessage => ({ bytes: Buffer.from(said), binary: false });
-const said = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
+const text = (content: string): SocketMessage => ({ bytes: Buffer.from(content), binary: false });
+const textOf = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
 
 /** The forwarded form of an event of a key that may call `voice` and `whisper-1`. */
 function sent(event: string): string {
-  return said(
+  return textOf(
     forUpstream(text(event), NAMES, (model) => {
       if (model !== 'voice' && model !== 'whisper-1') throw new Forbidden(model, 'model');
     }),
@@ -98,7 +98,7 @@ describe('an event of the caller', () => {
 describe('an event of the upstream', () => {
   const readEvent = (event: string) => {
     const { message, news } = forClient(text(event), NAMES);
-    return [said(message), news];
+    return [textOf(message), news];
   };
 
   it('that the gateway does not interpret is forwarded unchanged, also invalid JSON', () => {
@@ -180,14 +180,14 @@ describe('an event of the upstream', () => {
 it('an error of the gateway has the id of its event, when the event has one', () => {
   const words = { message: 'no', type: null, param: null, code: '500' };
   const idFor = (about: string | null): unknown =>
-    JSON.parse(said(errorEvent('event_1', words, about === null ? null : text(about)))).error.event_id;
+    JSON.parse(textOf(errorEvent('event_1', words, about === null ? null : text(about)))).error.event_id;
   expect([idFor(null), idFor('{"event_id":"mine"}'), idFor('{"event_id":7}'), idFor('no JSON')]).toEqual([
     null,
     'mine',
     null,
     null,
   ]);
-  expect(said(errorEvent('event_1', words, null))).toBe(
+  expect(textOf(errorEvent('event_1', words, null))).toBe(
     '{"type":"error","event_id":"event_1","error":{"type":"server_error","code":"500","message":"no","param":null,"event_id":null}}',
   );
 });

@@ -15,7 +15,7 @@ describe('a peer that reads too slowly', () => {
     setup[fast].say('two');
     expect(setup[fast].did).toEqual(['(pause)']);
     setup[slow].state.full = false;
-    setup[slow].told().drained();
+    setup[slow].currentListener().drained();
     expect([setup[fast].did, setup[slow].did]).toEqual([
       ['(pause)', '(resume)'],
       ['one', 'two'],
@@ -28,10 +28,10 @@ describe('a peer that reads too slowly', () => {
     client.state.waiting = 100;
     vendor.say('one');
     wait(50);
-    client.told().alive();
+    client.currentListener().alive();
     client.state.waiting = 99;
     wait(50);
-    client.told().alive();
+    client.currentListener().alive();
     wait(60);
     expect(ends()).toEqual([]);
     wait(1);
@@ -46,7 +46,7 @@ describe('a peer that reads too slowly', () => {
     vendor.say('one');
     for (let looks = 0; looks < 10; looks += 1) {
       client.state.waiting -= 10;
-      client.told().alive();
+      client.currentListener().alive();
       wait(30);
     }
     expect([ends(), vendor.did]).toEqual([[], ['(pause)']]);
@@ -58,8 +58,8 @@ describe('a peer that sends nothing', () => {
     const { client, vendor, wait, ends } = await aSession();
     for (let looks = 0; looks < 4; looks += 1) {
       wait(31);
-      client.told().alive();
-      vendor.told().alive();
+      client.currentListener().alive();
+      vendor.currentListener().alive();
     }
     expect([client.did, vendor.did, ends()]).toEqual([Array(4).fill('(ping)'), Array(4).fill('(ping)'), []]);
   });
@@ -71,7 +71,7 @@ describe('a peer that sends nothing', () => {
     const setup = await aSession();
     for (let looks = 0; looks < 3; looks += 1) {
       setup.wait(25);
-      setup[alive].told().alive();
+      setup[alive].currentListener().alive();
     }
     expect(setup.ends()).toEqual([]);
     setup.wait(1);
@@ -84,8 +84,8 @@ describe('a peer that sends nothing', () => {
 /** Keeps both sides alive for a while. */
 function keepAlive(setup: Awaited<ReturnType<typeof aSession>>, ms: number): void {
   for (let gone = 0; gone < ms; gone += 20) {
-    setup.client.told().alive();
-    setup.vendor.told().alive();
+    setup.client.currentListener().alive();
+    setup.vendor.currentListener().alive();
     setup.wait(20);
   }
 }
@@ -107,7 +107,7 @@ describe('a session', () => {
     const setup = await aSession();
     while (setup.ends().length === 0) {
       setup.client.say('on and on');
-      setup.vendor.told().alive();
+      setup.vendor.currentListener().alive();
       setup.wait(20);
     }
     expect(setup.ends()).toEqual([['success', null]]);
@@ -179,7 +179,7 @@ describe('a session', () => {
       null,
     ]);
     second.abandon();
-    setup.client.told().ended({ kind: 'cut' });
+    setup.client.currentListener().ended({ kind: 'cut' });
     expect(setup.admission.counts()).toEqual({ open: 0, expired: 0 });
     expect([reserved('2', 0n), reserved('3')]).toEqual([
       expect.objectContaining({ used: usd('2'), reserved: 0n }),
@@ -203,8 +203,8 @@ describe('a session', () => {
 
   it('is recorded once, and sends nothing after its end', async () => {
     const setup = await aSession();
-    setup.client.told().ended({ kind: 'cut' });
-    setup.vendor.told().ended({ kind: 'cut' });
+    setup.client.currentListener().ended({ kind: 'cut' });
+    setup.vendor.currentListener().ended({ kind: 'cut' });
     setup.vendor.say('late');
     setup.client.say('later');
     setup.realtime.endAll();

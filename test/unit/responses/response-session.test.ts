@@ -149,7 +149,7 @@ describe('turns', () => {
     expect(two.chunk(Buffer.from('z'))).toBe(false);
     expect(setup.client.did).toEqual(['x', 'y', '(pause)', 'z']);
     setup.client.state.full = false;
-    setup.client.told().drained();
+    setup.client.currentListener().drained();
     expect([setup.resumed('1'), setup.resumed('2')]).toEqual([1, 1]);
     expect(setup.client.did.at(-1)).toBe('(resume)');
     expect(one.chunk(Buffer.from('more'))).toBe(true);
@@ -169,7 +169,7 @@ describe('turns', () => {
     setup.ask('a:1', 'b:2', 'a:3');
     const one = await setup.answer('1');
     const none = setup.sessions.ended();
-    setup.client.told().ended({ kind: 'cut' });
+    setup.client.currentListener().ended({ kind: 'cut' });
     expect(setup.ended).toEqual([]);
     expect(one.chunk(Buffer.from('late'))).toBe(false);
     await none;
@@ -184,7 +184,7 @@ describe('turns', () => {
     setup.ask('a:1');
     // The answer has arrived, but is not delivered yet.
     const answered = setup.answer('1').catch(() => null);
-    setup.client.told().ended({ kind: 'closed', code: 1000, reason: '' });
+    setup.client.currentListener().ended({ kind: 'closed', code: 1000, reason: '' });
     await answered;
     expect(setup.log).toEqual(['1 begun', '1 given up', '1 cancelled', '1 abandoned']);
     expect(setup.ended).toEqual([null]);
@@ -197,7 +197,7 @@ describe('a connection', () => {
     setup.ask('a:1');
     setup.wait(31);
     expect(setup.client.did).toEqual(['(ping)']);
-    setup.client.told().alive();
+    setup.client.currentListener().alive();
     setup.wait(70);
     expect(setup.client.did).toEqual(['(ping)', '(ping)']);
     setup.wait(10);
@@ -226,16 +226,16 @@ describe('a connection', () => {
 
   it('at its maximum duration lets running turns end, and closes with the reason', async () => {
     const setup = aConnection({ goneMs: 9_999, pingMs: 9_999 });
-    const said = 'This connection reached its maximum duration of 0 minutes. Open a new connection to continue.';
+    const reason = 'This connection reached its maximum duration of 0 minutes. Open a new connection to continue.';
     setup.ask('a:1', 'a:2');
     setup.wait(1_001);
-    expect(setup.client.did).toEqual([`2: ${said}`]);
+    expect(setup.client.did).toEqual([`2: ${reason}`]);
     setup.ask('b:3', '!steer');
     const one = await setup.answer('1');
     one.chunk(Buffer.from('one'));
     one.done();
     await settled();
-    expect(setup.client.did).toEqual([`2: ${said}`, `3: ${said}`, '!steer', 'one', `! ${said}`, '(close 1001)']);
+    expect(setup.client.did).toEqual([`2: ${reason}`, `3: ${reason}`, '!steer', 'one', `! ${reason}`, '(close 1001)']);
     expect(setup.ended).toEqual([null]);
   });
 
@@ -248,10 +248,10 @@ describe('a connection', () => {
   it.each([
     ['too large', '/responses: A message exceeds the size limit.'],
     ['garbled', '/responses: The client sent an invalid WebSocket frame.'],
-  ] as const)('whose client sends data that is %s fails', (kind, said) => {
+  ] as const)('whose client sends data that is %s fails', (kind, reason) => {
     const setup = aConnection();
-    setup.client.told().ended({ kind });
-    expect(setup.ended.map(textOf)).toEqual([said]);
+    setup.client.currentListener().ended({ kind });
+    expect(setup.ended.map(textOf)).toEqual([reason]);
   });
 
   it('whose turn has an internal error ends with it', async () => {
@@ -266,7 +266,7 @@ describe('a connection', () => {
   it('is refused above the limit', () => {
     const setup = aConnection();
     expect(() => setup.sessions.open()).toThrow('Too many connections for responses are open. Try again later.');
-    setup.client.told().ended({ kind: 'cut' });
+    setup.client.currentListener().ended({ kind: 'cut' });
     setup.sessions.open();
     expect(() => setup.sessions.open()).toThrow();
   });

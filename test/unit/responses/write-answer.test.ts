@@ -48,8 +48,8 @@ const REASONING = {
   encrypted_content: 'p',
   status: 'completed',
 };
-const text = (said: string) => ({ type: 'output_text', annotations: [], logprobs: [], text: said });
-const refusal = (said: string) => ({ type: 'refusal', refusal: said });
+const text = (content: string) => ({ type: 'output_text', annotations: [], logprobs: [], text: content });
+const refusal = (content: string) => ({ type: 'refusal', refusal: content });
 const MESSAGE = {
   id: 'msg_1_1',
   type: 'message',
@@ -133,7 +133,7 @@ describe('a response as a stream', () => {
     const pieces = STEPS.map((step) => writer.write(step));
     expect(writer.whole()).toBe(null);
     const at = { output_index: 0, item_id: 'rs_1_0', summary_index: 0 };
-    const said = { output_index: 1, item_id: 'msg_1_1' };
+    const position = { output_index: 1, item_id: 'msg_1_1' };
     expect(eventsOf(`${pieces.join('')}${writer.end()}`)).toEqual([
       { type: 'response.created', response: BEGUN },
       { type: 'response.in_progress', response: BEGUN },
@@ -153,15 +153,15 @@ describe('a response as a stream', () => {
         output_index: 1,
         item: { ...MESSAGE, status: 'in_progress', content: [] },
       },
-      { type: 'response.content_part.added', ...said, content_index: 0, part: text('') },
-      { type: 'response.output_text.delta', ...said, content_index: 0, delta: 'Hel', logprobs: [] },
-      { type: 'response.output_text.delta', ...said, content_index: 0, delta: 'lo', logprobs: [] },
-      { type: 'response.output_text.done', ...said, content_index: 0, text: 'Hello', logprobs: [] },
-      { type: 'response.content_part.done', ...said, content_index: 0, part: text('Hello') },
-      { type: 'response.content_part.added', ...said, content_index: 1, part: refusal('') },
-      { type: 'response.refusal.delta', ...said, content_index: 1, delta: 'No' },
-      { type: 'response.refusal.done', ...said, content_index: 1, refusal: 'No' },
-      { type: 'response.content_part.done', ...said, content_index: 1, part: refusal('No') },
+      { type: 'response.content_part.added', ...position, content_index: 0, part: text('') },
+      { type: 'response.output_text.delta', ...position, content_index: 0, delta: 'Hel', logprobs: [] },
+      { type: 'response.output_text.delta', ...position, content_index: 0, delta: 'lo', logprobs: [] },
+      { type: 'response.output_text.done', ...position, content_index: 0, text: 'Hello', logprobs: [] },
+      { type: 'response.content_part.done', ...position, content_index: 0, part: text('Hello') },
+      { type: 'response.content_part.added', ...position, content_index: 1, part: refusal('') },
+      { type: 'response.refusal.delta', ...position, content_index: 1, delta: 'No' },
+      { type: 'response.refusal.done', ...position, content_index: 1, refusal: 'No' },
+      { type: 'response.content_part.done', ...position, content_index: 1, part: refusal('No') },
       { type: 'response.output_item.done', output_index: 1, item: MESSAGE },
       {
         type: 'response.output_item.added',
@@ -200,7 +200,7 @@ describe('a response as a stream', () => {
   it.each([
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
-  ])('that ends by %s is incomplete', (reason, told) => {
+  ])('that ends by %s is incomplete', (reason, reasonOfAnswer) => {
     const writer = new ResponseWriter(ABOUT);
     writer.write({ kind: 'text', text: 'Hel' });
     writer.write({ kind: 'finish', reason });
@@ -208,7 +208,7 @@ describe('a response as a stream', () => {
     expect(writer.whole()).toMatchObject({
       status: 'incomplete',
       completed_at: null,
-      incomplete_details: { reason: told },
+      incomplete_details: { reason: reasonOfAnswer },
       output: [{ type: 'message', status: 'incomplete', content: [{ text: 'Hel' }] }],
     });
   });

@@ -39,8 +39,8 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
       arrived?.();
       const answer = left.shift() ?? { status: 200 };
       if (answer instanceof Error) return Promise.reject(answer);
-      const { status, headers: said = {}, body: text = '' } = answer;
-      return Promise.resolve<UpstreamAnswer>({ status, headers: said, body: bytesOf(Buffer.from(text)) });
+      const { status, headers: responseHeaders = {}, body: text = '' } = answer;
+      return Promise.resolve<UpstreamAnswer>({ status, headers: responseHeaders, body: bytesOf(Buffer.from(text)) });
     },
     send: () => Promise.reject(new Error('this test sends no request')),
     close: () => Promise.resolve(),

@@ -42,13 +42,13 @@ it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
 });
 
 it('batches are read as often as by the reference, or at the interval in the file', () => {
-  const seconds = (said: number | null) => settingsOf('proxy_batch_polling_interval', said).batchPollingSeconds;
+  const seconds = (value: number | null) => settingsOf('proxy_batch_polling_interval', value).batchPollingSeconds;
   expect([null, 0, 60].map(seconds)).toEqual([6_000, 0, 60]);
   expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');
 });
 
 it('counts of requests are committed every 10 seconds, or at the interval in the file', () => {
-  const seconds = (said: number | null) => settingsOf('proxy_batch_write_at', said).activityWriteSeconds;
+  const seconds = (value: number | null) => settingsOf('proxy_batch_write_at', value).activityWriteSeconds;
   expect([null, 0.5, 60].map(seconds)).toEqual([10, 0.5, 60]);
   for (const refused of [0, -1, 86_401])
     expect(() => seconds(refused)).toThrow('general_settings.proxy_batch_write_at');

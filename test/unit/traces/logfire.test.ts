@@ -9,7 +9,7 @@ const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = '
     keyHash: 'k',
   })[0];
 
-const said = (role: string, content: string) => ({ role, content, 'event.name': `gen_ai.${role}.message` });
+const messageEvent = (role: string, content: string) => ({ role, content, 'event.name': `gen_ai.${role}.message` });
 
 describe('Logfire and Pydantic AI', () => {
   it.each([
@@ -30,10 +30,10 @@ describe('Logfire and Pydantic AI', () => {
 
   it('an earlier agent: the messages before the last answer, and that answer', () => {
     const events = [
-      said('system', 'Be brief.'),
-      said('user', 'Hi'),
+      messageEvent('system', 'Be brief.'),
+      messageEvent('user', 'Hi'),
       { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 't', arguments: '{}' } }] },
-      { ...said('tool', 'done'), name: 't' },
+      { ...messageEvent('tool', 'done'), name: 't' },
       { 'event.name': 'gen_ai.choice', message: { content: 'hi' } },
     ];
     const span = read({
@@ -58,7 +58,7 @@ describe('Logfire and Pydantic AI', () => {
   });
 
   it('an agent that ended with a tool has the result of it', () => {
-    const span = read({ all_messages_events: JSON.stringify([said('user', 'Hi')]), final_result: '{"a":1}' });
+    const span = read({ all_messages_events: JSON.stringify([messageEvent('user', 'Hi')]), final_result: '{"a":1}' });
     expect(span).toMatchObject({ input: '[{"role":"user","content":"Hi"}]', output: '{"a":1}' });
   });
 

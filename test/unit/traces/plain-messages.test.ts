@@ -49,14 +49,14 @@ const spaced = (value: unknown): string => {
 /** Preview by the parsed messages. */
 function shown(text: string): string | null {
   const messages = conversationOf(parseStructure(text));
-  const said = messages && latestUserText(messages);
-  return said === null ? null : startOf(said, PREVIEW_LENGTH);
+  const latest = messages && latestUserText(messages);
+  return latest === null ? null : startOf(latest, PREVIEW_LENGTH);
 }
 
 /** Preview by the JSON text; undefined where the text must be parsed. */
 function read(text: string): string | undefined {
-  const said = latestUserTextIn(text, PREVIEW_LENGTH + 1);
-  return said === null ? undefined : startOf(said, PREVIEW_LENGTH);
+  const latest = latestUserTextIn(text, PREVIEW_LENGTH + 1);
+  return latest === null ? undefined : startOf(latest, PREVIEW_LENGTH);
 }
 
 describe('the latest text of a user, read from the JSON text of a conversation', () => {
@@ -65,10 +65,10 @@ describe('the latest text of a user, read from the JSON text of a conversation',
     for (let time = 0; time < 4_000; time += 1) {
       const messages = Array.from({ length: 1 + below(4) }, aMessage);
       for (const text of [JSON.stringify(messages), spaced(messages)]) {
-        const said = read(text);
-        if (said === undefined) continue;
+        const latest = read(text);
+        if (latest === undefined) continue;
         compared += 1;
-        expect(said).toBe(shown(text));
+        expect(latest).toBe(shown(text));
       }
     }
     // All conversations whose last user message has text.
