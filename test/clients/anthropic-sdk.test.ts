@@ -92,27 +92,27 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
   });
 
   it.each(['hello', 'weather'])('gets the same streamed: %s', async (content) => {
-    const asked = { ...ask(model, content), tools: [WEATHER] };
+    const body = { ...ask(model, content), tools: [WEATHER] };
     const pieces: string[] = [];
-    const stream = anthropic.messages.stream(asked).on('text', (piece) => void pieces.push(piece));
+    const stream = anthropic.messages.stream(body).on('text', (piece) => void pieces.push(piece));
     const streamed = await stream.finalMessage();
-    const whole = await anthropic.messages.create(asked);
+    const whole = await anthropic.messages.create(body);
     expect(saidIn(streamed)).toEqual(saidIn(whole));
     expect(pieces.join('')).toBe(content === 'hello' ? 'Hello from upstream, Zoë 😀' : '');
   });
 
   it('gets tool calls, and sends their results', async () => {
-    const asked = { ...ask(model, 'weather'), tools: [WEATHER], tool_choice: { type: 'auto' } as const };
-    const called = await anthropic.messages.create(asked);
+    const body = { ...ask(model, 'weather'), tools: [WEATHER], tool_choice: { type: 'auto' } as const };
+    const called = await anthropic.messages.create(body);
     expect(saidIn(called)).toMatchObject({
       content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: CITY }],
       stop_reason: 'tool_use',
     });
     const result: Anthropic.ToolResultBlockParam = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain.' };
     const answered = await anthropic.messages.create({
-      ...asked,
+      ...body,
       messages: [
-        ...asked.messages,
+        ...body.messages,
         { role: 'assistant', content: called.content },
         { role: 'user', content: [result, { type: 'text', text: 'hello' }] },
       ],
@@ -121,11 +121,11 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
   });
 
   it('gets thoughts, streamed and whole', async () => {
-    const asked = { ...ask(model, 'think'), thinking: { type: 'adaptive' } as const };
+    const body = { ...ask(model, 'think'), thinking: { type: 'adaptive' } as const };
     const thought: string[] = [];
-    const stream = anthropic.messages.stream(asked).on('thinking', (piece) => void thought.push(piece));
+    const stream = anthropic.messages.stream(body).on('thinking', (piece) => void thought.push(piece));
     const streamed = await stream.finalMessage();
-    const whole = await anthropic.messages.create(asked);
+    const whole = await anthropic.messages.create(body);
     expect(saidIn(streamed)).toEqual(saidIn(whole));
     expect(whole.content).toMatchObject([
       { type: 'thinking', thinking: 'Let me see.' },
@@ -189,8 +189,8 @@ describe('the official SDK', () => {
     [null, 'native', BadRequestError, 'invalid_request_error'],
   ])('raises the matching error class: %s %s', async (apiKey, model, kind, type) => {
     const client = apiKey === null ? anthropic : new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
-    const asked = kind === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
-    const refused = client.messages.create(asked as Anthropic.MessageCreateParamsNonStreaming);
+    const body = kind === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
+    const refused = client.messages.create(body as Anthropic.MessageCreateParamsNonStreaming);
     await expect(refused).rejects.toBeInstanceOf(kind);
     await expect(refused).rejects.toMatchObject({ error: { type: 'error', error: { type } } });
   });

@@ -167,8 +167,8 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       app = await started(env, dataDir);
       openai = clientOf(app);
       expect((await openai.responses.retrieve(first.id)).output_text).toBe(first.output_text);
-      const asked = { model: 'of-google', input: 'Two', previous_response_id: first.id };
-      const second = await openai.responses.create(asked);
+      const body = { model: 'of-google', input: 'Two', previous_response_id: first.id };
+      const second = await openai.responses.create(body);
       expect(heard(second.output_text)).toEqual([
         ['user', 'One'],
         ['assistant', first.output_text],

@@ -70,8 +70,8 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
   });
 
   it('refused as an error of its class', async () => {
-    const asked = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
-    await expect(asked()).rejects.toBeInstanceOf(BadRequestError);
+    const create = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
+    await expect(create()).rejects.toBeInstanceOf(BadRequestError);
     const unknown = async () => await openai.responses.retrieve('resp_nothing');
     await expect(unknown()).rejects.toBeInstanceOf(PermissionDeniedError);
   });

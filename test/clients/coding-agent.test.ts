@@ -69,11 +69,11 @@ const ANSWERS = {
 /** A client's fetch that tells when the body of an answer has shown a text this many times. */
 function watching(text: string, times: number): { readonly fetch: typeof fetch; readonly shown: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let seen = '';
+  let output = '';
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
-      seen += Buffer.from(bytes).toString('latin1');
-      if (seen.split(text).length > times) resolve();
+      output += Buffer.from(bytes).toString('latin1');
+      if (output.split(text).length > times) resolve();
       controller.enqueue(bytes);
     },
   });
@@ -100,8 +100,8 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
     const { fetch: watched, shown } = watching('event: ping', 3);
     goOnAfter(shown);
     const client = new Anthropic({ apiKey: app.adminKey, baseURL: app.url, maxRetries: 0, fetch: watched });
-    const asked = { model, max_tokens: 9, messages: [{ role: 'user' as const, content: 'x' }] };
-    const message = await client.messages.stream(asked).finalMessage();
+    const body = { model, max_tokens: 9, messages: [{ role: 'user' as const, content: 'x' }] };
+    const message = await client.messages.stream(body).finalMessage();
     expect(message.content).toMatchObject([{ type: 'text', text: 'Hello again' }]);
     expect(message.stop_reason).toBe('end_turn');
   });
@@ -110,8 +110,8 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
     const { fetch: watched, shown } = watching(': heartbeat', 2);
     goOnAfter(shown);
     const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0, fetch: watched });
-    const asked = { model, messages: [{ role: 'user' as const, content: 'x' }] };
-    const { choices } = await client.chat.completions.stream(asked).finalChatCompletion();
+    const body = { model, messages: [{ role: 'user' as const, content: 'x' }] };
+    const { choices } = await client.chat.completions.stream(body).finalChatCompletion();
     expect(choices[0]).toMatchObject({ message: { content: 'Hello again' }, finish_reason: 'stop' });
   });
 });

@@ -51,15 +51,15 @@ describe('the demo model in chat completions', () => {
     ],
   ])('calls the tool of tool_choice: %s', async (_what, choice, called) => {
     const messages = [{ role: 'user' as const, content: PROMPT }];
-    const asked = { model: 'demo', messages, tools: TOOLS, tool_choice: choice };
-    const { choices } = await openai.chat.completions.create(asked);
+    const body = { model: 'demo', messages, tools: TOOLS, tool_choice: choice };
+    const { choices } = await openai.chat.completions.create(body);
     const calls = choices[0]?.message.tool_calls ?? [];
     const made = calls.map((call) => (call.type === 'function' ? call.function : null));
     expect(made).toEqual(called === null ? [] : [{ name: called, arguments: JSON.stringify(A_PLACE) }]);
   });
 
   it('ends the loop of an agent with an answer to the result of its tool', async () => {
-    const asked: unknown[] = [];
+    const toolInputs: unknown[] = [];
     const run = openai.chat.completions.runTools({
       model: 'demo',
       messages: [{ role: 'user', content: 'Use weather, please.' }],
@@ -72,7 +72,7 @@ describe('the demo model in chat completions', () => {
             parameters: PLACE,
             parse: JSON.parse,
             function: (place: unknown) => {
-              asked.push(place);
+              toolInputs.push(place);
               return 'Rain.';
             },
           },
@@ -80,18 +80,18 @@ describe('the demo model in chat completions', () => {
       ],
     });
     expect(await run.finalContent()).toMatch(/The tool answered: Rain\.$/);
-    expect(asked).toEqual([A_PLACE]);
+    expect(toolInputs).toEqual([A_PLACE]);
   });
 
   it('writes a valid instance of a schema, whole and streamed, and any object where none is given', async () => {
     const messages = [{ role: 'user' as const, content: PROMPT }];
     const format = { type: 'json_schema' as const, json_schema: { name: 'person', strict: true, schema: PERSON } };
-    const asked = { model: 'demo', messages, response_format: format };
-    const whole = await openai.chat.completions.create(asked);
+    const body = { model: 'demo', messages, response_format: format };
+    const whole = await openai.chat.completions.create(body);
     expect(JSON.parse(whole.choices[0]?.message.content ?? '')).toEqual(A_PERSON);
-    const streamed = await openai.chat.completions.stream(asked).finalContent();
+    const streamed = await openai.chat.completions.stream(body).finalContent();
     expect(JSON.parse(streamed ?? '')).toEqual(A_PERSON);
-    const loose = await openai.chat.completions.create({ ...asked, response_format: { type: 'json_object' } });
+    const loose = await openai.chat.completions.create({ ...body, response_format: { type: 'json_object' } });
     expect(JSON.parse(loose.choices[0]?.message.content ?? '')).toEqual({ reply: expect.stringContaining(PROMPT) });
   });
 });
@@ -114,15 +114,15 @@ describe('the demo model in other dialects', () => {
   });
 
   it('messages: a tool that is required, and a schema', async () => {
-    const asked = { model: 'demo', max_tokens: 100, messages: [{ role: 'user' as const, content: PROMPT }] };
+    const body = { model: 'demo', max_tokens: 100, messages: [{ role: 'user' as const, content: PROMPT }] };
     for (const choice of [{ type: 'any' as const }, { type: 'tool' as const, name: 'weather' }]) {
       const tools = [{ name: 'weather', input_schema: PLACE }];
-      const called = await anthropic.messages.create({ ...asked, tools, tool_choice: choice });
+      const called = await anthropic.messages.create({ ...body, tools, tool_choice: choice });
       expect(called.stop_reason).toBe('tool_use');
       expect(called.content).toMatchObject([{ type: 'tool_use', name: 'weather', input: A_PLACE }]);
     }
     const config = { format: { type: 'json_schema' as const, schema: PERSON } };
-    const formatted = await anthropic.messages.create({ ...asked, output_config: config });
+    const formatted = await anthropic.messages.create({ ...body, output_config: config });
     const [block] = formatted.content;
     expect(block?.type === 'text' ? JSON.parse(block.text) : null).toEqual(A_PERSON);
   });

@@ -88,8 +88,8 @@ describe('embedContent', () => {
   const content = { parts: [{ text: 'one' }, { text: 'two' }] };
 
   it('answers one content with one embedding, and names the dropped fields', async () => {
-    const asked = { content, taskType: 'RETRIEVAL_QUERY' };
-    expect(await post('/v1beta/models/vectors:embedContent', asked)).toEqual({
+    const embedRequest = { content, taskType: 'RETRIEVAL_QUERY' };
+    expect(await post('/v1beta/models/vectors:embedContent', embedRequest)).toEqual({
       status: 200,
       body: { embedding: { values: VECTORS[0] }, usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } },
       dropped: 'taskType',
@@ -99,8 +99,8 @@ describe('embedContent', () => {
 
   it('reads the settings that newer clients send', async () => {
     const embedContentConfig = { outputDimensionality: 2, title: 't' };
-    const asked = { requests: [{ model: 'models/vectors', content, embedContentConfig }] };
-    const { dropped } = await post('/v1/models/vectors:batchEmbedContents', asked);
+    const embedRequest = { requests: [{ model: 'models/vectors', content, embedContentConfig }] };
+    const { dropped } = await post('/v1/models/vectors:batchEmbedContents', embedRequest);
     expect(dropped).toBe('title');
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toMatchObject({ dimensions: 2 });
   });

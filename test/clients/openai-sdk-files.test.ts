@@ -86,18 +86,18 @@ describe('batches of the official SDK', () => {
     });
     expect(batch).toMatchObject({ object: 'batch', input_file_id: file.id, metadata: { note: 'mine' } });
     expect(batch.id).toMatch(/^batch_[0-9a-f]{32}$/);
-    let seen = batch;
-    for (let times = 0; times < 10 && seen.status !== 'completed'; times += 1)
-      seen = await openai.batches.retrieve(batch.id);
-    expect(seen).toMatchObject({ id: batch.id, status: 'completed', input_file_id: file.id });
-    expect(seen.output_file_id).toMatch(/^file-[0-9a-f]{32}$/);
-    const output = await (await openai.files.content(seen.output_file_id ?? '')).text();
+    let current = batch;
+    for (let times = 0; times < 10 && current.status !== 'completed'; times += 1)
+      current = await openai.batches.retrieve(batch.id);
+    expect(current).toMatchObject({ id: batch.id, status: 'completed', input_file_id: file.id });
+    expect(current.output_file_id).toMatch(/^file-[0-9a-f]{32}$/);
+    const output = await (await openai.files.content(current.output_file_id ?? '')).text();
     expect(output).toContain('"custom_id":"one"');
     expect(output).toContain('"model":"up-1"');
-    expect((await openai.files.retrieve(seen.output_file_id ?? '')).id).toBe(seen.output_file_id);
-    await expect(stranger.files.content(seen.output_file_id ?? '')).rejects.toMatchObject({ status: 404 });
+    expect((await openai.files.retrieve(current.output_file_id ?? '')).id).toBe(current.output_file_id);
+    await expect(stranger.files.content(current.output_file_id ?? '')).rejects.toMatchObject({ status: 404 });
     const listed = await openai.batches.list();
-    expect(listed.data).toMatchObject([{ id: batch.id, status: 'completed', output_file_id: seen.output_file_id }]);
+    expect(listed.data).toMatchObject([{ id: batch.id, status: 'completed', output_file_id: current.output_file_id }]);
     expect((await stranger.batches.list()).data).toEqual([]);
     await expect(stranger.batches.retrieve(batch.id)).rejects.toMatchObject({ status: 404 });
     await expect(stranger.batches.cancel(batch.id)).rejects.toMatchObject({ status: 404 });
@@ -105,8 +105,8 @@ describe('batches of the official SDK', () => {
 
   it('are cancelled', async () => {
     const file = await upload(line('one'));
-    const asked = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
-    const { id } = await openai.batches.create(asked);
+    const body = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
+    const { id } = await openai.batches.create(body);
     expect(await openai.batches.cancel(id)).toMatchObject({ id, input_file_id: file.id });
   });
 });

@@ -57,8 +57,8 @@ const sound = () => toFile(SOUND, 'hello.wav');
 
 describe('pictures of the official SDK', () => {
   it('are generated, and priced by their size in the catalog', async () => {
-    const asked = { model: 'sized', prompt: 'a cat', size: '1024x1024', quality: 'low' } as const;
-    const { data, response } = await openai.images.generate(asked).withResponse();
+    const body = { model: 'sized', prompt: 'a cat', size: '1024x1024', quality: 'low' } as const;
+    const { data, response } = await openai.images.generate(body).withResponse();
     expect(data.data).toEqual([{ b64_json: PICTURE.toString('base64'), revised_prompt: 'a fine cat' }]);
     expect(costOf(response)).toBe('0.006');
   });

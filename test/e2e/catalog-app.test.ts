@@ -34,9 +34,9 @@ it('serves the built-in catalog without a key and without a network', async () =
 it('follows the configured address, and survives damaged answers from there', async () => {
   const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`m${at}`, { mode: 'chat' }]));
   let body = JSON.stringify(map);
-  let asked = 0;
+  let requests = 0;
   const upstream = await playUpstream((_request, response) => {
-    asked += 1;
+    requests += 1;
     response.end(body);
   });
   const app = await startApp({
@@ -46,8 +46,8 @@ it('follows the configured address, and survives damaged answers from there', as
     ((await (await fetch(`${app.url}/model_catalog?page_size=1`)).json()) as List).total_count;
   await vi.waitUntil(async () => (await total()) === 3_000, POLLING);
   body = body.slice(0, 1_000);
-  const before = asked;
-  await vi.waitUntil(() => asked > before + 1, POLLING);
+  const before = requests;
+  await vi.waitUntil(() => requests > before + 1, POLLING);
   const after = await total();
   await app.stop();
   upstream.close();

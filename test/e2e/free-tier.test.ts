@@ -43,7 +43,7 @@ async function burst(servers: readonly ServerProcess[], count: number, headers: 
   const statuses = await Promise.all(
     Array.from({ length: count }, (_, index) => call(servers[index % servers.length] as ServerProcess, headers)),
   );
-  const of = (status: number): number => statuses.filter((seen) => seen === status).length;
+  const of = (status: number): number => statuses.filter((one) => one === status).length;
   return { served: of(200), refused: of(429), others: count - of(200) - of(429) };
 }
 

@@ -106,19 +106,19 @@ describe.skipIf(isMissing)('a process of two that is killed with 200 callers at 
     });
     const statuses = await Promise.all(
       Array.from({ length: CALLERS }, async (_, nth) => {
-        const seen: (number | 'lost')[] = [];
+        const results: (number | 'lost')[] = [];
         for (let turn = 0; turn < 4; turn += 1) {
           const status = await call(nth % 2 === 0 ? doomed : other, key).catch(() => 'lost' as const);
-          seen.push(status);
+          results.push(status);
           if (status === 'lost') break;
         }
-        return seen;
+        return results;
       }),
     );
     await killed;
-    const seen = new Set(statuses.flat());
-    expect([...seen].filter((status) => status !== 200 && status !== 422 && status !== 'lost')).toEqual([]);
-    expect(seen.has('lost')).toBe(true);
+    const distinct = new Set(statuses.flat());
+    expect([...distinct].filter((status) => status !== 200 && status !== 422 && status !== 'lost')).toEqual([]);
+    expect(distinct.has('lost')).toBe(true);
     // The share of the killed process stays used: what it has spent of it is not known.
     const later: number[] = [];
     for (let turn = 0; turn < 40; turn += 1) later.push(await call(other, key));

@@ -165,16 +165,16 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
 
     /** Statuses of calls, `parallel` at a time, by turns in both processes. */
     async function calls(count: number, parallel: number, key: string, model = 'm'): Promise<Map<number, number>> {
-      const seen = new Map<number, number>();
+      const byStatus = new Map<number, number>();
       let next = 0;
       const worker = async (): Promise<void> => {
         for (let position = next++; position < count; position = next++) {
           const status = await call(position, key, model);
-          seen.set(status, (seen.get(status) ?? 0) + 1);
+          byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
         }
       };
       await Promise.all(Array.from({ length: parallel }, worker));
-      return seen;
+      return byStatus;
     }
 
     /** Key whose slots a killed process has. Its lease ends during the tests between. */
@@ -196,8 +196,8 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     });
 
     it('admits exactly the requests of a minute', async () => {
-      const seen = await calls(300, 30, await newKey({ rpm_limit: 57 }));
-      expect(seen).toEqual(
+      const byStatus = await calls(300, 30, await newKey({ rpm_limit: 57 }));
+      expect(byStatus).toEqual(
         new Map([
           [200, 57],
           [429, 243],
@@ -229,9 +229,9 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const before = upstream.answered;
       const admitted = (): number => upstream.answered - before;
       const key = await newKey(limits);
-      const seen = await calls(300, 30, key, model);
-      expect([...seen.keys()].toSorted((one, other) => one - other)).toEqual([200, refused]);
-      expect(admitted()).toBe(seen.get(200));
+      const byStatus = await calls(300, 30, key, model);
+      expect([...byStatus.keys()].toSorted((one, other) => one - other)).toEqual([200, refused]);
+      expect(admitted()).toBe(byStatus.get(200));
       // Reservations of calls under way and unused reserves of a process refuse calls early, until they are released.
       await vi.waitFor(
         async () => {
@@ -255,12 +255,12 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       refusals.length = 0;
       let isOver = false;
       const load = (async () => {
-        const seen = new Map<number, number>();
+        const byStatus = new Map<number, number>();
         for (let position = 0; !isOver; position += 1) {
           const status = await call(position, other);
-          seen.set(status, (seen.get(status) ?? 0) + 1);
+          byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
         }
-        return seen;
+        return byStatus;
       })();
       // Awaited below; a failure before that is reported first.
       load.catch(() => {});

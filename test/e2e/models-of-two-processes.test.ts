@@ -44,9 +44,9 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
     const [red, blue] = [await keyOf('red'), await keyOf('blue')];
     const model_info = { id: 'of-red', team_id: 'red' };
     await here.call('POST', '/model/new', { model_name: 'reds', litellm_params: { model: 'demo' }, model_info });
-    const asked = { model: 'reds', messages: [{ role: 'user', content: 'hi' }] };
+    const chatBody = { model: 'reds', messages: [{ role: 'user', content: 'hi' }] };
     const statusBy = async (by: string) =>
-      (await there.call('POST', '/v1/chat/completions', asked, { authorization: `Bearer ${by}` })).status;
+      (await there.call('POST', '/v1/chat/completions', chatBody, { authorization: `Bearer ${by}` })).status;
     await vi.waitFor(async () => expect(await statusBy(red)).toBe(200), SOON);
     expect(await statusBy(blue)).toBe(400);
     await here.call('POST', '/team/delete', { team_ids: ['red'] });

@@ -74,28 +74,28 @@ describe('the commands of docs/provider-apis.md answer', () => {
 describe('SDKs with their base address set to a prefix', () => {
   it('OpenAI: whole, streamed, embeddings and errors', async () => {
     const client = new OpenAI({ baseURL: `${app.url}/openai/v1`, apiKey: key, maxRetries: 0 });
-    const asked = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'hello' }] };
-    const whole = await client.chat.completions.create(asked);
+    const body = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'hello' }] };
+    const whole = await client.chat.completions.create(body);
     expect(whole.choices[0]?.message.content).toBe('Grüß Gott 😀');
     let text = '';
-    for await (const chunk of await client.chat.completions.create({ ...asked, stream: true }))
+    for await (const chunk of await client.chat.completions.create({ ...body, stream: true }))
       text += chunk.choices[0]?.delta.content ?? '';
     expect(text).toBe('Grüß Gott 😀');
     const { data } = await client.embeddings.create({ model: 'text-embedding-3-small', input: 'hello' });
     expect(data).toHaveLength(1);
-    const unknown = client.chat.completions.create({ ...asked, messages: [{ role: 'user', content: 'unmatched' }] });
+    const unknown = client.chat.completions.create({ ...body, messages: [{ role: 'user', content: 'unmatched' }] });
     await expect(unknown).rejects.toThrow(APIError);
   });
 
   it('Anthropic: whole and streamed', async () => {
     const client = new Anthropic({ baseURL: `${app.url}/anthropic`, apiKey: key, maxRetries: 0 });
-    const asked = {
+    const body = {
       model: 'claude-sonnet-4-5',
       max_tokens: 64,
       messages: [{ role: 'user' as const, content: 'hello' }],
     };
-    expect((await client.messages.create(asked)).content).toMatchObject([{ type: 'text', text: 'Grüß Gott 😀' }]);
-    const streamed = await client.messages.stream(asked).finalMessage();
+    expect((await client.messages.create(body)).content).toMatchObject([{ type: 'text', text: 'Grüß Gott 😀' }]);
+    const streamed = await client.messages.stream(body).finalMessage();
     expect(streamed.content).toMatchObject([{ type: 'text', text: 'Grüß Gott 😀' }]);
   });
 
@@ -104,10 +104,10 @@ describe('SDKs with their base address set to a prefix', () => {
       apiKey: key,
       httpOptions: { baseUrl: `${app.url}/gemini`, apiVersion: 'v1beta' },
     });
-    const asked = { model: 'gemini-2.5-flash', contents: 'hello' };
-    expect((await client.models.generateContent(asked)).text).toBe('Grüß Gott 😀');
+    const body = { model: 'gemini-2.5-flash', contents: 'hello' };
+    expect((await client.models.generateContent(body)).text).toBe('Grüß Gott 😀');
     let text = '';
-    for await (const chunk of await client.models.generateContentStream(asked)) text += chunk.text ?? '';
+    for await (const chunk of await client.models.generateContentStream(body)) text += chunk.text ?? '';
     expect(text).toBe('Grüß Gott 😀');
   });
 

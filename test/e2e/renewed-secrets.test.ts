@@ -21,9 +21,9 @@ const started = (admin: string, salt: string, former?: string): Promise<TestApp>
 
 it('stored models, credentials, entries and settings survive a change of the salt key and the admin key', async () => {
   const upstream = await startFaultServer();
-  const seen: (string | undefined)[] = [];
+  const authorizations: (string | undefined)[] = [];
   upstream.answer((response, _socket, { headers }) => {
-    seen.push(headers['x-entry-secret']?.toString() ?? headers.authorization);
+    authorizations.push(headers['x-entry-secret']?.toString() ?? headers.authorization);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify({
@@ -81,6 +81,6 @@ it('stored models, credentials, entries and settings survive a change of the sal
   const shown = await (await after.call('GET', '/config/yaml')).text();
   expect(shown).not.toContain('token-1');
   await after.stop({ keepData: true });
-  expect(new Set(seen)).toEqual(new Set(['Bearer sk-upstream-1', 'entry-1']));
+  expect(new Set(authorizations)).toEqual(new Set(['Bearer sk-upstream-1', 'entry-1']));
   await upstream.stop();
 });

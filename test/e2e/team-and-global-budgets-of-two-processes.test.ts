@@ -105,8 +105,8 @@ function suite(name: string, withRedis: boolean): void {
       let admitted = 0;
       let refused = 0;
       for (let nth = 0; refused < 8; nth += 4) {
-        const asked = [0, 1, 2, 3].map((one) => chat(nth + one, keys[(nth + one) % keys.length] ?? ''));
-        const statuses = (await Promise.all(asked)).map(({ status }) => status);
+        const calls = [0, 1, 2, 3].map((one) => chat(nth + one, keys[(nth + one) % keys.length] ?? ''));
+        const statuses = (await Promise.all(calls)).map(({ status }) => status);
         expect(statuses.filter((status) => status !== 200 && status !== 422)).toEqual([]);
         const passed = statuses.filter((status) => status === 200).length;
         admitted += passed;

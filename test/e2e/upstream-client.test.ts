@@ -116,12 +116,12 @@ it('calls go through the proxy of the environment, and past it to hosts of NO_PR
     NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
   });
   expect(await ask('direct')).toEqual({ status: 200, text: answered('direct') });
-  expect(proxy.asked).toEqual([]);
+  expect(proxy.requestLines).toEqual([]);
   expect(await ask('plain')).toEqual({ status: 200, text: answered('plain') });
-  expect(proxy.asked).toEqual([`POST http://localhost:${portOf(plain)}/v1/chat/completions`]);
+  expect(proxy.requestLines).toEqual([`POST http://localhost:${portOf(plain)}/v1/chat/completions`]);
   expect(await ask('secure')).toEqual({ status: 200, text: answered('secure') });
   expect((await ask('secure', { stream: true })).text).toContain('"content":"Hi"');
-  expect(proxy.asked.slice(1)).toEqual([`CONNECT localhost:${portOf(secure)}`]);
+  expect(proxy.requestLines.slice(1)).toEqual([`CONNECT localhost:${portOf(secure)}`]);
   const basic = `Basic ${Buffer.from('user:secret').toString('base64')}`;
   expect(proxy.authorizations).toEqual([basic, basic]);
   expect(received.map((headers) => [headers.host, headers['proxy-authorization']])).toEqual([
@@ -154,5 +154,5 @@ it.each([403, 407])(
 it('the native client ignores the proxy when it is chosen by name', async () => {
   await start({ LENSGATE_HTTP_CLIENT: 'native', HTTP_PROXY: `http://127.0.0.1:${proxy.port}` });
   expect((await ask('plain')).status).toBe(200);
-  expect(proxy.asked).toEqual([]);
+  expect(proxy.requestLines).toEqual([]);
 });

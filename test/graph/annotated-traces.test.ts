@@ -88,8 +88,8 @@ async function annotate(who: string, name: string, judgement: Judgement): Promis
 }
 
 const found = async (who: string, annotation: AnnotationFilter, more: object = {}) => {
-  const asked = { from: FROM.toISOString(), filter: { annotation, ...more } };
-  const answer = await ask(who, AnnotatedTracesDocument, asked);
+  const search = { from: FROM.toISOString(), filter: { annotation, ...more } };
+  const answer = await ask(who, AnnotatedTracesDocument, search);
   return answer.data?.traces.nodes.map(({ name }) => name) ?? answer.errors?.[0]?.extensions.code;
 };
 
@@ -124,13 +124,13 @@ describe('traces by annotation', () => {
   });
 
   it('combine with text and order, are counted, and continue with the cursor alone', async () => {
-    const asked = {
+    const search = {
       from: FROM.toISOString(),
       filter: { annotation: { minScore: 0, to: '2999-01-01T00:00:00Z' }, text: 'T' },
       orderBy: { field: 'DURATION' as const, direction: 'DESC' as const },
       first: 1,
     };
-    const first = (await ask('sender', AnnotatedTracesDocument, asked)).data?.traces;
+    const first = (await ask('sender', AnnotatedTracesDocument, search)).data?.traces;
     expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
     const names = [...(first?.nodes ?? [])].map(({ name }) => name);
     for (let after = first?.pageInfo.endCursor; after;) {
@@ -140,7 +140,7 @@ describe('traces by annotation', () => {
     }
     expect(new Set(names)).toEqual(new Set(['one', 'three', 'two']));
     expect(names).toHaveLength(3);
-    const other = { ...asked, after: first?.pageInfo.endCursor ?? null, filter: { annotation: { minScore: 1 } } };
+    const other = { ...search, after: first?.pageInfo.endCursor ?? null, filter: { annotation: { minScore: 1 } } };
     expect((await ask('sender', AnnotatedTracesDocument, other)).errors?.[0]).toMatchObject({
       message: 'The cursor belongs to another search.',
       extensions: { code: 'INVALID_INPUT' },
@@ -148,8 +148,8 @@ describe('traces by annotation', () => {
   });
 
   it('give sessions, agents and series', async () => {
-    const asked = { from: FROM.toISOString(), filter: { annotation: { name: 'toxic' } } };
-    expect((await ask('sender', AnnotatedSessionsDocument, asked)).data).toEqual({
+    const search = { from: FROM.toISOString(), filter: { annotation: { name: 'toxic' } } };
+    expect((await ask('sender', AnnotatedSessionsDocument, search)).data).toEqual({
       sessions: {
         totalCount: 1,
         nodes: [{ sessionId: 'chat', traces: { nodes: [{ name: 'three' }, { name: 'two' }] } }],
@@ -160,8 +160,8 @@ describe('traces by annotation', () => {
   });
 
   it('a cursor of one caller shows another caller nothing more', async () => {
-    const asked = { from: FROM.toISOString(), filter: { annotation: { name: 'quality' } }, first: 1 };
-    const after = (await ask('admin', AnnotatedTracesDocument, asked)).data?.traces.pageInfo.endCursor ?? null;
+    const search = { from: FROM.toISOString(), filter: { annotation: { name: 'quality' } }, first: 1 };
+    const after = (await ask('admin', AnnotatedTracesDocument, search)).data?.traces.pageInfo.endCursor ?? null;
     const { data } = await ask('stranger', AnnotatedTracesDocument, { after });
     expect(data?.traces).toMatchObject({ totalCount: 1, nodes: [] });
   });

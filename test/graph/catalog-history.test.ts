@@ -160,8 +160,8 @@ describe('pricesAt', () => {
 
   it('has the requested prices only, and none for an unknown id', async () => {
     house = await openGraph({ history: await withPast() });
-    const asked = { entryId: 'gone', at: dayText(13), fields: [INPUT, 'no_such_cost'] };
-    expect((await house.call(PricesAtDocument, asked)).data.pricesAt).toEqual({
+    const reading = { entryId: 'gone', at: dayText(13), fields: [INPUT, 'no_such_cost'] };
+    expect((await house.call(PricesAtDocument, reading)).data.pricesAt).toEqual({
       entryId: 'gone',
       at: dayText(13),
       listed: false,

@@ -14,13 +14,13 @@ async function* saying(...deltas: readonly ChatDelta[]): AsyncIterableIterator<C
 }
 
 /** A gateway that fails before an answer came, and keeps what it was asked. */
-function failingGateway(failure: Error): Gateway & { readonly asked: unknown[] } {
-  const asked: unknown[] = [];
+function failingGateway(failure: Error): Gateway & { readonly requests: unknown[] } {
+  const requests: unknown[] = [];
   return {
-    asked,
+    requests,
     ...WITHOUT_CALLS,
     async call(_caller, request) {
-      asked.push(request.body);
+      requests.push(request.body);
       throw failure;
     },
   };
@@ -107,7 +107,7 @@ describe('chat', () => {
         parameters: { max_tokens: 9, logprobs: true },
       },
     });
-    expect(gateway.asked).toEqual([
+    expect(gateway.requests).toEqual([
       {
         model: 'demo',
         messages: [

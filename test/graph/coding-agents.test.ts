@@ -83,10 +83,10 @@ async function launched(key: string): Promise<{ readonly id: string; readonly ag
 
 const idsSeenBy = async (key: string): Promise<readonly string[]> => {
   const { data } = await ask(key, '{ codingAgents { nodes { agentId } } }');
-  const seen = data as unknown as {
+  const fields = data as unknown as {
     readonly codingAgents: { readonly nodes: readonly { readonly agentId: string }[] };
   };
-  return seen.codingAgents.nodes.map(({ agentId }) => agentId);
+  return fields.codingAgents.nodes.map(({ agentId }) => agentId);
 };
 
 describe('launchCodingAgent', () => {

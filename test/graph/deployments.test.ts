@@ -48,8 +48,8 @@ async function call(status: number): Promise<void> {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(status === 200 ? '{"id":"c","choices":[]}' : '{"error":{"message":"no"}}');
   });
-  const asked = { model: 'assistant', messages: [{ role: 'user', content: 'Hello' }] };
-  const answer = await app.call('POST', '/v1/chat/completions', asked);
+  const chatBody = { model: 'assistant', messages: [{ role: 'user', content: 'Hello' }] };
+  const answer = await app.call('POST', '/v1/chat/completions', chatBody);
   await answer.arrayBuffer();
   expect(answer.status).toBe(status);
 }

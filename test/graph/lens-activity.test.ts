@@ -161,8 +161,8 @@ describe('edges of lenses', () => {
     const sender = (await key({ team_id: 'team-x' })).key;
     const { exportOf } = await import('../../bench/lens/runs.ts');
     await send('POST', '/v1/traces', exportOf(own === undefined ? [] : [own], Date.now() - 3_600_000), sender);
-    const seen = await ask(query, { id: own?.traceId }, sender);
-    expect([seen.data, codesOf(seen)]).toEqual([
+    const shown = await ask(query, { id: own?.traceId }, sender);
+    expect([shown.data, codesOf(shown)]).toEqual([
       { trace: { traceId: own?.traceId, findingCount: null } },
       ['FORBIDDEN'],
     ]);

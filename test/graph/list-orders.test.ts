@@ -206,10 +206,10 @@ const TYPE = 'type { kind name ofType { kind name ofType { kind name ofType { ki
 describe('every connection of rows', () => {
   let types: readonly { readonly name: string; readonly fields: readonly SeenField[] | null }[];
   beforeAll(async () => {
-    const { __schema: seen } = (await ask(
+    const { __schema: introspected } = (await ask(
       `{ __schema { types { name fields { name args { name } ${TYPE} } } } }`,
     )) as unknown as { __schema: { types: typeof types } };
-    types = seen.types;
+    types = introspected.types;
   });
 
   it('takes a filter and an order, nested ones too, except those that are listed here', () => {

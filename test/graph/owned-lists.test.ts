@@ -9,11 +9,11 @@ interface GraphAnswer {
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
-const asked = async (query: string, variables: object = {}): Promise<GraphAnswer> =>
+const post = async (query: string, variables: object = {}): Promise<GraphAnswer> =>
   (await (await app.call('POST', '/graphql', { query, variables })).json()) as GraphAnswer;
 
 async function ask(query: string, variables: object = {}): Promise<Record<string, unknown>> {
-  const { data, errors } = await asked(query, variables);
+  const { data, errors } = await post(query, variables);
   if (errors !== undefined || data === null) throw new Error(JSON.stringify(errors));
   return data;
 }

@@ -100,7 +100,7 @@ afterAll(async () => {
   await plain.close();
 });
 
-async function asked(house: House, query: string, variables?: object): Promise<readonly unknown[]> {
+async function answerTo(house: House, query: string, variables?: object): Promise<readonly unknown[]> {
   const answer = await house.post(JSON.stringify({ query, variables }), { authorization: 'Bearer sk-admin' });
   const text = await answer.text();
   // Ids of requests and of bugs differ.
@@ -111,8 +111,8 @@ describe('a query with a plan', () => {
   it.each(cases([...PLANNED, ...UNPLANNED, ...FAILING]))(
     'is answered as without: %s',
     async (_name, { query, variables }) => {
-      const expected = await asked(plain, query, variables);
-      for (let time = 0; time < 4; time += 1) expect(await asked(planned, query, variables)).toEqual(expected);
+      const expected = await answerTo(plain, query, variables);
+      for (let time = 0; time < 4; time += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
     },
   );
 
@@ -148,10 +148,10 @@ describe('a query with a plan', () => {
 
   it('is still planned after a failed request', async () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
-    const expected = await asked(plain, query, { mode: 're:(' });
+    const expected = await answerTo(plain, query, { mode: 're:(' });
     for (let time = 0; time < 20; time += 1) {
-      expect(await asked(planned, query, { mode: 're:(' })).toEqual(expected);
-      expect((await asked(planned, query, { mode: 'model-1' }))[0]).toBe(200);
+      expect(await answerTo(planned, query, { mode: 're:(' })).toEqual(expected);
+      expect((await answerTo(planned, query, { mode: 'model-1' }))[0]).toBe(200);
     }
   });
 });
@@ -162,13 +162,13 @@ describe('the cached text of an answer', () => {
 
   /** A schema with one root field whose answers are cached, and what its resolvers did. */
   function counted(extensions: Readonly<Record<string, unknown>> = FROM_SOURCE) {
-    const seen = { roots: 0, leaves: 0 };
+    const counts = { roots: 0, leaves: 0 };
     const state = { basis: {}, value: 'a' };
     const leaf = {
       type: new GraphQLNonNull(GraphQLString),
       extensions,
       resolve: (source: { readonly value: string }) => {
-        seen.leaves += 1;
+        counts.leaves += 1;
         return source.value;
       },
     };
@@ -178,25 +178,25 @@ describe('the cached text of an answer', () => {
       args: { first: { type: GraphQLInt } },
       extensions: answerOf(() => state.basis),
       resolve: (_root: unknown, { first }: { readonly first?: number }) => {
-        seen.roots += 1;
+        counts.roots += 1;
         return { value: `${state.value}${first ?? ''}` };
       },
     };
     const query = new GraphQLObjectType({ name: 'Query', fields: { page: root, clock: { ...root, extensions: {} } } });
     const plan = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
-    return { seen, state, plan };
+    return { counts, state, plan };
   }
   const none = { sources: {}, coerced: {} } as unknown as VariableValues;
 
   it('is used until the object it is made of is replaced, and its resolver runs each time', async () => {
-    const { seen, state, plan } = counted();
+    const { counts, state, plan } = counted();
     const made = plan('{ page { value } }');
     expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
     state.value = 'b';
     expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
     state.basis = {};
     expect(await made?.run(context, none, '')).toBe('{"page":{"value":"b"}}');
-    expect(seen).toEqual({ roots: 3, leaves: 2 });
+    expect(counts).toEqual({ roots: 3, leaves: 2 });
   });
 
   it('is another for other variables, another field and another selection', async () => {
@@ -214,12 +214,12 @@ describe('the cached text of an answer', () => {
     ['a root field that names no object', FROM_SOURCE, '{ clock { value } }', ''],
     ['variables that are too long', FROM_SOURCE, '{ page { value } }', null],
   ])('does not exist for %s', async (_name, extensions, query, key) => {
-    const { seen, state, plan } = counted(extensions);
+    const { counts, state, plan } = counted(extensions);
     const made = plan(query);
     await made?.run(context, none, key);
     state.value = 'b';
     expect(await made?.run(context, none, key)).toMatch(/"b"/);
-    expect(seen.leaves).toBe(2);
+    expect(counts.leaves).toBe(2);
   });
 
   it('shows a new catalog at once', async () => {

@@ -101,11 +101,11 @@ describe('a group of subscribers', () => {
     const { bus, subscribe, publish } = aGroup();
     const first = bus.subscribe('trace', {});
     await publish('a', 'b');
-    const { value: seen } = await first.next();
+    const { value: delivery } = await first.next();
     const reader = subscribe();
     // Published, but not yet read by the group.
     bus.publish('trace', { summary: aSummary({ traceId: 'c' }) });
-    const back = subscribe(seen.id);
+    const back = subscribe(delivery.id);
     await publish('d');
     expect([reader.received, back.received]).toEqual([
       ['c-0', 'd-0'],

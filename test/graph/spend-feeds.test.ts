@@ -39,7 +39,7 @@ it('spendUpdates shows calls to those who may read them, and owners as each may 
   try {
     await untilReceived([admin, ofAda, ofBob], () => calls.chat(ada));
     const row = { modelGroup: 'priced', costUsd: '1', user: { userId: 'ada' } };
-    const update = (seen: object) => ({ data: { spendUpdates: { droppedUpdates: 0, row: seen } } });
+    const update = (spendRow: object) => ({ data: { spendUpdates: { droppedUpdates: 0, row: spendRow } } });
     expect([admin.received[0], ofAda.received[0], ofBob.received[0]]).toMatchObject([
       update(row),
       update(row),

@@ -266,17 +266,17 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
         return { done: true, value: undefined };
       },
     });
-    let asked = 0;
+    let calls = 0;
     house = await openGraph({
       gateway: scriptedGateway(() => {
-        asked += 1;
+        calls += 1;
         return silent();
       }),
     });
     const subscriber = subscribe(house.url, ChatStreamDocument, { input: HELLO });
-    await eventually(() => asked === 1, 'the call');
+    await eventually(() => calls === 1, 'the call');
     await subscriber.leave();
     await eventually(() => left > 0, 'the upstream given up');
-    expect([asked, left]).toEqual([1, 1]);
+    expect([calls, left]).toEqual([1, 1]);
   });
 });

@@ -60,31 +60,31 @@ describe('a search of traces', () => {
   });
 
   it('continues from page to page, and shows each caller its own traces', async () => {
-    const asked = { orderBy: { field: 'DURATION' }, filter: { minDurationMs: 20 }, first: 2 } as const;
-    const first = (await house.call(TraceSearchDocument, asked)).data.traces;
-    const second = (await house.call(TraceSearchDocument, { ...asked, after: first.pageInfo.endCursor })).data.traces;
+    const search = { orderBy: { field: 'DURATION' }, filter: { minDurationMs: 20 }, first: 2 } as const;
+    const first = (await house.call(TraceSearchDocument, search)).data.traces;
+    const second = (await house.call(TraceSearchDocument, { ...search, after: first.pageInfo.endCursor })).data.traces;
     expect([numbers(first.nodes), numbers(second.nodes), second.pageInfo.hasNextPage]).toEqual([[4, 1], [3], false]);
-    const { nodes } = (await house.call(TraceSearchDocument, asked, 'sk-team-a')).data.traces;
+    const { nodes } = (await house.call(TraceSearchDocument, search, 'sk-team-a')).data.traces;
     expect(numbers(nodes)).toEqual([1, 3]);
   });
 
   it('continues with the cursor alone, by its filter and order', async () => {
     const filter = { minDurationMs: 10, minErrors: 0, text: 'e', teamId: TEAM_KEY.teamId };
-    for (const [asked, found] of [
+    for (const [search, found] of [
       [{ filter: { ...filter, minCostUsd: '0.001' }, orderBy: { field: 'COST' } }, [3, 1]],
       [{ orderBy: { field: 'DURATION' } }, [4, 1, 3, 2]],
       [{ filter }, [3, 2, 1]],
       [{ filter: { status: 'ERROR', service: 'billing' } }, [2]],
     ] as const) {
-      const seen: number[] = [];
-      let page: object = { ...asked, first: 1 };
+      const traceNumbers: number[] = [];
+      let page: object = { ...search, first: 1 };
       for (;;) {
         const { nodes, pageInfo } = (await house.call(TraceSearchDocument, page)).data.traces;
         if (nodes.length === 0) break;
-        seen.push(...numbers(nodes));
+        traceNumbers.push(...numbers(nodes));
         page = { first: 1, after: pageInfo.endCursor };
       }
-      expect(seen).toEqual(found);
+      expect(traceNumbers).toEqual(found);
     }
   });
 
@@ -124,15 +124,15 @@ describe('a search of traces', () => {
   });
 
   it('refuses a cursor of another search, and invalid amounts', async () => {
-    const asked = { orderBy: { field: 'DURATION' }, first: 1 } as const;
-    const { endCursor } = (await house.call(TraceSearchDocument, asked)).data.traces.pageInfo;
+    const search = { orderBy: { field: 'DURATION' }, first: 1 } as const;
+    const { endCursor } = (await house.call(TraceSearchDocument, search)).data.traces.pageInfo;
     const listed = (await house.call(TraceSearchDocument, { first: 1 })).data.traces.pageInfo.endCursor;
     const refusals = [
-      { ...asked, after: listed },
-      { ...asked, after: endCursor, orderBy: { field: 'COST' } },
-      { ...asked, after: endCursor, filter: { text: 'x' } },
-      { ...asked, after: endCursor, from: new Date(START_MS).toISOString() },
-      { ...asked, after: 'nonsense' },
+      { ...search, after: listed },
+      { ...search, after: endCursor, orderBy: { field: 'COST' } },
+      { ...search, after: endCursor, filter: { text: 'x' } },
+      { ...search, after: endCursor, from: new Date(START_MS).toISOString() },
+      { ...search, after: 'nonsense' },
       { orderBy: { field: 'DURATION' }, first: 51 },
       { filter: { minCostUsd: '99999999999999' } },
       { filter: { minDurationMs: 1e300 } },
@@ -240,9 +240,9 @@ describe('the agents of a window', () => {
       failedTraceCount: 0,
       lastTraceAt: new Date(START_MS + 5_000).toISOString(),
     };
-    const asked = { from, filter: { text: 's' } };
-    expect((await house.call(TraceAgentsDocument, asked)).data.agents.slice(0, 2)).toEqual([scout, planner]);
-    expect((await house.call(TraceAgentsDocument, asked, 'sk-team-a')).data.agents[0]).toEqual(planner);
+    const search = { from, filter: { text: 's' } };
+    expect((await house.call(TraceAgentsDocument, search)).data.agents.slice(0, 2)).toEqual([scout, planner]);
+    expect((await house.call(TraceAgentsDocument, search, 'sk-team-a')).data.agents[0]).toEqual(planner);
     const failed = { from, filter: { minErrors: 1, agent: 'planner' } };
     expect((await house.call(TraceAgentsDocument, failed)).data.agents).toEqual([planner]);
     expect((await house.call(TraceAgentsDocument, { from, first: 1 })).data.agents).toEqual([scout]);

@@ -106,21 +106,21 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 /** Repairs a request by the faults that the admin key is answered, so that access rules and not parsers decide. */
 async function repaired(row: RouteRow): Promise<RouteInput> {
-  let asked: RouteInput = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
+  let input: RouteInput = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
   for (let time = 1; time <= MOST_REPAIRS; time += 1) {
     // oxlint-disable-next-line no-await-in-loop -- each answer repairs the next request
-    const answer = await send(row, asked, callers.app.adminKey);
+    const answer = await send(row, input, callers.app.adminKey);
     if (answer.status !== 422) {
       // oxlint-disable-next-line no-await-in-loop -- the connection is free for the next request
       await answer.body?.cancel();
-      return asked;
+      return input;
     }
     // oxlint-disable-next-line no-await-in-loop -- each answer repairs the next request
     const { detail } = (await answer.json()) as { readonly detail?: readonly Fault[] };
-    if (!Array.isArray(detail)) return asked;
-    asked = withRepairs(asked, detail);
+    if (!Array.isArray(detail)) return input;
+    input = withRepairs(input, detail);
   }
-  return asked;
+  return input;
 }
 
 /** Repairs of one request: a missing value is first a text, then one of the type that the answer names. */
@@ -138,8 +138,8 @@ function withRepairs({ search, body }: RouteInput, faults: readonly Fault[]): Ro
   return { search: query.toString(), body: fields };
 }
 
-async function askRow(row: RouteRow, asked: RouteInput, key: string): Promise<string> {
-  const answer = await send(row, asked, key);
+async function askRow(row: RouteRow, input: RouteInput, key: string): Promise<string> {
+  const answer = await send(row, input, key);
   await answer.body?.cancel();
   return outcomeOf(answer.status, row);
 }
@@ -222,9 +222,9 @@ describe('over HTTP', () => {
       const names = Object.keys(callers.keys);
       for (const row of restRoutes().slice(from, from + PART)) {
         // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
-        const asked = await repaired(row);
+        const input = await repaired(row);
         // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
-        const { cells, unlike } = await outcomes(row.name, (key) => askRow(row, asked, key));
+        const { cells, unlike } = await outcomes(row.name, (key) => askRow(row, input, key));
         differing.push(...unlike);
         table.set(row.name, cells);
         if (row.credential !== 'required') continue;

@@ -74,8 +74,9 @@ function faultsOf(schema: typeof published): readonly string[] {
     }
   }
   for (const { name, args, type } of Object.values(schema.getMutationType()?.getFields() ?? {})) {
-    const asked = `${name}(${args.map((arg) => arg.name).join()})`;
-    if (asked !== `${name}(input)` && OTHER_MUTATIONS[asked] === undefined) faults.push(`${asked} takes no one input`);
+    const signature = `${name}(${args.map((arg) => arg.name).join()})`;
+    if (signature !== `${name}(input)` && OTHER_MUTATIONS[signature] === undefined)
+      faults.push(`${signature} takes no one input`);
     const result = `${name}: ${String(getNullableType(type))}`;
     if (!isUnionType(getNamedType(type)) && OTHER_MUTATIONS[result] === undefined) faults.push(`${result} is no union`);
   }

@@ -153,8 +153,8 @@ export function createReplay(url: string | (() => string), adminKey: string) {
         if (typeof value === 'string') captured.set(name, value);
       }
       const type = answer.headers.get('content-type') ?? '';
-      const seen = { method: one.method, path: fill(one.path), status: answer.status, contentType: type, text };
-      const fault = undocumented(seen);
+      const response = { method: one.method, path: fill(one.path), status: answer.status, contentType: type, text };
+      const fault = undocumented(response);
       if (fault !== null) throw new Error(`The document does not describe the answer to "${one.name}": ${fault}`);
       return { status: answer.status, text, contentType: type };
     },

@@ -144,10 +144,10 @@ export function checkoutStoreSuite(engine: Engine): void {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.take(PAID);
-      const asked = Array.from({ length: 10 }, (_, index) =>
+      const issues = Array.from({ length: 10 }, (_, index) =>
         (index % 2 === 0 ? store : other).issueKey('checkout-1', aKey(`k${index}`), null),
       );
-      const given = await Promise.all(asked);
+      const given = await Promise.all(issues);
       expect(given.filter(Boolean)).toEqual([true]);
       expect((await store.find('checkout-1'))?.key).toEqual(aKey(`k${given.indexOf(true)}`));
     });

@@ -54,11 +54,11 @@ export function codingAgentStoreSuite(engine: Engine): void {
       expect(await ids({ kind: 'team', teamId: 't' })).toEqual(['bc_2']);
       // A key sees the agents that it launched without a team.
       expect(await ids({ kind: 'key', keyHash: 'a'.repeat(64) })).toEqual(['bc_1']);
-      const asked = async (filter: object) =>
+      const idsWith = async (filter: object) =>
         (await store.all({ visible: { kind: 'all' }, ...filter })).map(({ id }) => id);
-      expect(await asked({ keyHash: 'b'.repeat(64) })).toEqual(['bc_3']);
-      expect(await asked({ teamId: 't', keyHash: null })).toEqual(['bc_2']);
-      expect(await asked({ teamId: 't\0' })).toEqual([]);
+      expect(await idsWith({ keyHash: 'b'.repeat(64) })).toEqual(['bc_3']);
+      expect(await idsWith({ teamId: 't', keyHash: null })).toEqual(['bc_2']);
+      expect(await idsWith({ teamId: 't\0' })).toEqual([]);
     });
 
     it('keeps a new state, and removes an agent', async () => {

@@ -74,12 +74,12 @@ export function decisionStoreSuite(engine: Engine): void {
         aDecision({ id: 'd2', model: 'other' }),
         aDecision({ id: 'd3', createdAt: later, updatedAt: later }),
       );
-      const asked = async (filter: Partial<DecisionFilter>) =>
+      const idsWith = async (filter: Partial<DecisionFilter>) =>
         (await decisions.all({ visible: { kind: 'all' }, callId: null, before: null, ...filter })).map(({ id }) => id);
-      expect(await asked({ model: 'other' })).toEqual(['d2']);
-      expect(await asked({ since: later })).toEqual(['d3']);
-      expect(await asked({ since: NOW, before: later })).toEqual(['d1', 'd2']);
-      expect(await asked({ since: null, model: null })).toEqual(['d1', 'd2', 'd3']);
+      expect(await idsWith({ model: 'other' })).toEqual(['d2']);
+      expect(await idsWith({ since: later })).toEqual(['d3']);
+      expect(await idsWith({ since: NOW, before: later })).toEqual(['d1', 'd2']);
+      expect(await idsWith({ since: null, model: null })).toEqual(['d1', 'd2', 'd3']);
     });
 
     it('lists by reader, call and age', async () => {

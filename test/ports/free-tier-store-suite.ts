@@ -84,8 +84,10 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
 
     it('never grants more than the limit to concurrent reservations of two processes', async () => {
       const other = await scratch.open();
-      const asked = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? store : other).reserve(some(3), 100));
-      const granted = (await Promise.all(asked)).map((reserved) => reserved.granted);
+      const reservations = Array.from({ length: 150 }, (_, index) =>
+        (index % 2 === 0 ? store : other).reserve(some(3), 100),
+      );
+      const granted = (await Promise.all(reservations)).map((reserved) => reserved.granted);
       expect(sum(granted)).toBe(100);
       expect(granted.every((calls) => calls >= 0 && calls <= 3)).toBe(true);
       expect(await other.usedOn('2026-11-21', HASH)).toBe(100);
@@ -136,10 +138,10 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
     });
 
     it('grants calls to each of a thousand concurrent clients', async () => {
-      const asked = Array.from({ length: 1_000 }, (_, index) =>
+      const reservations = Array.from({ length: 1_000 }, (_, index) =>
         store.reserve(some(50, { ipHash: `rush-${index}` }), 1_000),
       );
-      expect(new Set((await Promise.all(asked)).map((reserved) => JSON.stringify(reserved)))).toEqual(
+      expect(new Set((await Promise.all(reservations)).map((reserved) => JSON.stringify(reserved)))).toEqual(
         new Set([JSON.stringify({ granted: 50, used: 50 })]),
       );
     });

@@ -14,10 +14,10 @@ freeTierStoreSuite('memory', null, async () => {
   const current = () => store;
   return {
     open: async () => ({
-      reserve: (...asked) => current().reserve(...asked),
+      reserve: (...parameters) => current().reserve(...parameters),
       release: (unused) => current().release(unused),
-      usedOn: (...asked) => current().usedOn(...asked),
-      removeBefore: (...asked) => current().removeBefore(...asked),
+      usedOn: (...parameters) => current().usedOn(...parameters),
+      removeBefore: (...parameters) => current().removeBefore(...parameters),
     }),
     async clear() {
       store = createMemoryFreeTierStore();

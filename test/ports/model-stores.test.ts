@@ -75,8 +75,8 @@ function modelStoreSuite(engine: Engine): void {
       });
 
       it('has another fingerprint after every change', async () => {
-        const seen = [await store().fingerprint()];
-        const note = async () => void seen.push(await store().fingerprint());
+        const fingerprints = [await store().fingerprint()];
+        const note = async () => void fingerprints.push(await store().fingerprint());
         await store().add(rowOf('one', 0), rowOf('two', 0));
         await note();
         await store().change('one', (row) => ({ ...row, updatedBy: 'other' }));
@@ -86,9 +86,9 @@ function modelStoreSuite(engine: Engine): void {
         await store().remove(['one']);
         await store().add(rowOf('three', 0));
         await note();
-        expect(new Set(seen).size).toBe(seen.length);
+        expect(new Set(fingerprints).size).toBe(fingerprints.length);
         await note();
-        expect(seen.at(-1)).toBe(seen.at(-2));
+        expect(fingerprints.at(-1)).toBe(fingerprints.at(-2));
       });
     });
 

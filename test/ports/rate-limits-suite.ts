@@ -113,7 +113,7 @@ export function rateLimitsSuite(
             tokens: 500 + random(2_000),
             parallel: 2 + random(8),
           }));
-          const seen = scopes.map(() => ({ requests: 0, tokens: 0, parallel: 0 }));
+          const sums = scopes.map(() => ({ requests: 0, tokens: 0, parallel: 0 }));
           let refused = 0;
           async function call(): Promise<void> {
             const chosen = scopes.map((_, at) => at).filter(() => random(2) === 0);
@@ -128,7 +128,7 @@ export function rateLimitsSuite(
               return;
             }
             for (const at of chosen) {
-              const [counts, limits] = [seen[at], scopes[at]];
+              const [counts, limits] = [sums[at], scopes[at]];
               if (counts === undefined || limits === undefined) continue;
               counts.requests += 1;
               counts.tokens += expected;
@@ -139,14 +139,14 @@ export function rateLimitsSuite(
             }
             for (let turns = random(6); turns > 0; turns -= 1) await turn();
             for (const at of chosen) {
-              const counts = seen[at];
+              const counts = sums[at];
               if (counts !== undefined) counts.parallel -= 1;
             }
             decision.settle(expected);
           }
           for (let wave = 0; wave < 40; wave += 1) await Promise.all(Array.from({ length: 1 + random(20) }, call));
           expect(refused).toBeGreaterThan(50);
-          for (const [at, { requests }] of seen.entries()) {
+          for (const [at, { requests }] of sums.entries()) {
             // Calls that a later phase rejects also count as requests.
             expect(requests).toBeGreaterThan(0);
             expect(requests).toBeLessThanOrEqual(scopes[at]?.requests ?? 0);

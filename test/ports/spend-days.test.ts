@@ -64,14 +64,14 @@ function randomRow(number: number): SpendRow {
 }
 
 function randomGrouping(): SpendGrouping {
-  const asked = (fields: readonly SpendField[]) =>
+  const valuesFor = (fields: readonly SpendField[]) =>
     Object.fromEntries(fields.map((field) => [field, [pick(VALUES[field as keyof typeof VALUES])]]));
   const time = (hours: number): Date => new Date(BEGIN + hours * HOUR + (below(2) === 0 ? 0 : below(HOUR)));
   const filter: SpendFilter = {
     from: pick([null, time(below(100))]),
     to: pick([null, time(150 + below(90))]),
-    any: below(2) === 0 ? {} : asked([pick(FIELDS)]),
-    none: below(3) === 0 ? asked([pick(FIELDS)]) : {},
+    any: below(2) === 0 ? {} : valuesFor([pick(FIELDS)]),
+    none: below(3) === 0 ? valuesFor([pick(FIELDS)]) : {},
     some: below(3) === 0 ? [pick(FIELDS)] : [],
     visibleTo: pick([null, null, { keyHash: VALUES.key[0], userId: 'u1', teamIds: ['t2'] }]),
   };

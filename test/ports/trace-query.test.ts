@@ -171,8 +171,8 @@ for (const engine of TRACE_ENGINES)
     it('end at the limit of time and rows', async () => {
       const bomb = `select count(*) as n from ${Array.from({ length: 24 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
       const began = performance.now();
-      const asked = { visibility: ALL, owner: 'one', signal: AbortSignal.timeout(60_000) };
-      await expect(brief.run(asked, bomb)).rejects.toMatchObject({ name: 'Unavailable' });
+      const context = { visibility: ALL, owner: 'one', signal: AbortSignal.timeout(60_000) };
+      await expect(brief.run(context, bomb)).rejects.toMatchObject({ name: 'Unavailable' });
       expect(performance.now() - began).toBeGreaterThan(BRIEF_MS * 0.9);
       expect(performance.now() - began).toBeLessThan(BRIEF_MS * 12);
       const many = `select a0.trace_id from ${Array.from({ length: 5 }, (_, at) => `spans a${at}`).join(' cross join ')}`;

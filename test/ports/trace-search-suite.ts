@@ -112,11 +112,11 @@ export function traceSearchSuite(engine: Engine): void {
 
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
 
-    const asked = FILTERS.map((wanted) => {
+    const cases = FILTERS.map((wanted) => {
       const named = Object.entries(wanted).map(([name, value]) => `${name} ${value}`);
       return [named.join(', ') || 'anything', wanted] as const;
     });
-    it.each(asked)('finds the traces that match %s, and no others', async (_name, wanted) => {
+    it.each(cases)('finds the traces that match %s, and no others', async (_name, wanted) => {
       const filters = { ...NO_FILTERS, ...wanted };
       const found = await traces.searchSummaries(ALL, { ...WHOLE, filters }, MANY);
       expect(found).toEqual(all.filter((summary) => passesFilters(summary, filters)));

@@ -99,12 +99,12 @@ export function traceStorePiecesSuite(engine: Engine): void {
     it('have the same result after each export as one export of all, for any order and parts', async () => {
       const random = randomFrom(38);
       for (let number = 1; number <= tried; number += 1) {
-        const seen = new Map<string, Span>();
+        const spansById = new Map<string, Span>();
         for (const spans of exportsOf(randomSpans(number, random), random)) {
-          for (const span of spans) seen.set(span.spanId, span);
+          for (const span of spans) spansById.set(span.spanId, span);
           await ingest(spans);
           const [summary] = await traces.findSummaries(ALL, traceId(number), null);
-          expect(summary, `trace ${number}, ${seen.size} spans`).toEqual(atOnce([...seen.values()]));
+          expect(summary, `trace ${number}, ${spansById.size} spans`).toEqual(atOnce([...spansById.values()]));
         }
       }
     });
@@ -144,11 +144,11 @@ export function traceStorePiecesSuite(engine: Engine): void {
       const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
       const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
       const other = aSpan({ spanId: spanId(4), requestId: 'x'.repeat(100_000) });
-      const seen: Span[] = [];
+      const listedSpans: Span[] = [];
       for (const span of [call, other, below, named]) {
-        seen.push(span);
+        listedSpans.push(span);
         const [grown] = await ingest([span]);
-        expect(grown).toEqual(atOnce(seen));
+        expect(grown).toEqual(atOnce(listedSpans));
       }
     });
 

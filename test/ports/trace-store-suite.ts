@@ -239,7 +239,9 @@ export function traceStoreSuite(engine: Engine): void {
         // A team key owns no rows itself.
         teamKey: { kind: 'key', keyHash: TEAM_KEY.keyHash },
       } as const;
-      const seen = async (list: (reader: (typeof readers)[keyof typeof readers]) => Promise<readonly TraceSummary[]>) =>
+      const visibleTo = async (
+        list: (reader: (typeof readers)[keyof typeof readers]) => Promise<readonly TraceSummary[]>,
+      ) =>
         Object.fromEntries(
           await Promise.all(
             Object.entries(readers).map(async ([name, reader]) => [
@@ -252,10 +254,10 @@ export function traceStoreSuite(engine: Engine): void {
           ),
         ) as unknown;
       const expected = { all: 'abcd', teamA: 'ad', teamB: 'b', noTeam: '', loneKey: 'c', teamKey: '' };
-      expect(await seen((reader) => traces.listSummaries(reader, EVER, 10))).toEqual(expected);
-      expect(await seen((reader) => traces.findSummaries(reader, traceId(1), null))).toEqual(expected);
+      expect(await visibleTo((reader) => traces.listSummaries(reader, EVER, 10))).toEqual(expected);
+      expect(await visibleTo((reader) => traces.findSummaries(reader, traceId(1), null))).toEqual(expected);
       const refOfA = traceRefOf(TEAM_KEY, traceId(1));
-      expect(await seen((reader) => traces.findSummaries(reader, traceId(1), refOfA))).toEqual({
+      expect(await visibleTo((reader) => traces.findSummaries(reader, traceId(1), refOfA))).toEqual({
         all: 'a',
         teamA: 'a',
         teamB: '',

@@ -70,7 +70,7 @@ const lends = (id: string): void =>
 const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 
 /** What the token service was asked, and by whose signature. */
-function asked(index = 0) {
+function tokenRequest(index = 0) {
   const { body = '', headers = {} } = calls()[index] ?? {};
   const { Action, Version: _, ...rest } = Object.fromEntries(new URLSearchParams(body));
   return { Action, ...rest, by: /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1] };
@@ -93,7 +93,7 @@ describe('a role', () => {
     const all = await Promise.all([found(differing, accounts), found(differing, accounts), found(differing, accounts)]);
     expect([...all, await found(differing, accounts)]).toEqual([ISSUED, ISSUED, ISSUED, ISSUED]);
     expect(calls()).toHaveLength(1);
-    const { Action, RoleArn, RoleSessionName, ExternalId, by } = asked() as Record<string, string>;
+    const { Action, RoleArn, RoleSessionName, ExternalId, by } = tokenRequest() as Record<string, string>;
     expect({ Action, RoleArn, RoleSessionName, ExternalId, by }).toEqual({
       Action: 'AssumeRole',
       RoleArn: ROLE,
@@ -109,11 +109,11 @@ describe('a role', () => {
     profiles(section('other', 'AKIDFILE'));
     vi.stubEnv('AWS_PROFILE', 'other');
     expect(await found({ role: role() })).toEqual(ISSUED);
-    expect(asked()).toMatchObject({ Action: 'AssumeRole', RoleSessionName: 'lensgate', by: 'AKIDFILE' });
+    expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleSessionName: 'lensgate', by: 'AKIDFILE' });
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
     expect(await found({ role: role() })).toEqual(ISSUED);
-    expect(asked(1)).toMatchObject({ by: 'AKIDENV' });
+    expect(tokenRequest(1)).toMatchObject({ by: 'AKIDENV' });
   });
 
   it('is assumed with a web identity token from any source, without a signature', async () => {
@@ -130,7 +130,7 @@ describe('a role', () => {
     ];
     for (const token of tokens)
       expect(await found({ webIdentityToken: new Secret(token), role: role({ sessionName: 'me' }) })).toEqual(ISSUED);
-    expect(tokens.map((_, index) => asked(index))).toEqual(
+    expect(tokens.map((_, index) => tokenRequest(index))).toEqual(
       ['eyJ.own.token', 'token-in-file', 'token-in-file', 'token-in-env', 'token-in-file'].map((WebIdentityToken) => ({
         Action: 'AssumeRoleWithWebIdentity',
         RoleArn: ROLE,
@@ -148,10 +148,10 @@ describe('a role', () => {
     vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'));
     vi.stubEnv('AWS_ROLE_ARN', ROLE);
     expect(await found({ role: role() })).toEqual(ISSUED);
-    expect(calls().map((_, index) => asked(index).Action)).toEqual(['AssumeRoleWithWebIdentity']);
+    expect(calls().map((_, index) => tokenRequest(index).Action)).toEqual(['AssumeRoleWithWebIdentity']);
     const other = 'arn:aws:iam::123456789012:role/other';
     expect(await found({ role: role({ arn: other }) })).toEqual(ISSUED);
-    expect([asked(1), asked(2)]).toMatchObject([
+    expect([tokenRequest(1), tokenRequest(2)]).toMatchObject([
       { Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token', RoleArn: ROLE },
       { Action: 'AssumeRole', RoleArn: other, by: 'ASIALENT' },
     ]);
@@ -183,7 +183,7 @@ describe('a profile', () => {
     expect(await found({ profile: 'mine' })).toEqual(['AKIDMINE', 'AKIDMINE-secret', null]);
     expect(await found()).toEqual(['AKIDDEFAULT', 'AKIDDEFAULT-secret', null]);
     expect(await found({ profile: 'up' })).toEqual(ISSUED);
-    expect(asked()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, by: 'AKIDMINE' });
+    expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, by: 'AKIDMINE' });
   });
 
   it('is read again after a while: other tools write keys into it that end', async () => {

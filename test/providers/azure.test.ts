@@ -69,21 +69,24 @@ describe('Azure OpenAI', () => {
     ['/openai/v1', {}, '/files/f', '/openai/v1/files/f'],
     ['', { api_version: 'preview' }, '/files/f', '/openai/v1/files/f?api-version=preview'],
     ['', {}, '/responses/r/input_items?limit=2', '/openai/responses/r/input_items?limit=2&api-version=2024-10-21'],
-  ] as const)('stored objects have paths beside the deployments: %s %j %s', async (base, options, path, asked) => {
-    server.answering('line', 200, 'application/octet-stream');
-    const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
-    const request = {
-      action: READ_FILE,
-      model: 'm',
-      path,
-      body: { kind: 'none' },
-      callId: null,
-      parent: null,
-    } as const;
-    expect(await textOf(await server.pass(deployment, request))).toBe('line');
-    const received = server.lastReceived();
-    expect([received.method, received.path, received.headers['api-key']]).toEqual(['GET', asked, 'the-key']);
-  });
+  ] as const)(
+    'stored objects have paths beside the deployments: %s %j %s',
+    async (base, options, path, expectedPath) => {
+      server.answering('line', 200, 'application/octet-stream');
+      const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
+      const request = {
+        action: READ_FILE,
+        model: 'm',
+        path,
+        body: { kind: 'none' },
+        callId: null,
+        parent: null,
+      } as const;
+      expect(await textOf(await server.pass(deployment, request))).toBe('line');
+      const received = server.lastReceived();
+      expect([received.method, received.path, received.headers['api-key']]).toEqual(['GET', expectedPath, 'the-key']);
+    },
+  );
 
   it('gets images as JSON and recordings as forms, each at the path of its deployment', async () => {
     server.answering({ data: [] });

@@ -39,9 +39,9 @@ describe('a caller that disconnects', () => {
 
   it('before the head of the answer, cancels the upstream call at once', async () => {
     const leaving = new AbortController();
-    const asked = began(() => {});
+    const arrived = began(() => {});
     const sending = provider.send(deployment, ask('x'), leaving.signal);
-    await asked;
+    await arrived;
     const reason = new Error('the caller left');
     leaving.abort(reason);
     await expect(sending).rejects.toBe(reason);
@@ -51,12 +51,12 @@ describe('a caller that disconnects', () => {
   it('in the middle of a whole answer or a stream, too', async () => {
     for (const more of [{}, STREAM]) {
       const leaving = new AbortController();
-      const asked = began((response) => {
+      const arrived = began((response) => {
         response.writeHead(200, more === STREAM ? { 'content-type': 'text/event-stream' } : {});
         response.write(more === STREAM ? 'data: {"choices":[]}\n\n' : '{"choices":');
       });
       const sending = provider.send(deployment, ask('x', more), leaving.signal);
-      await asked;
+      await arrived;
       if (more === STREAM) await sending;
       leaving.abort(new Error('the caller left'));
       await sending.catch(() => {});
@@ -65,12 +65,12 @@ describe('a caller that disconnects', () => {
   });
 
   it('from the typed answer, while a step is awaited, too', async () => {
-    const asked = began((response) => {
+    const arrived = began((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
     });
     const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
-    await asked;
+    await arrived;
     const deltas = exchange.deltas();
     expect(await deltas.next()).toEqual({ done: false, value: { kind: 'text', text: 'a' } });
     const waiting = deltas.next();

@@ -78,8 +78,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 function asking({ endpoint, body }: Caller, stream: boolean): ModelRequest {
-  const asked = { model: 'm', ...body, ...(stream ? { stream: true } : {}) };
-  return aModelRequest(asked, { endpoint, stream, includeUsage: stream });
+  const requestBody = { model: 'm', ...body, ...(stream ? { stream: true } : {}) };
+  return aModelRequest(requestBody, { endpoint, stream, includeUsage: stream });
 }
 
 /** Text, tool calls and finish reason. Ids and model names differ by upstream. */

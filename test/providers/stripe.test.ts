@@ -164,10 +164,10 @@ describe('Stripe', () => {
       stripe.happen('customer.created', { id: `cus_${number}` }, since + number);
     }
     const listed: string[] = [];
-    const asked = stripe.asked.length;
+    const requests = stripe.requests.length;
     for await (const { subject } of seller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
     expect(listed).toEqual(Array.from({ length: 245 }, (_, index) => `ch_${249 - index}`));
-    expect(stripe.asked.length - asked).toBe(3);
+    expect(stripe.requests.length - requests).toBe(3);
     // The most Stripe takes in one question.
     expect(EVENT_TYPES.length).toBeLessThanOrEqual(20);
   });

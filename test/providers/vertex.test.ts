@@ -145,9 +145,14 @@ describe('a model of Anthropic on Google Cloud', () => {
 
   it('is called in the format of its maker, with the version in the body and the model in the path', async () => {
     answerWith(200, message);
-    const asked = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }], metadata: { user_id: 'u' } };
+    const requestBody = {
+      model: 'm',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'x' }],
+      metadata: { user_id: 'u' },
+    };
     const forwarded = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' };
-    expect(JSON.parse(await ask(aModelRequest(asked, { endpoint: MESSAGES, forwarded })))).toEqual({
+    expect(JSON.parse(await ask(aModelRequest(requestBody, { endpoint: MESSAGES, forwarded })))).toEqual({
       ...message,
       model: 'm',
     });
@@ -156,7 +161,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     expect(received?.headers['authorization']).toBe(`Bearer ${TOKEN}`);
     expect(received?.headers['anthropic-beta']).toBe('context-1m-2025-08-07');
     expect(received?.headers).not.toHaveProperty('anthropic-version');
-    const { model: _model, ...rest } = asked;
+    const { model: _model, ...rest } = requestBody;
     expect(JSON.parse(received?.body ?? '')).toEqual({ ...rest, anthropic_version: 'vertex-2023-10-16' });
   });
 
@@ -174,8 +179,8 @@ describe('a model of Anthropic on Google Cloud', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
     });
-    const asked = { model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] };
-    const text = await ask(aModelRequest(asked));
+    const requestBody = { model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] };
+    const text = await ask(aModelRequest(requestBody));
     expect(text).toContain('"content":"Hi"');
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
     const received = faults.received.at(-1);

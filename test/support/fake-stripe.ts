@@ -31,7 +31,7 @@ export interface FakeStripe {
   /** Environment variables for the server. */
   readonly env: Readonly<Record<string, string>>;
   /** Received requests, in order. */
-  readonly asked: readonly ReceivedRequest[];
+  readonly requests: readonly ReceivedRequest[];
   /** Checkout session of a payment page. */
   sessionAt(url: string): StripeObject;
   /** Pays the checkout session of a payment page. Returns the event of the payment. */
@@ -72,7 +72,7 @@ function nested(form: Readonly<Record<string, string>>, name: string): Readonly<
 export async function startFakeStripe(): Promise<FakeStripe> {
   const secretKey = 'sk_test_fake0123456789abcdef';
   const webhookSecret = 'whsec_fake0123456789abcdef';
-  const asked: ReceivedRequest[] = [];
+  const requests: ReceivedRequest[] = [];
   const sessions = new Map<string, StripeObject>();
   const byIdempotencyKey = new Map<string, StripeObject>();
   const events: StripeEvent[] = [];
@@ -138,7 +138,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request;
     const call: ReceivedRequest = { method, path, headers, form: await formOf(request) };
-    asked.push(call);
+    requests.push(call);
     if (failure === 'cut') return void request.socket.destroy();
     const { status, body } = failure ? { status: failure.status, body: { error: failure.error } } : answerTo(call);
     // Disables retries of the SDK.
@@ -184,7 +184,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
       STRIPE_API_BASE: url,
       STRIPE_RECONCILE_SECONDS: '0',
     },
-    asked,
+    requests,
     sessionAt,
     pay(page, differing = {}) {
       const open = sessionAt(page);

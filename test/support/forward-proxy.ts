@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 export interface ForwardProxy {
   readonly port: number;
   /** Received request lines: `CONNECT host:port` and `POST http://host:port/path`. */
-  readonly asked: readonly string[];
+  readonly requestLines: readonly string[];
   /** Authorization header of each request. */
   readonly authorizations: readonly (string | undefined)[];
   /** Rejects all later requests with this status. */
@@ -15,13 +15,13 @@ export interface ForwardProxy {
 }
 
 export async function startForwardProxy(): Promise<ForwardProxy> {
-  const asked: string[] = [];
+  const requestLines: string[] = [];
   const authorizations: (string | undefined)[] = [];
   const sockets = new Set<Socket>();
   let refusal: number | null = null;
 
   const server = createServer((from, to) => {
-    asked.push(`${from.method} ${from.url}`);
+    requestLines.push(`${from.method} ${from.url}`);
     authorizations.push(from.headers['proxy-authorization']);
     if (refusal !== null) return void to.writeHead(refusal).end('refused');
     const { port, pathname, search } = new URL(from.url ?? '');
@@ -41,7 +41,7 @@ export async function startForwardProxy(): Promise<ForwardProxy> {
     socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
   });
   server.on('connect', (from, socket: Socket, head: Buffer) => {
-    asked.push(`CONNECT ${from.url}`);
+    requestLines.push(`CONNECT ${from.url}`);
     authorizations.push(from.headers['proxy-authorization']);
     if (refusal !== null) return void socket.end(`HTTP/1.1 ${refusal} Refused\r\ncontent-length: 0\r\n\r\n`);
     const onward = connect(Number(from.url?.split(':').at(-1)), '127.0.0.1', () => {
@@ -56,7 +56,7 @@ export async function startForwardProxy(): Promise<ForwardProxy> {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
+    requestLines,
     authorizations,
     refuse(status) {
       refusal = status;

@@ -6,10 +6,10 @@ const nameOf = ({ day, ipHash }: Pick<FreeTierCalls, 'day' | 'ipHash'>): string 
 export function createMemoryFreeTierStore(): FreeTierStore {
   const used = new Map<string, number>();
   return {
-    async reserve(asked, limit) {
-      const before = used.get(nameOf(asked)) ?? 0;
-      const granted = Math.max(0, Math.min(asked.calls, limit - before));
-      used.set(nameOf(asked), before + granted);
+    async reserve(reserved, limit) {
+      const before = used.get(nameOf(reserved)) ?? 0;
+      const granted = Math.max(0, Math.min(reserved.calls, limit - before));
+      used.set(nameOf(reserved), before + granted);
       return { granted, used: before + granted };
     },
     async release(unused) {

@@ -47,8 +47,8 @@ export const mapOf = (count: number, version = 1): Rows =>
 /** Sends a map like the upstream's host. With an ETag it supports conditional requests. */
 export const sends =
   (map: unknown, headers: Record<string, string> = {}): Answer =>
-  (response, asked) => {
-    if (headers['etag'] !== undefined && asked['if-none-match'] === headers['etag'])
+  (response, received) => {
+    if (headers['etag'] !== undefined && received['if-none-match'] === headers['etag'])
       return void response.writeHead(304).end();
     response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(JSON.stringify(map));
   };

@@ -33,17 +33,17 @@ export interface RealtimeUpstream {
 /** Asynchronous queue. A read waits for a value. */
 function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
   const came: Value[] = [];
-  const asked: ((value: Value) => void)[] = [];
+  const waiting: ((value: Value) => void)[] = [];
   return {
     put(value) {
-      const ask = asked.shift();
+      const ask = waiting.shift();
       if (ask) ask(value);
       else came.push(value);
     },
     next: () =>
       new Promise((resolve) => {
         if (came.length > 0) resolve(came.shift() as Value);
-        else asked.push(resolve);
+        else waiting.push(resolve);
       }),
   };
 }

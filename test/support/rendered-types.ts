@@ -95,7 +95,7 @@ function rowsAround(node: Node): readonly string[] {
 /** State of the comparison of a rendered value with the schema of its row. */
 interface Comparison {
   readonly faults: string[];
-  readonly seen: Set<string>;
+  readonly visited: Set<string>;
   /** Members are renamed to snake case after rendering. */
   readonly isRenamed: boolean;
 }
@@ -125,8 +125,8 @@ function createComparison(checker: Checker) {
     const choices = choicesOf(schema);
     if (choices.some((one) => Object.keys(one).length === 0)) return;
     const id = `${type.id} ${JSON.stringify(schema)}`;
-    if (into.seen.has(id)) return;
-    into.seen.add(id);
+    if (into.visited.has(id)) return;
+    into.visited.add(id);
     for (const member of unionOf(type)) compareMember(member, choices, at, into);
   }
 
@@ -157,7 +157,7 @@ function createComparison(checker: Checker) {
     if (member.getSymbol()?.name === 'Date') return ofType('string').length === 0 ? fail('a date') : undefined;
     const [best] = ofType('object')
       .map((object) => {
-        const own = { ...into, faults: [], seen: new Set(into.seen) };
+        const own = { ...into, faults: [], visited: new Set(into.visited) };
         compareObject(member, object, at, own);
         return own.faults;
       })
@@ -195,7 +195,7 @@ function createComparison(checker: Checker) {
   }
 
   return (type: Type, schema: JsonSchema, isRenamed: boolean): readonly string[] => {
-    const into: Comparison = { faults: [], seen: new Set(), isRenamed };
+    const into: Comparison = { faults: [], visited: new Set(), isRenamed };
     compare(type, schema, '', into);
     return into.faults;
   };

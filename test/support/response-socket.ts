@@ -19,9 +19,9 @@ export interface ResponseSocket extends RealtimeClient {
 
 export async function openResponses(
   app: TestApp,
-  asked: { readonly path?: string; readonly headers?: Record<string, string> } = {},
+  options: { readonly path?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<ResponseSocket> {
-  const client = await openRealtime(app, { path: '/v1/responses', ...asked });
+  const client = await openRealtime(app, { path: '/v1/responses', ...options });
   const frame = async (): Promise<Frame> => JSON.parse(await client.heard()) as Frame;
   async function answer(): Promise<readonly Frame[]> {
     const frames: Frame[] = [];
@@ -129,10 +129,10 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
     hold() {
       type HeldRequest = Awaited<ReturnType<ReturnType<ResponseSetup['hold']>['next']>>;
       const came: HeldRequest[] = [];
-      const asked: ((held: HeldRequest) => void)[] = [];
+      const waiting: ((held: HeldRequest) => void)[] = [];
       upstream.answer((response, _socket, { body }) => {
         const held = { response, body: JSON.parse(body) as HeldRequest['body'] };
-        const ask = asked.shift();
+        const ask = waiting.shift();
         if (ask) ask(held);
         else came.push(held);
       });
@@ -141,7 +141,7 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
           new Promise((resolve) => {
             const held = came.shift();
             if (held) resolve(held);
-            else asked.push(resolve);
+            else waiting.push(resolve);
           }),
       };
     },

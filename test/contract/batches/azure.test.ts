@@ -23,8 +23,8 @@ beforeAll(async () => {
     response.setHeader('content-type', 'application/json');
     if (more === 'content') return response.end(output.body);
     if (kind === 'files') return response.end(JSON.stringify({ id, object: 'file', purpose: 'batch', filename: 'a' }));
-    const asked = (body === '' ? {} : JSON.parse(body)) as object;
-    return response.end(JSON.stringify({ id, object: 'batch', input_file_id: 'files-1', ...asked, ...batch }));
+    const parsed = (body === '' ? {} : JSON.parse(body)) as object;
+    return response.end(JSON.stringify({ id, object: 'batch', input_file_id: 'files-1', ...parsed, ...batch }));
   });
   const params = { api_base: azure.url, api_key: 'azure-key', api_version: '2025-03-01-preview' };
   const deployment = (model_name: string, more: object) => ({

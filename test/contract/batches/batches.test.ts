@@ -36,7 +36,7 @@ afterAll(async () => {
 const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
   upload(app, { purpose: 'batch' }, { ...(key === undefined ? {} : { key }), content: lines });
 
-const asked = (input_file_id: unknown, more: object = {}): string =>
+const batchBody = (input_file_id: unknown, more: object = {}): string =>
   JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
 
 /** The last request that creates something. A background task reads the batches of the upstream at the same time. */
@@ -54,7 +54,7 @@ describe('limits of a model, of a key and of its team', () => {
     // The upload of a file is a call, too.
     const statusesOf = async (key: string): Promise<readonly number[]> => {
       const { id } = await uploadLines(key);
-      return [(await create(asked(id), { key })).status, (await create(asked(id), { key })).status];
+      return [(await create(batchBody(id), { key })).status, (await create(batchBody(id), { key })).status];
     };
     expect(await statusesOf(one)).toEqual([200, 429]);
     expect(await statusesOf(own)).toEqual([200, 200]);
@@ -65,7 +65,12 @@ describe('batches.create', () => {
   it.each(['/v1/batches', '/batches'])('200: a batch of ours over a file of ours (%s)', async (path) => {
     const { id } = await uploadLines();
     const { traceId, headers } = aTrace();
-    const body = asked(id, { metadata: { note: 'é' }, model: 'assistant', custom_llm_provider: 'openai', tags: ['a'] });
+    const body = batchBody(id, {
+      metadata: { note: 'é' },
+      model: 'assistant',
+      custom_llm_provider: 'openai',
+      tags: ['a'],
+    });
     const response = await create(body, { headers }, path);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'x-litellm-call-id': expect.stringMatching(UUID),
@@ -195,7 +200,7 @@ describe('batches.create', () => {
       "/batches: Missing required parameter: 'completion_window'.",
       'completion_window',
     ],
-    [asked(1), "/batches: Invalid type for parameter 'input_file_id': it must be a string.", 'input_file_id'],
+    [batchBody(1), "/batches: Invalid type for parameter 'input_file_id': it must be a string.", 'input_file_id'],
   ])('400: a body of %s', async (body, message, param) => {
     expect(await answerOf(await create(body))).toEqual(refusal(400, message, { param }));
   });
@@ -203,14 +208,14 @@ describe('batches.create', () => {
   it('400: a file that is not for batches', async () => {
     const { id } = await upload(app);
     const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
-    expect(await answerOf(await create(asked(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
+    expect(await answerOf(await create(batchBody(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
   });
 
   it('404: a file of another owner, and a file that does not exist', async () => {
     const { id } = await uploadLines();
     const key = await newKey(app, {});
     for (const file of [id, 'file-none'])
-      expect(await answerOf(await create(asked(file), { key }))).toEqual(
+      expect(await answerOf(await create(batchBody(file), { key }))).toEqual(
         refusal(404, `No such File object: ${file}`, { type: 'not_found_error' }),
       );
   });
@@ -220,12 +225,12 @@ describe('batches.create', () => {
     const { id } = await uploadLines(await newKey(app, team));
     const key = await newKey(app, { ...team, models: ['assistant'] });
     const message = 'This key may not call every model: it can only start batches from files that it uploaded itself.';
-    expect(await answerOf(await create(asked(id), { key }))).toEqual(
+    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
       refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
     );
-    expect((await create(asked(id), { key: await newKey(app, team) })).status).toBe(200);
+    expect((await create(batchBody(id), { key: await newKey(app, team) })).status).toBe(200);
     const { id: own } = await uploadLines(key);
-    expect((await create(asked(own), { key })).status).toBe(200);
+    expect((await create(batchBody(own), { key })).status).toBe(200);
   });
 
   it('422: a budget of zero', async () => {
@@ -233,7 +238,7 @@ describe('batches.create', () => {
     const { id } = await uploadLines(await newKey(app, team));
     const key = await newKey(app, { ...team, key_alias: 'poor', max_budget: 0 });
     const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
-    expect(await answerOf(await create(asked(id), { key }))).toEqual(
+    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
       refusal(422, message, { type: 'budget_exceeded' }),
     );
   });

@@ -28,7 +28,7 @@ const noBatch = (id: string) => refusal(404, `No batch found with id '${id}'.`, 
 const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
   upload(app, { purpose: 'batch' }, { ...(key === undefined ? {} : { key }), content: lines });
 
-const asked = (input_file_id: unknown, more: object = {}): string =>
+const batchBody = (input_file_id: unknown, more: object = {}): string =>
   JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
 
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
@@ -36,7 +36,7 @@ const create = (body: string, options: { key?: string; headers?: Record<string, 
 
 async function aBatch(key?: string): Promise<{ readonly id: string; readonly fileId: string }> {
   const { id: fileId } = await uploadLines(key);
-  const { id } = (await (await create(asked(fileId), key === undefined ? {} : { key })).json()) as { id: string };
+  const { id } = (await (await create(batchBody(fileId), key === undefined ? {} : { key })).json()) as { id: string };
   return { id, fileId };
 }
 
@@ -99,7 +99,7 @@ describe('batches.cancel', () => {
     });
     const before = upstream.received.length;
     expect(await answerOf(await send(app, 'POST', `/v1/batches/${id}/cancel`, { key }))).toEqual(refused);
-    expect(await answerOf(await create(asked(fileId), { key }))).toEqual(refused);
+    expect(await answerOf(await create(batchBody(fileId), { key }))).toEqual(refused);
     expect(upstream.received.length).toBe(before);
   });
 });
@@ -197,7 +197,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     const { traceId, headers } = aTrace();
     const response =
       row === 'batches.create'
-        ? await create(asked(fileId), { headers })
+        ? await create(batchBody(fileId), { headers })
         : await send(app, method, `/v1/batches/${id}${tail}`, { headers });
     expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
     expect(await answerOf(response)).toEqual(

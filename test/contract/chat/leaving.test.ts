@@ -21,16 +21,16 @@ afterAll(async () => {
 
 describe('a client that leaves', () => {
   it.each([false, true])('cancels the upstream call at once (stream: %s)', async (stream) => {
-    let asked: () => void = () => {};
+    let resolveArrived: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
-      asked = resolve;
+      resolveArrived = resolve;
     });
     upstream.answer((response) => {
       if (stream) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
       }
-      asked();
+      resolveArrived();
     });
     const leaving = new AbortController();
     const call = fetch(`${app.url}${PATH}`, {

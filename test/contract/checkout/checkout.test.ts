@@ -27,10 +27,10 @@ async function whole(response: Response) {
   };
 }
 
-/** What Stripe was asked last. */
-function lastAsked(): FakeStripe['asked'][number] {
-  const call = stripe.asked.at(-1);
-  if (call === undefined) throw new Error('Stripe was asked nothing.');
+/** Last request to Stripe. */
+function lastRequest(): FakeStripe['requests'][number] {
+  const call = stripe.requests.at(-1);
+  if (call === undefined) throw new Error('Stripe received no request.');
   return call;
 }
 
@@ -47,7 +47,7 @@ describe('checkout.create', () => {
     const { url } = (await answer.clone().json()) as { url: string };
     expect(await whole(answer)).toEqual(json(200, { url }));
     const { id } = stripe.sessionAt(url);
-    const { headers, form } = lastAsked();
+    const { headers, form } = lastRequest();
     const checkoutId = form['client_reference_id'];
     expect(checkoutId).toMatch(/^[\da-f-]{36}$/);
     expect(headers['idempotency-key']).toBe(checkoutId);
@@ -70,19 +70,19 @@ describe('checkout.create', () => {
     expect(
       (await begin(app, { body: '{"price":"price_free"', headers: { 'content-type': 'text/plain' } })).status,
     ).toBe(200);
-    expect(lastAsked().form['line_items[0][price]']).toBe('price_1');
+    expect(lastRequest().form['line_items[0][price]']).toBe('price_1');
   });
 
   it('checkout.create 200: a Host header does not decide where the buyer and the secret go', async () => {
     await begin(app, { headers: { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' } });
-    expect(lastAsked().form['success_url']).toContain(`${app.url}/billing/success`);
+    expect(lastRequest().form['success_url']).toContain(`${app.url}/billing/success`);
   });
 
   it('checkout.create 200: a subscription, with the buyer sent back to the configured address', async () => {
     const env = { ...stripe.env, STRIPE_MODE: 'subscription', PROXY_BASE_URL: 'https://prices.example/gate/' };
     const other = await startApp({ env });
     expect((await begin(other)).status).toBe(200);
-    const { form } = lastAsked();
+    const { form } = lastRequest();
     expect(form).toMatchObject({
       mode: 'subscription',
       cancel_url: 'https://prices.example/gate/billing/cancelled',
@@ -102,12 +102,12 @@ describe('checkout.create', () => {
       Array.from({ length: 60 }, (_, index) => begin(other, { headers: { 'x-forwarded-for': `192.0.2.${index}` } })),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const asked = stripe.asked.length;
+    const requests = stripe.requests.length;
     const { retryAfter, ...refused } = await whole(await begin(other));
     const detail = 'Too many checkouts from your address. Try again later.';
     expect(refused).toEqual({ status: 429, type: 'application/json', body: { detail } });
     expect(Number(retryAfter)).toBeGreaterThan(3_000);
-    expect(stripe.asked.length).toBe(asked);
+    expect(stripe.requests.length).toBe(requests);
     await other.stop();
   });
 

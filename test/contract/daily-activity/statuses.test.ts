@@ -109,12 +109,12 @@ const read = async (path: string, key = app.adminKey): Promise<ActivityAnswer> =
 
 describe('dailyActivity.user and its kind', () => {
   it.each(ALL)('$name 200: administrators, read-only ones too', async ({ at, more }) => {
-    const [all, seen] = [
+    const [all, visible] = [
       await send(`${at}?${DAYS}${more}`, app.adminKey),
       await send(`${at}?${DAYS}${more}`, keys.viewer),
     ];
     expect(all[0]).toBe(200);
-    expect(seen).toEqual(all);
+    expect(visible).toEqual(all);
   });
 
   it.each(ALL)('$name 400: dates that are missing or no days', async ({ at, more }) => {

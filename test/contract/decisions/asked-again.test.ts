@@ -50,7 +50,7 @@ beforeEach(() => {
       response.writeHead(500, { 'content-type': 'application/json' });
       return void response.end('{"error":{"message":"broken"}}');
     }
-    const given = Object.keys(call.questions).flatMap((name) => {
+    const modelAnswers = Object.keys(call.questions).flatMap((name) => {
       const noul = answers[call.model]?.[name];
       return noul === undefined ? [] : [[name, { type: 'noul', noul }] as const];
     });
@@ -58,15 +58,15 @@ beforeEach(() => {
     response.end(
       JSON.stringify({
         model: `${call.model}-1`,
-        answers: Object.fromEntries(given),
-        usage: { input_tokens: 10, output_tokens: given.length },
+        answers: Object.fromEntries(modelAnswers),
+        usage: { input_tokens: 10, output_tokens: modelAnswers.length },
       }),
     );
   });
 });
 
 const QUESTIONS = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { type: 'noul', instructions: name }]));
-const asked = () => sent.map(({ model, questions }) => [model, Object.keys(questions)]);
+const sentQuestions = () => sent.map(({ model, questions }) => [model, Object.keys(questions)]);
 
 async function decide(model: string, headers: Record<string, string> = {}, more: object = {}) {
   const body = { model, state: 'a ticket', questions: QUESTIONS, ...more };
@@ -86,7 +86,7 @@ describe('refused questions of a decision', () => {
     answers = { one: { b: 0.1 }, two: { a: 0.2, d: 0.3 }, three: { c: 0.4 } };
     const { status, body, cost, group, callId } = await decide('one');
     expect(status).toBe(200);
-    expect(asked()).toEqual([
+    expect(sentQuestions()).toEqual([
       ['one', ['a', 'b', 'c', 'd']],
       ['two', ['a', 'c', 'd']],
       ['three', ['c']],
@@ -129,7 +129,7 @@ describe('refused questions of a decision', () => {
   it('are refused in the end where no fallback answers them', async () => {
     answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, two: {}, three: {} };
     const { body } = await decide('one');
-    expect(asked().slice(1)).toEqual([
+    expect(sentQuestions().slice(1)).toEqual([
       ['two', ['d']],
       ['three', ['d']],
     ]);
@@ -149,11 +149,11 @@ describe('refused questions of a decision', () => {
     const { body } = await decide('alone');
     expect(body.answers).toEqual({ a: { type: 'noul', noul: 0.1 } });
     await decide('one', {}, { disable_fallbacks: true });
-    expect(asked().map(([model]) => model)).toEqual(['alone', 'one']);
+    expect(sentQuestions().map(([model]) => model)).toEqual(['alone', 'one']);
     sent = [];
     answers = { one: { a: 0.1, b: 0.2, c: 0.3, d: 0.4 } };
     const whole = await decide('one');
-    expect(asked()).toHaveLength(1);
+    expect(sentQuestions()).toHaveLength(1);
     expect(JSON.stringify(whole.body)).not.toContain('x_model');
   });
 
@@ -165,12 +165,12 @@ describe('refused questions of a decision', () => {
     };
     const narrow = await keyOf({ models: ['one', 'three'] });
     expect((await decide('one', narrow)).status).toBe(200);
-    expect(asked().map(([model]) => model)).toEqual(['one', 'three']);
+    expect(sentQuestions().map(([model]) => model)).toEqual(['one', 'three']);
     sent = [];
     // The first call uses up the budget.
     const poor = await keyOf({ max_budget: 0.005 });
     expect((await decide('one', poor)).status).toBe(200);
-    expect(asked().map(([model]) => model)).toEqual(['one']);
+    expect(sentQuestions().map(([model]) => model)).toEqual(['one']);
   });
 
   it('are streamed at their positions, and each answer says its model', async () => {

@@ -70,8 +70,8 @@ describe('an upstream of the named-map format', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const answers = names.map((name) => `${JSON.stringify(name)}:{"type":"noul","noul":0.25}`).slice(0, 2);
     const answer = `{"answers":{${answers.join(',')}},"usage":{"input_tokens":1,"output_tokens":1}}`;
-    const asked = names.map((name) => ({ type: 'predicate', name, instructions: 'Is it?' }));
-    expect((await decide('named', answer, asked)).body['answers']).toEqual([
+    const predicates = names.map((name) => ({ type: 'predicate', name, instructions: 'Is it?' }));
+    expect((await decide('named', answer, predicates)).body['answers']).toEqual([
       { type: 'predicate', name: '__proto__', probability: 0.25 },
       { type: 'predicate', name: 'constructor', probability: 0.25 },
       { type: 'refusal', name: 'toString' },

@@ -43,7 +43,7 @@ const call = async (model: string) => {
 
 it('a deployment is called with the address and key of its credential in `credential_list`', async () => {
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.seen()).toEqual([
+  expect(vendor.requests()).toEqual([
     { path: '/v1/chat/completions', authorization: 'Bearer sk-of-the-environment', model: 'm' },
   ]);
 });
@@ -138,10 +138,10 @@ it('a stored credential is not used, and shown as ignored, once the file declare
   const stored = { credential_name: 'shared', credential_values: values, credential_info: {} };
   expect((await app.call('POST', '/credentials', stored)).status).toBe(200);
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-stored');
+  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-stored');
   await app.reload(stringify(configOf('os.environ/SHARED_KEY')));
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
+  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
   const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
   expect((await answered('GET', '/credentials')).body).toEqual({
     success: true,
@@ -152,11 +152,11 @@ it('a stored credential is not used, and shown as ignored, once the file declare
 it('a reload takes over new values; a faulty list keeps the running one', async () => {
   await app.reload(stringify(configOf('sk-of-the-reload')));
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
+  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
   const { credential_list: list } = configOf('sk-twice');
   await app.reload(stringify({ ...configOf('sk-twice'), credential_list: [...list, ...list] }));
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
+  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
   const answer = await app.call('POST', '/graphql', { query: '{ configReload { error } }' });
   expect(await answer.text()).toContain("credential_list.1.credential_name: 'shared' is the name of an entry before");
 });

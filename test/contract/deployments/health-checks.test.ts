@@ -46,10 +46,10 @@ it('health.testConnection 200: a connection that works and one that does not; no
     status: 200,
     body: { status: 'success', result: { model: 'openai/m', api_base: vendor.base, latency_ms: number } },
   });
-  expect(vendor.seen()).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' }]);
+  expect(vendor.requests()).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' }]);
   const embedded = await test({ litellm_params: params, mode: 'embedding' });
   expect(embedded.body['status']).toBe('success');
-  expect(vendor.seen().at(-1)?.path).toBe('/v1/embeddings');
+  expect(vendor.requests().at(-1)?.path).toBe('/v1/embeddings');
   const failed = await test({ litellm_params: { ...params, api_base: 'http://127.0.0.1:1/v1' } });
   expect(failed).toMatchObject({
     status: 200,
@@ -138,14 +138,14 @@ it('the graph pages through the same checks', async () => {
   const cursor = expect.any(String) as unknown;
   const away = node('away', refused);
   const works = node('works', null);
-  const asked = (nodes: readonly object[], totalCount: number, hasNextPage: boolean) => ({
+  const pageOf = (nodes: readonly object[], totalCount: number, hasNextPage: boolean) => ({
     healthChecks: { totalCount, nodes, pageInfo: { hasNextPage, endCursor: cursor } },
   });
-  expect(first).toEqual(asked([away], 2, true));
-  expect(await page({ after: first.healthChecks.pageInfo.endCursor })).toEqual(asked([works], 2, false));
-  expect(await page({ filter: { healthy: true } })).toEqual(asked([works], 1, false));
-  expect(await page({ filter: { model: 'away', healthy: false } })).toEqual(asked([away], 1, false));
-  expect(await page({}, await key({ models: ['works'] }))).toEqual(asked([works], 1, false));
+  expect(first).toEqual(pageOf([away], 2, true));
+  expect(await page({ after: first.healthChecks.pageInfo.endCursor })).toEqual(pageOf([works], 2, false));
+  expect(await page({ filter: { healthy: true } })).toEqual(pageOf([works], 1, false));
+  expect(await page({ filter: { model: 'away', healthy: false } })).toEqual(pageOf([away], 1, false));
+  expect(await page({}, await key({ models: ['works'] }))).toEqual(pageOf([works], 1, false));
 });
 
 it('health.history 422', async () => {

@@ -35,8 +35,8 @@ it('a price of input alone is a warning in the graph and in /health, for models 
     { model: 'stored', warning: WARNING },
   ];
   expect((await post('/graphql', { query })).body).toEqual({ data: { deployments: rows } });
-  const seen = (await post('/graphql', { query }, await key({}))).body;
-  expect(seen).toEqual({ data: { deployments: rows.map(({ model }) => ({ model, warning: null })) } });
+  const visible = (await post('/graphql', { query }, await key({}))).body;
+  expect(visible).toEqual({ data: { deployments: rows.map(({ model }) => ({ model, warning: null })) } });
 
   const { status, body } = await get('/health');
   expect(status).toBe(200);

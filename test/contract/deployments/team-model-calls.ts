@@ -41,9 +41,9 @@ export function teamModelCalls() {
     );
   /** Status of a call, and the credential that the upstream received. Null if it received no request. */
   async function called(model: string, by?: string): Promise<readonly [number, string | null]> {
-    const before = vendor.seen().length;
+    const before = vendor.requests().length;
     const { status } = await post('/v1/chat/completions', chat(model), by);
-    return [status, vendor.seen()[before]?.authorization ?? null];
+    return [status, vendor.requests()[before]?.authorization ?? null];
   }
   const namesOf = async (by?: string): Promise<readonly unknown[]> =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);

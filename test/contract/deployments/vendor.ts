@@ -13,7 +13,7 @@ interface UpstreamRequest {
 /** Upstream that answers chats and embeddings, and records its requests. */
 export interface Vendor {
   readonly base: string;
-  seen(): readonly UpstreamRequest[];
+  requests(): readonly UpstreamRequest[];
   stop(): void;
 }
 
@@ -33,11 +33,11 @@ const EMBEDDING = {
 };
 
 export async function startRecordedVendor(): Promise<Vendor> {
-  const seen: UpstreamRequest[] = [];
+  const requests: UpstreamRequest[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { model } = JSON.parse(body) as { readonly model?: unknown };
-      seen.push({ path: request.url, authorization: request.headers.authorization, model });
+      requests.push({ path: request.url, authorization: request.headers.authorization, model });
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(request.url?.endsWith('/embeddings') === true ? EMBEDDING : CHAT));
     });
@@ -45,7 +45,7 @@ export async function startRecordedVendor(): Promise<Vendor> {
   await once(server, 'listening');
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    seen: () => seen,
+    requests: () => requests,
     stop() {
       server.closeAllConnections();
       server.close();

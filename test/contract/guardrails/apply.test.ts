@@ -16,13 +16,13 @@ const PATHS = ['/guardrails/apply_guardrail', '/apply_guardrail'];
 describe.each(PATHS)('guardrails.apply at %s', (path) => {
   it('guardrails.apply 200: the text, or the masked one', async () => {
     const key = await guarded.newKey();
-    const asked = async (body: object) => {
+    const apply = async (body: object) => {
       const { status, body: answer } = await guarded.ask(path, body, key);
       return [status, answer];
     };
-    expect(await asked({ guardrail_name: 'words', text: 'fine' })).toEqual([200, { response_text: 'fine' }]);
+    expect(await apply({ guardrail_name: 'words', text: 'fine' })).toEqual([200, { response_text: 'fine' }]);
     const masked = { guardrail_name: 'mask', text: 'to a@example.com', language: 'en', entities: ['EMAIL_ADDRESS'] };
-    expect(await asked(masked)).toEqual([200, { response_text: 'to [EMAIL_REDACTED]' }]);
+    expect(await apply(masked)).toEqual([200, { response_text: 'to [EMAIL_REDACTED]' }]);
     expect(guarded.sent()).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => guarded.stop());
 
 const CHAT = '/v1/chat/completions';
-const asked = (more: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...more });
+const chatBody = (more: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...more });
 
 /** Sets the next answers of the upstream, in pieces. */
 function serve(type: string, answer: string | readonly string[]): void {
@@ -43,8 +43,8 @@ function serve(type: string, answer: string | readonly string[]): void {
 /** The whole answer as text. */
 async function answered(path: string, body: object, type: string, answer: string | readonly string[]): Promise<string> {
   serve(type, answer);
-  const { status, body: seen } = await guarded.ask(path, body);
-  return `${status} ${typeof seen === 'string' ? seen : JSON.stringify(seen)}`;
+  const { status, body: answerBody } = await guarded.ask(path, body);
+  return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
 }
 
 const completion = (message: object, more: object = {}): string =>
@@ -64,7 +64,7 @@ describe('a masked text does not come back beside its place', () => {
     const logprobs = { content: [{ token: 'john.doe@', logprob: 0, top_logprobs: [] }] };
     const text = await answered(
       CHAT,
-      asked(),
+      chatBody(),
       'application/json',
       completion({ content: `to ${SECRET}` }, { logprobs }),
     );
@@ -77,7 +77,7 @@ describe('a masked text does not come back beside its place', () => {
 
   it('200: in a thought', async () => {
     const answer = completion({ reasoning: SECRET, reasoning_details: [{ type: 'reasoning.text', text: SECRET }] });
-    const text = await answered(CHAT, asked(), 'application/json', answer);
+    const text = await answered(CHAT, chatBody(), 'application/json', answer);
     expect([text.startsWith('200'), text.includes('john')]).toEqual([true, false]);
   });
 });
@@ -93,7 +93,7 @@ const STREAMED: readonly object[] = [
 
 describe('a blocked text does not reach the caller of a stream', () => {
   it.each(STREAMED)('200, then an error event: in the delta %j', async (delta) => {
-    const text = await answered(CHAT, asked({ stream: true }), 'text/event-stream', [
+    const text = await answered(CHAT, chatBody({ stream: true }), 'text/event-stream', [
       ...clean,
       chunk(delta),
       'data: [DONE]\n\n',
@@ -103,7 +103,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
 
   it('400: in an event with several lines of data', async () => {
     const event = chunk({ content: HIT }).replace('"delta":', '"delta":\ndata: ');
-    const text = await answered(CHAT, asked({ stream: true }), 'text/event-stream', [event, 'data: [DONE]\n\n']);
+    const text = await answered(CHAT, chatBody({ stream: true }), 'text/event-stream', [event, 'data: [DONE]\n\n']);
     expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
   });
 
@@ -155,7 +155,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
       { type: 'message_stop' },
     ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-    const body = { ...asked({ model: 'claude', stream: true }), max_tokens: 9 };
+    const body = { ...chatBody({ model: 'claude', stream: true }), max_tokens: 9 };
     const text = await answered('/v1/messages', body, 'text/event-stream', events);
     expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
   });

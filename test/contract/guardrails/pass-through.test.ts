@@ -49,10 +49,10 @@ describe('a pass-through path with guardrails', () => {
 
   it('400: a blocked word in a body that is no JSON, and a text that would be masked there', async () => {
     const plain = { 'content-type': 'text/plain' };
-    const asked = (text: string) =>
+    const post = (text: string) =>
       guarded.app.call('POST', '/own', text, plain).then(async (answer) => [answer.status, await answer.json()]);
-    expect(await asked('a forbiddenword')).toMatchObject([400, refusal('forbiddenword', 'words').body]);
-    expect(await asked('to x@example.com')).toMatchObject([
+    expect(await post('a forbiddenword')).toMatchObject([400, refusal('forbiddenword', 'words').body]);
+    expect(await post('to x@example.com')).toMatchObject([
       400,
       { error: { message: expect.stringContaining('would mask a text in this body') } },
     ]);

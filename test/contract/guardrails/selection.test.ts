@@ -107,10 +107,10 @@ describe('selection of guardrails', () => {
       },
       { role: 'tool', tool_call_id: 'a', content: 'tools-skipped-word' },
     ];
-    const asked = { model: 'chat', messages, guardrails: ['tools-skipped'] };
-    expect((await guarded.ask(CHAT, asked)).status).toBe(200);
+    const body = { model: 'chat', messages, guardrails: ['tools-skipped'] };
+    expect((await guarded.ask(CHAT, body)).status).toBe(200);
     const more = [...messages, { role: 'user', content: 'tools-skipped-word' }];
-    expect((await guarded.ask(CHAT, { ...asked, messages: more })).status).toBe(400);
+    expect((await guarded.ask(CHAT, { ...body, messages: more })).status).toBe(400);
   });
 
   it.each([

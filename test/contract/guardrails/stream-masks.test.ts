@@ -41,8 +41,8 @@ const chunk = (delta: object, more: object = {}): string =>
 
 async function answered(path: string, body: object, events: readonly string[]): Promise<string> {
   stream(events);
-  const { status, body: seen } = await guarded.ask(path, body);
-  return `${status} ${typeof seen === 'string' ? seen : JSON.stringify(seen)}`;
+  const { status, body: answerBody } = await guarded.ask(path, body);
+  return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
 }
 
 /** The texts by a name in the JSON of a stream. */

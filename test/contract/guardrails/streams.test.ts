@@ -9,13 +9,13 @@ let guarded: GuardedApp;
 let service: FaultServer;
 /** Resolves a waiting guardrail of the mode during_call. */
 let decide: (answer: object) => void;
-let asked: PromiseWithResolvers<void>;
+let arrived: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
   service = await startFaultServer();
   service.answer((response) => {
     decide = (answer) => response.end(JSON.stringify(answer));
-    asked.resolve();
+    arrived.resolve();
   });
   const words = (more: object) => ({ mode: 'post_call', blocked_words: [{ keyword: 'classified' }], ...more });
   guarded = await startGuarded([
@@ -36,7 +36,7 @@ afterAll(async () => {
   await service.stop();
 });
 beforeEach(() => {
-  asked = Promise.withResolvers();
+  arrived = Promise.withResolvers();
 });
 
 const chat = (more: object) => ({ model: 'chat', stream: true, messages: [{ role: 'user', content: 'hi' }], ...more });
@@ -138,7 +138,7 @@ describe('during_call', () => {
   it('200: the answer waits for the guardrail', async () => {
     streamSlowly(ten);
     const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
-    await asked.promise;
+    await arrived.promise;
     decide({ action: 'NONE' });
     expect(eventsOf((await answering).body).text).toBe(ten.join(''));
   });
@@ -146,7 +146,7 @@ describe('during_call', () => {
   it('400: a block cancels the call to the upstream', async () => {
     guarded.upstream.answer(() => undefined);
     const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
-    await asked.promise;
+    await arrived.promise;
     decide({ action: 'BLOCKED', blocked_reason: 'stop' });
     expect(await answering).toMatchObject({ status: 400, body: { error: { message: 'stop' } } });
     if (guarded.sent().length > 0) await guarded.upstream.abandoned();

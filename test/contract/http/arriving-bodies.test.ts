@@ -27,7 +27,7 @@ afterEach(() => {
 
 /** A server whose requests the test answers. */
 async function openServer(timeouts: Partial<typeof TIMEOUTS> = {}) {
-  const waiting: ((asked: Exchange) => void)[] = [];
+  const waiting: ((exchange: Exchange) => void)[] = [];
   const serve = (request: Incoming, response: Outgoing): void => waiting.shift()?.({ request, response });
   const server = createHttpServer(serve, { timeouts: { ...TIMEOUTS, ...timeouts }, hotPaths: new Set(['/hot']) });
   servers.push(server.listen(0, '127.0.0.1'));
@@ -93,10 +93,10 @@ describe('a body that arrives after its head', () => {
   it('stays in the socket until it is read, except for one chunk', async () => {
     const { server, next, open } = await openServer();
     const [connected] = [once(server, 'connection') as Promise<[Socket]>];
-    const asked = next();
+    const exchange = next();
     const socket = open();
     socket.write(head(131_072));
-    const [[serverSide], { request, response }] = await Promise.all([connected, asked]);
+    const [[serverSide], { request, response }] = await Promise.all([connected, exchange]);
     const before = serverSide.bytesRead;
     await new Promise((resolve) => void socket.write('x'.repeat(131_072), resolve));
     for (let round = 0; round < 20; round += 1) await turn();
@@ -110,11 +110,11 @@ describe('a body that arrives after its head', () => {
 
   it('is not awaited by an early answer, which closes the connection', async () => {
     const { next, open } = await openServer();
-    const asked = next();
+    const exchange = next();
     const socket = open();
     const came = allOf(socket);
     socket.write(`${head(1_000)}abc`);
-    const { request, response } = await asked;
+    const { request, response } = await exchange;
     answer(response, 'no');
     expect(await came).toMatch(ANSWERED('no', CLOSES));
     await expect(readBody(request, 2_000)).rejects.toBeInstanceOf(RequestAborted);
@@ -122,10 +122,10 @@ describe('a body that arrives after its head', () => {
 
   it('over the limit is refused before it is read', async () => {
     const { next, open } = await openServer();
-    const asked = next();
+    const exchange = next();
     const socket = open();
     socket.write(`${head(1_000)}abc`);
-    const { request } = await asked;
+    const { request } = await exchange;
     expect(() => readBody(request, 999)).toThrow(/^Request size is too large/);
     socket.destroy();
   });
@@ -135,10 +135,10 @@ describe('a body that arrives after its head', () => {
     ['ends its side', (socket: Socket) => socket.end()],
   ])('ends with RequestAborted when the client %s', async (_how, leave) => {
     const { next, open } = await openServer();
-    const asked = next();
+    const exchange = next();
     const socket = open();
     socket.write(`${head(6)}abc`);
-    const { request, response } = await asked;
+    const { request, response } = await exchange;
     const body = Promise.resolve(readBody(request, 100));
     leave(socket);
     await expect(body).rejects.toBeInstanceOf(RequestAborted);
@@ -147,11 +147,11 @@ describe('a body that arrives after its head', () => {
 
   it.each([true, false])('that is too slow is answered 408 and aborted (read: %s)', async (isRead) => {
     const { next, open } = await openServer({ smallBodyTimeout: 50 });
-    const asked = next();
+    const exchange = next();
     const socket = open();
     const came = allOf(socket);
     socket.write(`${head(6)}abc`);
-    const { request, response } = await asked;
+    const { request, response } = await exchange;
     const closed = new Promise<void>((resolve) => void response.once('close', resolve));
     const early = isRead ? Promise.resolve(readBody(request, 100)) : null;
     early?.catch(() => {});
@@ -171,9 +171,9 @@ describe('a body that arrives after its head', () => {
     const sockets = Array.from({ length: 20 }, () => open());
     const bodies = [];
     for (const socket of sockets) {
-      const asked = next();
+      const exchange = next();
       socket.write(head(how === 'arrives' ? 120_000 : 0, path));
-      bodies.push(Promise.resolve(readBody((await asked).request, 200_000)).catch(() => null));
+      bodies.push(Promise.resolve(readBody((await exchange).request, 200_000)).catch(() => null));
     }
     const before = heldBytes();
     for (let nth = 0; nth < 1_500; nth += 1) {

@@ -70,8 +70,8 @@ describe('with a list of origins', () => {
   it.each([...PATHS.map(([, path]) => path), '/graphql/stream', '/nowhere'])(
     'a preflight of %s is 200 for a listed origin, without a key',
     async (path) => {
-      const asked = { 'access-control-request-headers': 'authorization, content-type, x-litellm-tags' };
-      const answer = await preflight(app, path, 'http://localhost:3000', asked);
+      const preflightHeaders = { 'access-control-request-headers': 'authorization, content-type, x-litellm-tags' };
+      const answer = await preflight(app, path, 'http://localhost:3000', preflightHeaders);
       expect([answer.status, await answer.text(), corsHeaders(answer)]).toEqual([
         200,
         'OK',
@@ -120,11 +120,11 @@ describe('with a list of origins', () => {
 
   it('a flood of preflights from any origin is answered, and keeps nothing', async () => {
     const answers: number[] = [];
-    const asked = { 'access-control-request-headers': 'x-a, '.repeat(1_000) };
+    const preflightHeaders = { 'access-control-request-headers': 'x-a, '.repeat(1_000) };
     const flood = async (nth: number): Promise<void> => {
       for (let at = 0; at < 50; at += 1) {
         const origin = at % 2 === 0 ? ALLOWED : `https://${nth}-${at}.example`;
-        const answer = await preflight(app, `/unknown/${nth}/${at}`, origin, asked);
+        const answer = await preflight(app, `/unknown/${nth}/${at}`, origin, preflightHeaders);
         answers.push(answer.status);
         await answer.arrayBuffer();
       }

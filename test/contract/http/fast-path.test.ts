@@ -149,13 +149,13 @@ describe('the fast path', () => {
   });
 
   it('reads a body with its head, and parses an equal head once', async () => {
-    const seen: Incoming[] = [];
+    const incoming: Incoming[] = [];
     const server = await openServer((request, response) => {
-      seen.push(request);
+      incoming.push(request);
       echo(request, response);
     });
     await send(server, [Buffer.from(post('/hot', 'abc') + post('/hot', 'def') + LAST)]);
-    const [first, second, last] = seen;
+    const [first, second, last] = incoming;
     expect([first && 'whole' in first, second && 'whole' in second, last && 'whole' in last]).toEqual([
       true,
       true,
@@ -203,11 +203,11 @@ describe('the fast path', () => {
 
   it('emits close on an open answer when the client closes or half-closes', async () => {
     for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
-      const asked = Promise.withResolvers<Outgoing>();
-      const server = await openServer((_request, response) => asked.resolve(response));
+      const arrived = Promise.withResolvers<Outgoing>();
+      const server = await openServer((_request, response) => arrived.resolve(response));
       const socket = open(server);
       socket.write(post('/hot', 'abc'));
-      const response = await asked.promise;
+      const response = await arrived.promise;
       const closed = new Promise<void>((resolve) => {
         response.once('close', resolve);
       });
@@ -235,11 +235,11 @@ describe('the fast path', () => {
 
   it('emits close only when a slow client has the whole answer, and is not idle before', async () => {
     const answerBody = Buffer.alloc(20_000_000, 'x');
-    const asked = Promise.withResolvers<Outgoing>();
-    const server = await openServer((_request, response) => asked.resolve(response));
+    const arrived = Promise.withResolvers<Outgoing>();
+    const server = await openServer((_request, response) => arrived.resolve(response));
     const socket = open(server).pause();
     socket.write(post('/hot', 'abc'));
-    const response = await asked.promise;
+    const response = await arrived.promise;
     let over = false;
     response.once('close', () => {
       over = true;
@@ -259,15 +259,15 @@ describe('the fast path', () => {
   });
 
   it('closes idle connections, or all', async () => {
-    const asked = Promise.withResolvers<Outgoing>();
+    const arrived = Promise.withResolvers<Outgoing>();
     const server = await openServer((request, response) =>
-      request.headers['x-n'] === 'held' ? asked.resolve(response) : echo(request, response),
+      request.headers['x-n'] === 'held' ? arrived.resolve(response) : echo(request, response),
     );
     const [fresh, idle, held] = [open(server), open(server), open(server)];
     idle.write(post('/hot', 'abc'));
     await once(idle, 'data');
     held.write(post('/hot', 'abc', 'x-n: held\r\n'));
-    const response = await asked.promise;
+    const response = await arrived.promise;
     await expect.poll(() => fresh.readyState).toBe('open');
     server.closeIdleConnections();
     await Promise.all([once(fresh, 'close'), once(idle, 'close')]);

@@ -73,11 +73,11 @@ describe('a request that never ends', () => {
   });
 
   it('does not limit the time of an answer', async () => {
-    const asked = new Promise<ServerResponse>((resolve) => {
+    const arrived = new Promise<ServerResponse>((resolve) => {
       held = resolve;
     });
     const patient = allOf(open('GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'));
-    const response = await asked;
+    const response = await arrived;
     expect(await allOf(open(unfinished('/whole')))).toMatch(/^HTTP\/1\.1 408 /);
     response.end('at last');
     expect(await patient).toMatch(/^HTTP\/1\.1 200 .*at last$/s);

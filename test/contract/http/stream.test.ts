@@ -10,11 +10,11 @@ import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
 
 /** A source of bytes that the test pushes. */
 function handSource() {
-  const seen = { resumed: 0, cancelled: false };
+  const sourceState = { resumed: 0, cancelled: false };
   let sink: ByteSink | undefined;
   const piped = Promise.withResolvers<ByteSink>();
   return {
-    seen,
+    sourceState,
     piped: piped.promise,
     stream: {
       pipe(to: ByteSink) {
@@ -22,10 +22,10 @@ function handSource() {
         piped.resolve(sink);
       },
       resume() {
-        seen.resumed += 1;
+        sourceState.resumed += 1;
       },
       cancel() {
-        seen.cancelled = true;
+        sourceState.cancelled = true;
       },
     },
   };
@@ -95,7 +95,7 @@ describe('a stream', () => {
   it('is cancelled when the client leaves', async () => {
     const { answer } = await open();
     await answer.body?.cancel();
-    await expect.poll(() => [source.seen.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
+    await expect.poll(() => [source.sourceState.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
   });
 
   it('is paused while the client does not read, and resumed afterwards', async () => {
@@ -113,9 +113,9 @@ describe('a stream', () => {
       await new Promise(setImmediate);
     }
     socket.resume();
-    await expect.poll(() => source.seen.resumed).toBeGreaterThan(0);
+    await expect.poll(() => source.sourceState.resumed).toBeGreaterThan(0);
     socket.destroy();
-    await expect.poll(() => source.seen.cancelled).toBe(true);
+    await expect.poll(() => source.sourceState.cancelled).toBe(true);
   });
 
   it('is cancelled when the client stalls for the limit, and not before', async () => {
@@ -131,12 +131,12 @@ describe('a stream', () => {
       sink.chunk(Buffer.alloc(32 * 1024 * 1024, 'x'));
       vi.advanceTimersByTime(STALLED_MS - 1);
       await new Promise(setImmediate);
-      expect(source.seen.cancelled).toBe(false);
+      expect(source.sourceState.cancelled).toBe(false);
       vi.advanceTimersByTime(1);
     } finally {
       vi.useRealTimers();
     }
-    await expect.poll(() => [source.seen.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
+    await expect.poll(() => [source.sourceState.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
     socket.destroy();
   });
 

@@ -30,8 +30,8 @@ describe('ide.chat 200', () => {
       { type: 'function', name: 'look', parameters: {} },
       { type: 'custom', name: 'patch' },
     ];
-    const asked = { model: 'gpt', input: INPUT, messages: [], tools, stream_options: { include_usage: true } };
-    expect(await ask(asked, headers, path)).toEqual(completion({}));
+    const chatBody = { model: 'gpt', input: INPUT, messages: [], tools, stream_options: { include_usage: true } };
+    expect(await ask(chatBody, headers, path)).toEqual(completion({}));
     expect(running.upstream.received.slice(calls).map((call) => call.path)).toEqual(['/v1/responses']);
     expect(sent()).toEqual({ model: 'up-1', input: INPUT, tools });
     expect(await left(running.app, traceId)).toMatchObject([
@@ -116,9 +116,9 @@ describe('ide.chat 200', () => {
       '[DONE]',
     ]);
     expect(text).not.toMatch(/response\.|event:/);
-    const asked = { model: 'gpt', input: INPUT, stream: true };
-    await (await running.app.call('POST', PATH, asked, headers)).text();
-    expect(sent()).toEqual({ ...asked, model: 'up-1' });
+    const chatBody = { model: 'gpt', input: INPUT, stream: true };
+    await (await running.app.call('POST', PATH, chatBody, headers)).text();
+    expect(sent()).toEqual({ ...chatBody, model: 'up-1' });
     expect(await left(running.app, traceId)).toMatchObject([{ spendRow: { costUsd: '1.25', status: 'SUCCESS' } }]);
   });
 

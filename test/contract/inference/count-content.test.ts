@@ -65,8 +65,8 @@ describe('content.generate: tokens are counted', () => {
     '200: by the upstream, with what the system says and the tools (%s)',
     async (base) => {
       answerWith(200, { totalTokens: 31, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 31 }] });
-      const asked = { contents: CONTENTS, systemInstruction: { parts: [{ text: 'Be brief.' }] }, tools: [{}] };
-      const generateContentRequest = { model: 'models/team/flash', ...asked };
+      const countRequest = { contents: CONTENTS, systemInstruction: { parts: [{ text: 'Be brief.' }] }, tools: [{}] };
+      const generateContentRequest = { model: 'models/team/flash', ...countRequest };
       expect(await call('POST', `${base}/team/flash:countTokens`, { generateContentRequest })).toEqual({
         status: 200,
         body: { totalTokens: 31, litellm_count_source: 'provider' },
@@ -75,15 +75,15 @@ describe('content.generate: tokens are counted', () => {
       expect(sentUp()).toEqual({
         path: '/v1beta/models/gemini-2.5-flash:countTokens',
         key: CREDENTIAL,
-        body: { generateContentRequest: { ...asked, model: 'models/gemini-2.5-flash' } },
+        body: { generateContentRequest: { ...countRequest, model: 'models/gemini-2.5-flash' } },
       });
     },
   );
 
   it('200: by an upstream of another dialect, in its words', async () => {
     answerWith(200, { input_tokens: 17 });
-    const asked = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
-    expect(await call('POST', '/v1beta/models/claude:countTokens', asked)).toMatchObject({
+    const countRequest = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
+    expect(await call('POST', '/v1beta/models/claude:countTokens', countRequest)).toMatchObject({
       body: { totalTokens: 17, litellm_count_source: 'provider' },
       by: 'upstream',
     });

@@ -46,10 +46,10 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 }
 
 describe.each(ROWS)('$name', (row) => {
-  const { path, asked, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
+  const { path, fields, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
   /** The answer as the caller gets it. */
   const publicAnswer = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
-  const request = { model: 'assistant', ...asked };
+  const request = { model: 'assistant', ...fields };
 
   async function ask(body: unknown, headers: Record<string, string> = {}, where: string = `/v1${path}`) {
     const response = await app.call('POST', where, body, headers);
@@ -82,18 +82,18 @@ describe.each(ROWS)('$name', (row) => {
     const sent = upstream.received.at(-1);
     expect(sent?.path).toBe(`/v1${path}`);
     expect(sent?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
-    expect(JSON.parse(sent?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
+    expect(JSON.parse(sent?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
   });
 
   it('200: on every alias path, where a model in the path takes precedence', async () => {
     answerWith(200, answer);
     const answers = [await ask(request, {}, path)];
-    for (const alias of aliases) answers.push(await ask({ ...asked, model: 'assistant' }, {}, `${alias}${path}`));
+    for (const alias of aliases) answers.push(await ask({ ...fields, model: 'assistant' }, {}, `${alias}${path}`));
     const named = aliases.filter((alias) => alias.endsWith('/assistant'));
     for (const alias of named) {
-      answers.push(await ask({ ...asked, model: 'x' }, {}, `${alias}${path}`));
-      answers.push(await ask(asked, {}, `${alias}${path}?api-version=2024-10-21`));
-      expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
+      answers.push(await ask({ ...fields, model: 'x' }, {}, `${alias}${path}`));
+      answers.push(await ask(fields, {}, `${alias}${path}?api-version=2024-10-21`));
+      expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
     }
     for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
   });
@@ -102,8 +102,8 @@ describe.each(ROWS)('$name', (row) => {
   it.each(namingTheModel)('200: on %s, with a slash in the name of the model', async (alias) => {
     answerWith(200, answer);
     const where = `${alias.replace('assistant', 'team%2Fup-2')}${path}`;
-    expect((await ask(asked, {}, where)).headers['x-litellm-model-group']).toBe('team/up-2');
-    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...asked, model: 'up-2' });
+    expect((await ask(fields, {}, where)).headers['x-litellm-model-group']).toBe('team/up-2');
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...fields, model: 'up-2' });
   });
 
   it('200: unknown fields are forwarded, gateway fields are not', async () => {
@@ -113,7 +113,7 @@ describe.each(ROWS)('$name', (row) => {
     const response = await app.call('POST', path, sent);
     expect(await response.text()).toBe(odd.replace('"up-1"', '"assistant"'));
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({
-      ...asked,
+      ...fields,
       model: 'up-1',
       user: 'u',
       new_option: 1e-7,
@@ -163,9 +163,9 @@ describe.each(ROWS)('$name', (row) => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     [{ model: 'assistant' }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
     [{ ...request, [field]: null }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [asked, refusal(400, aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'))],
+    [fields, refusal(400, aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'))],
     [
-      { ...asked, model: 7 },
+      { ...fields, model: 7 },
       refusal(400, {
         message: `${path}: Invalid type for parameter 'model': it must be a string.`,
         type: 'bad_request_error',
@@ -184,11 +184,11 @@ describe.each(ROWS)('$name', (row) => {
   });
 
   it('400: an unconfigured model', async () => {
-    const { status, body } = await ask({ ...asked, model: 'nothing' });
+    const { status, body } = await ask({ ...fields, model: 'nothing' });
     const message = `${path}: Invalid model name passed in model=nothing. Call \`/v1/models\` to view available models for your key.`;
     const { provider_specific_fields: repeated, ...plain } = aboutModel(message);
-    const fields = path === '/rerank' ? plain : { ...plain, provider_specific_fields: repeated };
-    expect({ status, body }).toEqual(refusal(400, fields));
+    const details = path === '/rerank' ? plain : { ...plain, provider_specific_fields: repeated };
+    expect({ status, body }).toEqual(refusal(400, details));
   });
 
   it('401: an unknown key', async () => {
@@ -212,7 +212,7 @@ describe.each(ROWS)('$name', (row) => {
   it('403: on every alias as well', async () => {
     const key = await newKey({ models: ['unpriced'] });
     for (const alias of aliases)
-      expect((await ask({ ...asked, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
+      expect((await ask({ ...fields, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
   });
 
   it('422: a budget that is exhausted by these calls', async () => {
@@ -308,11 +308,11 @@ describe.each(ROWS)('$name', (row) => {
   });
 
   it('a client that disconnects cancels the upstream call, and one row records it', async () => {
-    let seen: () => void = () => {};
+    let resolveArrived: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
-      seen = resolve;
+      resolveArrived = resolve;
     });
-    upstream.answer(() => seen());
+    upstream.answer(() => resolveArrived());
     const { traceId, headers } = aTrace();
     const leaving = new AbortController();
     const call = fetch(`${app.url}/v1${path}`, {

@@ -27,7 +27,7 @@ describe('fallbacks', () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
     const answer = await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
-    expect(setup.asked(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
+    expect(setup.requestedModels(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
     expect(answer).toEqual({
       status: 200,
       tries: {
@@ -117,7 +117,7 @@ describe('fallbacks', () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'spare-up': [500] });
     await setup.ask({ model: 'one', fallbacks: Array.from({ length: 9 }, () => 'spare') });
-    expect(setup.asked(from)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
+    expect(setup.requestedModels(from)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
   });
 
   it('are disabled by disable_fallbacks', async () => {
@@ -129,7 +129,7 @@ describe('fallbacks', () => {
         type: 'internal_server_error',
       }),
     );
-    expect(setup.asked(from)).toEqual(['one-up']);
+    expect(setup.requestedModels(from)).toEqual(['one-up']);
   });
 
   it('count against the deployment that failed, and no other', async () => {
@@ -172,7 +172,7 @@ describe('fallbacks', () => {
         param: 'None',
       }),
     );
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
   });
 
   it.each([
@@ -214,7 +214,7 @@ describe('fallbacks of a response', () => {
           }),
         );
       }
-      expect(setup.asked(from)).toEqual([]);
+      expect(setup.requestedModels(from)).toEqual([]);
     },
   );
 });
@@ -261,7 +261,7 @@ describe('the budget of a key', () => {
         type: 'budget_exceeded',
       }),
     );
-    expect(setup.asked(from)).toEqual(['free-up']);
+    expect(setup.requestedModels(from)).toEqual(['free-up']);
     setup.plan({ 'free-up': [500, 200] });
     expect(await setup.ask({ model: 'free', fallbacks: ['spare', 'free'] }, authorization)).toMatchObject({
       status: 200,
@@ -287,12 +287,12 @@ describe('a fallback that the caller cannot afford', () => {
       status: 200,
       tries: { 'attempted-fallbacks': '1', 'model-group': 'claude' },
     });
-    expect(setup.asked(from)).toEqual(['one-up', 'claude-up']);
+    expect(setup.requestedModels(from)).toEqual(['one-up', 'claude-up']);
     const both = await keyFor('spare', 'claude');
     const refusal = await ask(both, ['claude', 'spare']);
     expect(refusal).toMatchObject({ status: 422, body: { error: { type: 'budget_exceeded' } } });
     expect(JSON.stringify(refusal)).toContain('exceeded budget for model=spare');
-    expect(setup.asked(from)).toEqual(['one-up', 'claude-up', 'one-up']);
+    expect(setup.requestedModels(from)).toEqual(['one-up', 'claude-up', 'one-up']);
     expect((await ask(both, ['spare'])).status).toBe(200);
   });
 });

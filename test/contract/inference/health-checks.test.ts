@@ -90,9 +90,9 @@ describe('health.deployments', () => {
         [{ ...ANY, ...where, reason: REASON }],
       ),
     );
-    const asked = upstream.received.slice(before);
-    expect(asked.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${CREDENTIAL}`, `Bearer ${CREDENTIAL}`]);
-    expect(new Set(asked.map(({ body }) => body))).toEqual(
+    const sent = upstream.received.slice(before);
+    expect(sent.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${CREDENTIAL}`, `Bearer ${CREDENTIAL}`]);
+    expect(new Set(sent.map(({ body }) => body))).toEqual(
       new Set(
         ['up-1', 'up-2'].map((model) =>
           JSON.stringify({
@@ -152,9 +152,9 @@ describe('health.deployments', () => {
         [],
       ),
     );
-    const asked = await app.call('POST', '/v1/chat/completions', { model: 'chat', messages: [] }, key);
-    await asked.text();
-    expect(asked.headers.get('x-litellm-key-spend')).toBe('3');
+    const chat = await app.call('POST', '/v1/chat/completions', { model: 'chat', messages: [] }, key);
+    await chat.text();
+    expect(chat.headers.get('x-litellm-key-spend')).toBe('3');
   });
 
   it('health.deployments 404: the key may call no deployment of that name', async () => {

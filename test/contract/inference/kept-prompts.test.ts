@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** The span that a call of the demo model leaves where prompts are kept. */
-async function keptOf(path: string, asked: object): Promise<unknown> {
+async function keptOf(path: string, body: object): Promise<unknown> {
   const { traceId, headers } = aTrace();
-  const response = await app.call('POST', path, { model: 'demo', ...asked }, headers);
+  const response = await app.call('POST', path, { model: 'demo', ...body }, headers);
   expect([response.status, (await response.arrayBuffer()).byteLength > 0]).toEqual([200, true]);
   const trace = await app.call('GET', `/v1/traces/${traceId}`);
   const { spans } = (await trace.json()) as { spans: { span_id: string; name: string }[] };

@@ -12,7 +12,7 @@ const CHAT = {
   path: '/chat/completions',
   field: 'messages',
   form: 'an array of messages',
-  asked: { messages: [{ role: 'user', content: LARGE }] },
+  fields: { messages: [{ role: 'user', content: LARGE }] },
   answer: { choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] },
 } as const;
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, asked, answer }) => {
+describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fields, answer }) => {
   async function ask(body: unknown) {
     const response = await app.call('POST', `/v1${path}`, body);
     return { status: response.status, body: (await response.json()) as unknown };
@@ -43,7 +43,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, as
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer));
     });
-    const sent = { ...asked, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
+    const sent = { ...fields, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
     expect((await ask({ ...sent, model: 'assistant' })).status).toBe(200);
     const { tags: _, ...left } = sent;
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...left, model: 'up-1' });
@@ -55,7 +55,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, as
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
   it('400: one without a model', async () => {
     const error = { ...aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
-    const { [field]: _, ...others } = asked as Readonly<Record<string, unknown>>;
+    const { [field]: _, ...others } = fields as Readonly<Record<string, unknown>>;
     const sent = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
     expect(await ask(sent)).toEqual({ status: 400, body: { error } });
   });
@@ -67,7 +67,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, as
     ['that is a list', `[${LARGE_JSON}]`, NO_OBJECT],
     ['without what it asks', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
     ['that takes back what it asks', `{"model":"assistant","${field}":${LARGE_JSON},"${field}":null}`, MISSING],
-    ['of a wrong kind', JSON.stringify({ ...asked, model: 'assistant', [field]: { text: LARGE } }), MISTYPED],
+    ['of a wrong kind', JSON.stringify({ ...fields, model: 'assistant', [field]: { text: LARGE } }), MISTYPED],
   ] as const)('400: one %s', async (_, sent, [message, param]) => {
     const calls = upstream.received.length;
     const error = { message, type: 'invalid_request_error', param, code: '400' };

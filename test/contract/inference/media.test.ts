@@ -237,11 +237,16 @@ describe('transcriptions.create', () => {
 describe('images.edit', () => {
   it('200: in JSON, with pictures by their addresses', async () => {
     answerWith(200, { created: 1, data: [] });
-    const asked = { model: 'medium', prompt: 'x', images: [{ image_url: 'https://example.com/a.png' }], tags: ['a'] };
+    const imageRequest = {
+      model: 'medium',
+      prompt: 'x',
+      images: [{ image_url: 'https://example.com/a.png' }],
+      tags: ['a'],
+    };
     const headers = { 'content-type': 'application/json' };
-    const response = await send(app, 'POST', '/v1/images/edits', { body: JSON.stringify(asked), headers });
+    const response = await send(app, 'POST', '/v1/images/edits', { body: JSON.stringify(imageRequest), headers });
     expect(response.status).toBe(200);
-    const { tags: _, ...sent } = asked;
+    const { tags: _, ...sent } = imageRequest;
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...sent, model: 'up-1' });
   });
 

@@ -107,7 +107,7 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
       const answer = await ask(text, false);
       expect([answer.status, textOf((await answer.json()) as never)]).toEqual([200, text]);
     }
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
   });
 
   it('is the text of a stream, for any text', async () => {
@@ -116,7 +116,7 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
       const answer = await ask(text, true);
       expect([answer.status, streamedText(await answer.text(), dialect)]).toEqual([200, text]);
     }
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
   });
 
   it.each([false, true])('is a 400 when it is no text, and null asks the model (stream: %s)', async (stream) => {
@@ -133,9 +133,9 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
       expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(whole)]);
       expect(error.message).toContain('mock_response');
     }
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
     await (await ask(null, stream)).text();
-    expect(setup.asked(from)).toHaveLength(1);
+    expect(setup.requestedModels(from)).toHaveLength(1);
   });
 });
 
@@ -162,7 +162,7 @@ describe('mock_response elsewhere', () => {
         },
       ]);
     }
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
   });
 
   it('is a text for every prompt', async () => {

@@ -145,10 +145,10 @@ describe('always_include_stream_usage', () => {
       const usage = '"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3}';
       expect(await streamed(true)).toEqual({ usages: [usage], region: 'eu-west-1' });
       expect(await streamed(false)).toEqual({ usages: null, region: 'eu-west-1' });
-      const asked = upstream.received.map(
+      const options = upstream.received.map(
         ({ body }) => (JSON.parse(body) as { stream_options?: object }).stream_options,
       );
-      expect(asked).toEqual([{ include_usage: true }, { include_usage: true }]);
+      expect(options).toEqual([{ include_usage: true }, { include_usage: true }]);
     } finally {
       await upstream.stop();
     }

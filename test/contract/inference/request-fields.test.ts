@@ -206,7 +206,7 @@ describe('mock_response', () => {
         usage: { prompt_tokens: 8, completion_tokens: 3, total_tokens: 11 },
       },
     });
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
     expect(await left(setup.app, trace.traceId)).toMatchObject([
       { spendRow: { modelGroup: 'one', model: 'mock', costUsd: '0', status: 'SUCCESS' } },
     ]);
@@ -277,7 +277,7 @@ describe('unsupported fields', () => {
       tries: {},
       body: { type: 'error', error: { type: 'invalid_request_error', message, ...alsoRepeated } },
     });
-    expect(setup.asked(from)).toEqual([]);
+    expect(setup.requestedModels(from)).toEqual([]);
   });
 
   it('is accepted with an empty value', async () => {

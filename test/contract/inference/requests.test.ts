@@ -70,8 +70,8 @@ describe('requests.countTokens', () => {
     ['messages', { messages: CHAT }],
     ['a prompt', { prompt: 'x'.repeat(35) }],
     ['contents', { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(35) }] }] }],
-  ])('requests.countTokens 200: of %s', async (_what, asked) => {
-    expect(await count({ model: 'gpt', ...asked }, key)).toEqual({
+  ])('requests.countTokens 200: of %s', async (_what, chatFields) => {
+    expect(await count({ model: 'gpt', ...chatFields }, key)).toEqual({
       status: 200,
       body: {
         total_tokens: ESTIMATE,
@@ -102,11 +102,11 @@ describe('requests.countTokens', () => {
   });
 
   it('requests.countTokens 401, 403, 404, 422', async () => {
-    const asked = { messages: CHAT };
-    expect(await count({ model: 'gpt', ...asked }, WRONG_KEY)).toEqual(unknownKey);
-    expect(await count({ model: 'claude', ...asked }, key)).toEqual(notOfThisKey('claude'));
-    expect(await count({ model: 'zzz', ...asked })).toEqual(unknown('/utils/token_counter'));
-    expect(await count(asked)).toEqual(missing('body', 'model'));
+    const chatFields = { messages: CHAT };
+    expect(await count({ model: 'gpt', ...chatFields }, WRONG_KEY)).toEqual(unknownKey);
+    expect(await count({ model: 'claude', ...chatFields }, key)).toEqual(notOfThisKey('claude'));
+    expect(await count({ model: 'zzz', ...chatFields })).toEqual(unknown('/utils/token_counter'));
+    expect(await count(chatFields)).toEqual(missing('body', 'model'));
   });
 });
 
@@ -141,12 +141,12 @@ describe('requests.supportedParams', () => {
 });
 
 describe('requests.transform', () => {
-  const asked = { model: 'claude', messages: [{ role: 'user', content: 'x' }], temperature: 0.5, seed: 1 };
+  const chatFields = { model: 'claude', messages: [{ role: 'user', content: 'x' }], temperature: 0.5, seed: 1 };
 
   it('requests.transform 200: the request of the upstream, its credential masked', async () => {
     const { status, body } = await transform({
       call_type: 'completion',
-      request_body: { ...asked, drop_params: true },
+      request_body: { ...chatFields, drop_params: true },
     });
     expect({ status, body }).toEqual({
       status: 200,
@@ -173,14 +173,14 @@ describe('requests.transform', () => {
   });
 
   it('requests.transform 400: the demo model has no upstream', async () => {
-    expect(await transform({ request_body: { ...asked, model: 'demo' } })).toEqual({
+    expect(await transform({ request_body: { ...chatFields, model: 'demo' } })).toEqual({
       status: 400,
       body: { detail: 'The model "demo" has no upstream (demo).' },
     });
   });
 
   it('requests.transform 422: a setting that the provider does not support', async () => {
-    const { status, body } = await transform({ request_body: { ...asked, n: 2 } });
+    const { status, body } = await transform({ request_body: { ...chatFields, n: 2 } });
     const fault = { type: 'unsupported', loc: ['body', 'n'], msg: expect.stringContaining("does not support 'n'") };
     expect({ status, body }).toEqual({ status: 422, body: { detail: [fault] } });
   });

@@ -29,7 +29,7 @@ describe('num_retries', () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [503, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 3 });
-    expect(setup.asked(from)).toEqual(['one-up', 'one-up', 'one-up']);
+    expect(setup.requestedModels(from)).toEqual(['one-up', 'one-up', 'one-up']);
     expect(answer).toEqual({
       status: 200,
       tries: {
@@ -53,7 +53,7 @@ describe('num_retries', () => {
       // Deployments take turns: one of the two calls begins at the one that fails.
       expect([contentOf(before), contentOf(after)]).toEqual(['I am pair-b', 'I am pair-b']);
       expect([before, after].map(({ tries }) => tries['attempted-retries']).toSorted(inOrder)).toEqual(['0', '1']);
-      expect(setup.asked(from).filter((model) => model === 'pair-a')).toHaveLength(1);
+      expect(setup.requestedModels(from).filter((model) => model === 'pair-a')).toHaveLength(1);
     }
   });
 
@@ -86,7 +86,7 @@ describe('num_retries', () => {
       const from = setup.upstream.received.length;
       setup.plan({ 'one-up': [status] });
       expect((await setup.ask({ model: 'one', num_retries: 5 })).status).toBe(status);
-      expect(setup.asked(from)).toEqual(['one-up']);
+      expect(setup.requestedModels(from)).toEqual(['one-up']);
     }
   });
 
@@ -127,7 +127,7 @@ describe('num_retries', () => {
         ]),
       POLLING,
     );
-    expect(setup.asked(from)).toEqual(['slow-up']);
+    expect(setup.requestedModels(from)).toEqual(['slow-up']);
   });
 
   it('400: an invalid number of retries', async () => {

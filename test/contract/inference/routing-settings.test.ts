@@ -26,14 +26,14 @@ const ONE_OUT = {
 
 describe('retries that the request does not configure', () => {
   it('are two by default, and a header of the answer has the limit', async () => {
-    const { ask, plan, asked } = await startRouter({});
+    const { ask, plan, requestedModels } = await startRouter({});
     plan({ 'one-up': [500, 503, 200] });
     expect(await ask({ model: 'one' })).toMatchObject({
       status: 200,
       tries: { 'attempted-retries': '2', 'max-retries': '2' },
       body: { ...completionOf('one-up'), model: 'one' },
     });
-    expect(asked()).toHaveLength(3);
+    expect(requestedModels()).toHaveLength(3);
     plan({ 'one-up': [500] });
     expect(await ask({ model: 'one' })).toEqual(
       refusedUpstream(500, {
@@ -45,15 +45,15 @@ describe('retries that the request does not configure', () => {
   });
 
   it('follow litellm_settings or router_settings, by class too; zero retries in the request take precedence', async () => {
-    const { ask, plan, asked } = await startRouter(
+    const { ask, plan, requestedModels } = await startRouter(
       { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
       { litellm_settings: { num_retries: 1 } },
     );
     const calls = async (model: string, status: number, more: object = {}): Promise<number> => {
-      const from = asked().length;
+      const from = requestedModels().length;
       plan({ [`${model}-up`]: [status] });
       expect((await ask({ model, ...more })).status).toBe(status);
-      return asked(from).length;
+      return requestedModels(from).length;
     };
     expect(await calls('one', 500)).toBe(2);
     expect(await calls('one', 400)).toBe(2);
@@ -65,7 +65,7 @@ describe('retries that the request does not configure', () => {
 
 describe('cooldowns', () => {
   it('429: a model whose only deployment answered 401 is not called, and the answer has the time of the next call', async () => {
-    const { ask, plan, asked } = await startRouter({ num_retries: 0 });
+    const { ask, plan, requestedModels } = await startRouter({ num_retries: 0 });
     // The upstream's own Retry-After would win.
     setup?.instead((response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
@@ -73,18 +73,21 @@ describe('cooldowns', () => {
     });
     expect((await ask({ model: 'one' })).status).toBe(401);
     plan({});
-    const from = asked().length;
+    const from = requestedModels().length;
     expect(await ask({ model: 'one' })).toEqual({
       status: 429,
       tries: { 'retry-after': '5' },
       body: { error: ONE_OUT },
     });
-    expect(asked(from)).toEqual([]);
+    expect(requestedModels(from)).toEqual([]);
     expect((await ask({ model: 'spare' })).status).toBe(200);
   });
 
   it('leave out one of two deployments', async () => {
-    const { ask, plan, asked } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
+    const { ask, plan, requestedModels } = await startRouter(
+      { num_retries: 0, allowed_fails: 0, cooldown_time: 60 },
+      {},
+    );
     plan({ 'pair-a': [500], 'pair-b': [200] });
     setup?.instead((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
@@ -93,9 +96,9 @@ describe('cooldowns', () => {
     });
     const first = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 500]));
-    const from = asked().length;
+    const from = requestedModels().length;
     for (let call = 0; call < 4; call += 1) expect(contentOf(await ask({ model: 'pair' }))).toBe('I am pair-b');
-    expect(asked(from)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
+    expect(requestedModels(from)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
   });
 
   it('end after their time', async () => {

@@ -6,7 +6,7 @@ export const ROWS = [
   {
     name: 'completions.create',
     path: '/completions',
-    asked: { prompt: 'Once upon' },
+    fields: { prompt: 'Once upon' },
     field: 'prompt',
     form: 'a string or an array',
     aliases: MODEL_IN_PATH,
@@ -28,7 +28,7 @@ export const ROWS = [
   {
     name: 'responses.create',
     path: '/responses',
-    asked: { input: 'Once upon' },
+    fields: { input: 'Once upon' },
     field: 'input',
     form: 'a string or an array of items',
     aliases: ['/openai/v1'],
@@ -53,7 +53,7 @@ export const ROWS = [
   {
     name: 'responses.compact',
     path: '/responses/compact',
-    asked: { input: 'Once upon' },
+    fields: { input: 'Once upon' },
     field: 'input',
     form: 'a string or an array of items',
     aliases: ['/openai/v1'],
@@ -73,7 +73,7 @@ export const ROWS = [
   {
     name: 'embeddings.create',
     path: '/embeddings',
-    asked: { input: ['Once upon', 'a time'] },
+    fields: { input: ['Once upon', 'a time'] },
     field: 'input',
     form: 'a string or an array',
     aliases: MODEL_IN_PATH,
@@ -96,7 +96,7 @@ export const ROWS = [
   {
     name: 'moderations.create',
     path: '/moderations',
-    asked: { input: 'Once upon' },
+    fields: { input: 'Once upon' },
     field: 'input',
     form: 'a string or an array',
     aliases: [],
@@ -115,7 +115,7 @@ export const ROWS = [
   {
     name: 'rerank.create',
     path: '/rerank',
-    asked: { query: 'Once', documents: ['upon', 'a time'] },
+    fields: { query: 'Once', documents: ['upon', 'a time'] },
     field: 'query',
     form: 'a string',
     aliases: ['/v2'],

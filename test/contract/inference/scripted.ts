@@ -21,7 +21,7 @@ export interface Scripted {
   instead(answer: Parameters<FaultServer['answer']>[0]): void;
   ask(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>;
   /** Upstream models of the requests since position `from`, in order. */
-  asked(from?: number): string[];
+  requestedModels(from?: number): string[];
   /** Resolves at the next error answer of a model. */
   refuses(model: string): Promise<void>;
   stop(): Promise<void>;
@@ -75,7 +75,8 @@ export async function startScripted(more: object = {}): Promise<Scripted> {
         body: text.startsWith('{') ? JSON.parse(text) : text,
       };
     },
-    asked: (from = 0) => upstream.received.slice(from).map(({ body }) => (JSON.parse(body) as { model: string }).model),
+    requestedModels: (from = 0) =>
+      upstream.received.slice(from).map(({ body }) => (JSON.parse(body) as { model: string }).model),
     refuses: (model) => new Promise((resolve) => void waiting.set(model, resolve)),
     async stop() {
       await app.stop();

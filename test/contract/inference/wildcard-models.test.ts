@@ -61,13 +61,13 @@ describe('a wildcard among the models', () => {
   });
 
   it('is among the deployments for callers that may call a model that it matches', async () => {
-    const seen = await app.call(
+    const modelList = await app.call(
       'POST',
       '/graphql',
       { query: '{ deployments { model } callableModels { name } }' },
       await keyFor(['own/llama']),
     );
-    expect(await seen.json()).toEqual({
+    expect(await modelList.json()).toEqual({
       data: { deployments: [{ model: 'own/*' }], callableModels: [{ name: 'own/*' }] },
     });
   });

@@ -60,8 +60,8 @@ for (const engine of ENGINES)
         const file = await idOf(
           send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'batch' }, `${lineFor('assistant')}\n`) }),
         );
-        const asked = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
-        const batch = await idOf(send(app, 'POST', '/v1/batches', { key, body: JSON.stringify(asked) }));
+        const batchRequest = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
+        const batch = await idOf(send(app, 'POST', '/v1/batches', { key, body: JSON.stringify(batchRequest) }));
         const response = await idOf(
           app.call('POST', '/v1/responses', { model: 'demo', input: 'private words' }, as(key)),
         );

@@ -35,8 +35,10 @@ describe('feedback about traces', () => {
         { ...one, score: 9, comment: '', author: 'default_user_id' },
       ],
     });
-    const asked = { traces: [{ trace_id: FIRST }, { trace_id: SECOND }, { trace_id: 'f'.repeat(32), trace_ref: 'x' }] };
-    expect((await send('POST', `${PATH}/summary`, asked)).body).toEqual([
+    const estimate = {
+      traces: [{ trace_id: FIRST }, { trace_id: SECOND }, { trace_id: 'f'.repeat(32), trace_ref: 'x' }],
+    };
+    expect((await send('POST', `${PATH}/summary`, estimate)).body).toEqual([
       { trace_id: FIRST, trace_ref: put.body['trace_ref'], count: 2, average: 6.5, lowest: 4 },
       { trace_id: SECOND, trace_ref: expect.any(String), count: 0, average: null, lowest: null },
       { trace_id: 'f'.repeat(32), trace_ref: 'x', count: 0, average: null, lowest: null },

@@ -4,13 +4,13 @@ import { syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 
 let mode: 'garbage' | 'repaired' | 'invented' = 'garbage';
-const asked: string[] = [];
+const roles: string[] = [];
 
 const { ingest, create, ended } = lensClient({
   slots: 1,
   judge: {
     answer(messages) {
-      asked.push(messages.map(({ role }) => role).join(' '));
+      roles.push(messages.map(({ role }) => role).join(' '));
       if (mode === 'garbage') return 'I would rather not.';
       const answer = judgeAnswer(messages);
       if (mode === 'repaired')
@@ -32,7 +32,7 @@ describe('a model that answers badly', () => {
       coverage: { failed_tasks: 3, screened: 0 },
     });
     expect(lens.jobs[0].error).toBe('The answer of the model is not valid: The answer is not one JSON object.');
-    expect(asked.toSorted()).toEqual([
+    expect(roles.toSorted()).toEqual([
       ...Array.from({ length: 3 }, () => 'system user'),
       ...Array.from({ length: 3 }, () => 'system user assistant user'),
     ]);

@@ -83,11 +83,11 @@ describe('a run of a lens by the worker of this process', () => {
     expect((await send('GET', '/lens/activity/available')).body).toEqual({ traces: true, requests: false });
     const [first] = failing;
     const ref = String(execution?.['trace_ref']);
-    const asked = { trace_id: execution?.['trace_id'], trace_ref: ref };
+    const target = { trace_id: execution?.['trace_id'], trace_ref: ref };
     const unknown = { trace_id: first?.traceId, trace_ref: 'other' };
-    const counts = (await send('POST', '/lens/traces/findings', { traces: [asked, asked, unknown] })).body;
+    const counts = (await send('POST', '/lens/traces/findings', { traces: [target, target, unknown] })).body;
     expect(counts).toEqual([
-      { ...asked, finding_count: expect.any(Number) },
+      { ...target, finding_count: expect.any(Number) },
       { ...unknown, finding_count: null },
     ]);
   });

@@ -7,7 +7,7 @@ import type { Answer, Json } from '../../support/tenancy-client.ts';
 
 let app: TestApp;
 let upstream: Server;
-const asked: Json[] = [];
+const requests: Json[] = [];
 /** Probability of a yes, by the name of the question; a missing one is left open. */
 let probabilities: Readonly<Record<string, number>> = {};
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Json;
-      asked.push(body);
+      requests.push(body);
       const questions = body['questions'] as readonly { readonly name: string }[];
       const answers = questions.flatMap(({ name }) =>
         probabilities[name] === undefined ? [] : [{ type: 'predicate', name, probability: probabilities[name] }],
@@ -107,7 +107,7 @@ describe('signals of traces', () => {
       model: 'decider',
       classified_at: expect.stringMatching(/Z$/),
     });
-    const state = JSON.parse(String(asked[0]?.['input'])) as { readonly steps: readonly Json[] };
+    const state = JSON.parse(String(requests[0]?.['input'])) as { readonly steps: readonly Json[] };
     expect(state.steps[0]).toMatchObject({ kind: 'agent', name: 'shop agent' });
     const query = `{ trace(id: "${traceId}") { signals { status flags { signalId score } } } }`;
     expect((await send('POST', '/graphql', { query })).body['data']).toEqual({
@@ -132,7 +132,7 @@ describe('signals of traces', () => {
     expect(keys).toMatchObject([{ spend: 0.01 }]);
     const jobs = (await send('POST', '/graphql', { query: '{ jobs(kind: "lens-signals") { status attempts } }' })).body;
     expect(jobs['data']).toEqual({ jobs: [{ status: 'COMPLETED', attempts: 1 }] });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     // Its own call is a trace with a name and without the text of the other; lists can leave it out.
     const names = `nodes { name tags spans(first: 5) { nodes { name parentSpanId input output } } }`;
     const lists = `{ own: traces(first: 5, filter: { internal: true }) { totalCount ${names} }

@@ -99,12 +99,12 @@ describe('the protocol of lens workers', () => {
     expect((await asWorker('POST', `${path}/heartbeat`, {})).body).toBe(true);
     const busy = detail(409, "Wait for this worker's investigation to finish or cancel it before revoking access");
     expect(await send('DELETE', `/lens/workers/${workerId}`)).toEqual(busy);
-    const asked = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
-    const first = (await asWorker('POST', `${path}/model`, asked)).body;
+    const task = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
+    const first = (await asWorker('POST', `${path}/model`, task)).body;
     expect(first).toMatchObject({ content: expect.stringContaining('groups'), context_exceeded: false });
     expect(first['cost']).toBeGreaterThan(0);
     const answers = judge().answers();
-    expect((await asWorker('POST', `${path}/model`, asked)).body).toEqual({ ...first, cost: 0 });
+    expect((await asWorker('POST', `${path}/model`, task)).body).toEqual({ ...first, cost: 0 });
     expect(judge().answers()).toBe(answers);
     const assessments = executions.map((execution) => ({ execution_id: execution['id'] }));
     const result = { assessments, findings: [], coverage: { eligible: 12, selected: 12 } };
@@ -167,8 +167,8 @@ describe('the key that pays for a worker', () => {
     const { body } = await send('POST', CLAIM, {}, grouped);
     expect(body).toMatchObject({ lens_id: lens.id });
     const path = `/lens/worker/${lens.id}/${String((body['job'] as Json)['id'])}/model`;
-    const asked = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
-    expect((await send('POST', path, asked, grouped, { 'x-litellm-lens-attempt': '1' })).status).toBe(200);
+    const task = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
+    expect((await send('POST', path, task, grouped, { 'x-litellm-lens-attempt': '1' })).status).toBe(200);
     await cancel(lens.id);
     const waiting = await create(aLens());
     expect(await send('POST', CLAIM, {}, other)).toEqual({ status: 200, body: null });

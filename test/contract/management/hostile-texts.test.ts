@@ -80,14 +80,15 @@ for (const engine of ENGINES)
       paths[0].replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, value);
 
     async function failuresOf(row: RouteRow, text: string): Promise<readonly string[]> {
-      const asked: { readonly path: string; readonly body?: Json }[] = searchesOf(row, text).map((search) => ({
+      const requests: { readonly path: string; readonly body?: Json }[] = searchesOf(row, text).map((search) => ({
         path: `${pathOf(row, 'x')}?${search}`,
       }));
-      if (/[:*]\w/.test(row.paths[0])) asked.push({ path: pathOf(row, text.includes('\0') ? 'a%00b' : 'a%ED%A0%80b') });
+      if (/[:*]\w/.test(row.paths[0]))
+        requests.push({ path: pathOf(row, text.includes('\0') ? 'a%00b' : 'a%ED%A0%80b') });
       if (row.method !== 'GET' && row.bodyLimit !== 0)
-        for (const body of bodiesOf(row, text)) asked.push({ path: pathOf(row, 'x'), body });
+        for (const body of bodiesOf(row, text)) requests.push({ path: pathOf(row, 'x'), body });
       const found = await Promise.all(
-        asked.map(async ({ path, body }) => {
+        requests.map(async ({ path, body }) => {
           const answer = await app.call(row.method, path, body);
           await answer.text();
           return answer.status < 500 ? [] : [`${row.name} ${path} ${JSON.stringify(body)}: ${answer.status}`];

@@ -95,15 +95,15 @@ async function call({ key, fields }: Pick<BudgetCase, 'key' | 'fields'>): Promis
 const admittedIn = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
 
 /** Spends the budget of a window, and expects its refusal. */
-async function spendWindow(asked: BudgetCase, already = 0): Promise<void> {
-  for (let one = already; one < admittedIn(asked); one += 1) expect(await call(asked)).toBe(200);
-  expect(await call(asked)).toEqual(refusalOf(asked));
+async function spendWindow(budgetCase: BudgetCase, already = 0): Promise<void> {
+  for (let one = already; one < admittedIn(budgetCase); one += 1) expect(await call(budgetCase)).toBe(200);
+  expect(await call(budgetCase)).toEqual(refusalOf(budgetCase));
 }
 
 /** The refusal, with the spend of this window alone and the next reset, in whole seconds. */
-function refusalOf(asked: BudgetCase, duration = '30d'): unknown {
-  const cost = `${admittedIn(asked)}.0`;
-  const stem = asked.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
+  const cost = `${admittedIn(budgetCase)}.0`;
+  const stem = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const day = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
   const words = `^${stem}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
   const message = expect.stringMatching(new RegExp(words)) as string;
@@ -121,23 +121,23 @@ async function endWindow({ budgetId }: BudgetCase): Promise<void> {
 // Each test waits for the next reading of budget rows: they wait together.
 describe.concurrent.each(Object.entries(SCOPES))('the window of the budget of a %s', (scope, make) => {
   it('refuses once it is spent, admits the same again after its end, and refuses again', async () => {
-    const asked = await make(`${scope.replaceAll(' ', '-')}-again`);
-    await spendWindow(asked);
-    await endWindow(asked);
-    await vi.waitFor(async () => expect(await call(asked)).toBe(200), POLLING);
-    await spendWindow(asked, 1);
+    const budgetCase = await make(`${scope.replaceAll(' ', '-')}-again`);
+    await spendWindow(budgetCase);
+    await endWindow(budgetCase);
+    await vi.waitFor(async () => expect(await call(budgetCase)).toBe(200), POLLING);
+    await spendWindow(budgetCase, 1);
   });
 
   it('keeps its spend when its duration changes', async () => {
-    const asked = await make(`${scope.replaceAll(' ', '-')}-changed`);
-    await spendWindow(asked);
-    await endWindow(asked);
-    await vi.waitFor(async () => expect(await call(asked)).toBe(200), POLLING);
-    await spendWindow(asked, 1);
-    const { budgetId: budget_id } = asked;
+    const budgetCase = await make(`${scope.replaceAll(' ', '-')}-changed`);
+    await spendWindow(budgetCase);
+    await endWindow(budgetCase);
+    await vi.waitFor(async () => expect(await call(budgetCase)).toBe(200), POLLING);
+    await spendWindow(budgetCase, 1);
+    const { budgetId: budget_id } = budgetCase;
     await calls.manage('/budget/update', { budget_id, budget_duration: '7d' });
-    await vi.waitFor(async () => expect(await call(asked)).toEqual(refusalOf(asked, '7d')), POLLING);
+    await vi.waitFor(async () => expect(await call(budgetCase)).toEqual(refusalOf(budgetCase, '7d')), POLLING);
     await calls.manage('/budget/update', { budget_id, max_budget: 9 });
-    await vi.waitFor(async () => expect(await call(asked)).toBe(200), POLLING);
+    await vi.waitFor(async () => expect(await call(budgetCase)).toBe(200), POLLING);
   });
 });

@@ -147,16 +147,16 @@ describe('reads across owners', () => {
     let reads = 0;
     for (const reader of world.parties)
       for (const { name, of } of LISTS)
-        for (const asked of world.things) {
-          const { status, text } = await ask(reader, of(asked));
+        for (const thing of world.things) {
+          const { status, text } = await ask(reader, of(thing));
           reads += 1;
           const strangers = world.things.filter((things) => !maySee(reader, things.owner) && tellsOf(text, things));
           if (strangers.length > 0)
             wrong.push(`${name} by ${reader.name} tells of ${strangers.map(({ owner }) => owner.name).join(', ')}`);
           // Spans that share an id are one in a merged trace: whose is shown is not said.
-          const isWanted = maySee(reader, asked.owner) && !/^(traces\.)?span of/.test(name);
-          if (isWanted && (status !== 200 || !tellsOf(text, asked)))
-            wrong.push(`${name} by ${reader.name}: nothing of ${asked.owner.name}`);
+          const isWanted = maySee(reader, thing.owner) && !/^(traces\.)?span of/.test(name);
+          if (isWanted && (status !== 200 || !tellsOf(text, thing)))
+            wrong.push(`${name} by ${reader.name}: nothing of ${thing.owner.name}`);
         }
     expect(wrong).toEqual([]);
     expect(reads).toBe(world.parties.length * world.things.length * LISTS.length);
@@ -212,9 +212,9 @@ describe('reads across owners', () => {
       const reading = readUntil(body, `end ${nth}`);
       await sendTrace(app, sender, ids(200 + nth), `end ${nth}`);
       const text = await reading;
-      const seen = things.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
+      const owners = things.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
       const expected = things.filter(({ owner }) => maySee(reader, owner)).map(({ owner }) => owner.name);
-      expect([reader.name, seen]).toEqual([reader.name, expected]);
+      expect([reader.name, owners]).toEqual([reader.name, expected]);
       leaving.abort();
     }
   });

@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 /** What the target was sent last. */
-const seen = () => target.received.at(-1);
+const lastRequest = () => target.received.at(-1);
 
 const envelope = (message: unknown, type: string | null, code: string, param: string | null = null) => ({
   error: { message, type, param, code },
@@ -96,7 +96,7 @@ describe('passThrough.call', () => {
       ...(method === 'GET' ? {} : { body }),
     });
     expect(response.status).toBe(200);
-    expect(seen()).toMatchObject({ method, path: '/t/plain', body: method === 'GET' ? '' : body });
+    expect(lastRequest()).toMatchObject({ method, path: '/t/plain', body: method === 'GET' ? '' : body });
   });
 
   it('200: headers of the caller stay here, but for its types and those of x-pass-', async () => {
@@ -111,7 +111,7 @@ describe('passThrough.call', () => {
       'x-pass-x-amz-date': 'now',
     };
     await sendAs(app, key, { method: 'POST', path: '/plain', body: '{}', headers: sent });
-    const { host, connection, 'content-length': length, ...headers } = seen()?.headers ?? {};
+    const { host, connection, 'content-length': length, ...headers } = lastRequest()?.headers ?? {};
     expect(headers).toEqual({
       accept: 'text/x',
       bar: '2',
@@ -130,66 +130,66 @@ describe('passThrough.call', () => {
       'x-hop': '1',
     };
     await sendAs(app, key, { path: '/forwarding', headers });
-    expect(seen()?.headers).toMatchObject({ 'x-other': '1' });
-    expect(JSON.stringify(seen()?.headers)).not.toContain(key);
-    expect(Object.keys(seen()?.headers ?? {})).not.toEqual(expect.arrayContaining(['cookie']));
-    expect(seen()?.headers).not.toHaveProperty('authorization');
+    expect(lastRequest()?.headers).toMatchObject({ 'x-other': '1' });
+    expect(JSON.stringify(lastRequest()?.headers)).not.toContain(key);
+    expect(Object.keys(lastRequest()?.headers ?? {})).not.toEqual(expect.arrayContaining(['cookie']));
+    expect(lastRequest()?.headers).not.toHaveProperty('authorization');
     await sendAs(app, null, { path: '/forwarding', headers: { 'x-api-key': key, authorization: 'Bearer mine' } });
-    expect(seen()?.headers).toMatchObject({ authorization: 'Bearer mine' });
-    expect(seen()?.headers).not.toHaveProperty('x-api-key');
+    expect(lastRequest()?.headers).toMatchObject({ authorization: 'Bearer mine' });
+    expect(lastRequest()?.headers).not.toHaveProperty('x-api-key');
   });
 
   it('200: configured headers, with variables in them', async () => {
     await sendAs(app, key, { path: '/sub', headers: { 'x-pass-x-fixed': '2' } });
-    expect(seen()?.headers).toMatchObject({ authorization: 'Bearer target-key', 'x-fixed': '1' });
+    expect(lastRequest()?.headers).toMatchObject({ authorization: 'Bearer target-key', 'x-fixed': '1' });
     await sendAs(app, key, { path: '/variables' });
-    expect(seen()?.headers).toMatchObject({ authorization: 'Basic env-key', 'x-a': 'env-key' });
+    expect(lastRequest()?.headers).toMatchObject({ authorization: 'Basic env-key', 'x-a': 'env-key' });
   });
 
   it('200: the query of the request, then of the target, then the defaults', async () => {
     await sendAs(app, key, { path: '/query' });
-    expect(seen()?.path).toBe('/q?fixed=1&own=t&k=d&v=1+2');
+    expect(lastRequest()?.path).toBe('/q?fixed=1&own=t&k=d&v=1+2');
     await sendAs(app, key, { path: '/query?k=mine&fixed=2&k=again&b=%20x' });
-    expect(seen()?.path).toBe('/q?k=mine&fixed=2&k=again&b=%20x&own=t&v=1+2');
+    expect(lastRequest()?.path).toBe('/q?k=mine&fixed=2&k=again&b=%20x&own=t&v=1+2');
   });
 
   it('200: forms and other bodies pass as they are; the member for the gateway does not', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     await sendAs(app, key, { method: 'POST', path: '/plain', body: 'a=1&b=2', headers: form });
-    expect(seen()).toMatchObject({ body: 'a=1&b=2', headers: form });
+    expect(lastRequest()).toMatchObject({ body: 'a=1&b=2', headers: form });
     await sendAs(app, key, {
       method: 'POST',
       path: '/plain',
       body: 'hello',
       headers: { 'content-type': 'text/plain' },
     });
-    expect(seen()?.body).toBe('hello');
+    expect(lastRequest()?.body).toBe('hello');
     const body = '{"litellm_metadata": {"tags": ["x"]}, "a": [1,  2]}';
     await sendAs(app, key, { method: 'POST', path: '/plain', body, headers: JSON_TYPE });
-    expect(seen()?.body).toBe('{"a": [1,  2]}');
+    expect(lastRequest()?.body).toBe('{"a": [1,  2]}');
   });
 
   it('200: a path below an entry, for administrators and keys that list it; its method decides between entries', async () => {
     const listed = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
     for (const caller of [app.adminKey, listed]) {
       const response = await sendAs(app, caller, { path: '/sub/a%20b%2Fc/d?x=1' });
-      expect([response.status, seen()?.path]).toEqual([200, '/t/sub/a%20b%2Fc/d?x=1']);
+      expect([response.status, lastRequest()?.path]).toEqual([200, '/t/sub/a%20b%2Fc/d?x=1']);
     }
     await sendAs(app, key, { method: 'POST', path: '/one-method' });
-    expect(seen()?.path).toBe('/posted');
+    expect(lastRequest()?.path).toBe('/posted');
   });
 
   it('200: an entry without a key is open to everyone', async () => {
     expect((await sendAs(app, null, { path: '/open' })).status).toBe(200);
     expect((await sendAs(app, 'no key at all', { path: '/open' })).status).toBe(200);
-    expect(seen()?.headers).not.toHaveProperty('authorization');
+    expect(lastRequest()?.headers).not.toHaveProperty('authorization');
   });
 
   it('200: a row of the gateway keeps its path, except where the contract leaves it to entries', async () => {
     expect(await answerOf(await sendAs(app, key, { path: '/v1/models' }))).toMatchObject([200, { object: 'list' }]);
     const body = '{"model":"any","questions":[]}';
     const response = await sendAs(app, key, { method: 'POST', path: '/v1/decisions', body, headers: JSON_TYPE });
-    expect([response.status, seen()?.path, seen()?.body]).toEqual([200, '/t/v1/decisions', body]);
+    expect([response.status, lastRequest()?.path, lastRequest()?.body]).toEqual([200, '/t/v1/decisions', body]);
   });
 
   it('200: events arrive one by one', async () => {

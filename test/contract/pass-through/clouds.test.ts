@@ -43,17 +43,17 @@ it('calls below /bedrock are signed with the keys of the environment, each with 
     const [status] = await answerOf(
       await sendAs(app, app.adminKey, { ...request, headers: { 'content-type': 'application/json' } }),
     );
-    const seen = target.received.at(-1);
-    expect([status, seen?.method, seen?.path, seen?.body]).toEqual([
+    const lastRequest = target.received.at(-1);
+    expect([status, lastRequest?.method, lastRequest?.path, lastRequest?.body]).toEqual([
       200,
       method,
       '/br/model/anthropic.claude-3:0/converse',
       body ?? '',
     ]);
-    expect(seen?.headers.authorization).toMatch(
+    expect(lastRequest?.headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\/aws4_request, SignedHeaders=[a-z0-9;-]*host[a-z0-9;-]*, Signature=[0-9a-f]{64}$/,
     );
-    expect(JSON.stringify(seen)).not.toMatch(/secret-of-aws|Bearer/);
+    expect(JSON.stringify(lastRequest)).not.toMatch(/secret-of-aws|Bearer/);
   }
 });
 

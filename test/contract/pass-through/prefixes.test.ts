@@ -72,7 +72,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-const seen = () => target.received.at(-1);
+const lastRequest = () => target.received.at(-1);
 const post = (path: string, body: string, headers: Record<string, string> = JSON_TYPE) =>
   sendAs(app, key, { method: 'POST', path, body, headers });
 
@@ -105,15 +105,20 @@ describe('a call is forwarded byte for byte with its credential', () => {
     const body = '{"a":  1, "b":"é"}';
     const response = await post(path, body, { ...JSON_TYPE, cookie: 'a=b', 'x-pass-trace': 't' });
     const own = { 'content-type': 'application/json', trace: 't', 'content-length': String(Buffer.byteLength(body)) };
-    expect([response.status, seen()?.method, seen()?.path, seen()?.body]).toEqual([200, 'POST', upstream, body]);
-    const { host, connection, 'user-agent': agent, ...headers } = seen()?.headers ?? {};
+    expect([response.status, lastRequest()?.method, lastRequest()?.path, lastRequest()?.body]).toEqual([
+      200,
+      'POST',
+      upstream,
+      body,
+    ]);
+    const { host, connection, 'user-agent': agent, ...headers } = lastRequest()?.headers ?? {};
     expect(headers).toEqual({ accept: '*/*', ...own, ...credential });
     expect([agent?.startsWith('lensgate/'), host, typeof connection]).toEqual([
       true,
       new URL(target.url).host,
       'string',
     ]);
-    expect(JSON.stringify(seen())).not.toContain(key);
+    expect(JSON.stringify(lastRequest())).not.toContain(key);
   });
 });
 
@@ -121,9 +126,9 @@ describe('tokens for a key', () => {
   it('are requested once for all calls, in the form of the issuer', async () => {
     await post('/gigachat/embeddings', '{}');
     await post('/watsonx/ml/v1/text/embeddings', '{}');
-    const asked = target.received.filter(({ path }) => path.startsWith('/token/'));
-    expect(asked.map(({ path }) => path).toSorted()).toEqual(['/token/giga', '/token/ibm']);
-    const [giga, ibm] = asked.toSorted((one, other) => one.path.localeCompare(other.path));
+    const tokenRequests = target.received.filter(({ path }) => path.startsWith('/token/'));
+    expect(tokenRequests.map(({ path }) => path).toSorted()).toEqual(['/token/giga', '/token/ibm']);
+    const [giga, ibm] = tokenRequests.toSorted((one, other) => one.path.localeCompare(other.path));
     expect(giga?.headers).toMatchObject({
       authorization: 'Basic giga-credentials',
       rquid: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -197,13 +202,13 @@ describe('services of Amazon that name operations in a header', () => {
     const body = '{"Text":"aspirin"}';
     expect((await post(path, body, { ...JSON_TYPE, ...more })).status).toBe(200);
     const headers = Object.fromEntries(
-      Object.entries(seen()?.headers ?? {}).map(([name, value]) => [name, String(value)]),
+      Object.entries(lastRequest()?.headers ?? {}).map(([name, value]) => [name, String(value)]),
     );
     expect(headers).toMatchObject({ 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': operation });
-    expect([seen()?.path.replace(/\/$/, ''), seen()?.body]).toEqual([upstream.replace(/\/$/, ''), body]);
-    const sent = { path: seen()?.path ?? '', headers, body, service };
+    expect([lastRequest()?.path.replace(/\/$/, ''), lastRequest()?.body]).toEqual([upstream.replace(/\/$/, ''), body]);
+    const sent = { path: lastRequest()?.path ?? '', headers, body, service };
     expect(/Signature=([0-9a-f]{64})/.exec(headers['authorization'] ?? '')?.[1]).toBe(signatureOf(sent));
-    expect(JSON.stringify(seen())).not.toMatch(/secret-of-aws|Bearer/);
+    expect(JSON.stringify(lastRequest())).not.toMatch(/secret-of-aws|Bearer/);
   });
 
   it('refuse what names no operation', async () => {
@@ -261,9 +266,11 @@ it('stored credentials of Amazon sign calls, and those of an issuer get tokens',
     await store('bedrock', { ...keys, api_base: `${target.url}/stored` });
     await store('watsonx', { api_key: 'stored-key', api_base: `${target.url}/wx` });
     await sendAs(bare, bare.adminKey, { path: '/bedrock/model/m/x' });
-    expect(seen()?.headers.authorization).toMatch(/Credential=AKSTORED\/\d{8}\/eu-central-1\/bedrock\/aws4_request/);
+    expect(lastRequest()?.headers.authorization).toMatch(
+      /Credential=AKSTORED\/\d{8}\/eu-central-1\/bedrock\/aws4_request/,
+    );
     await sendAs(bare, bare.adminKey, { path: '/watsonx/ml/v1/x' });
-    expect(seen()).toMatchObject({ path: '/wx/ml/v1/x', headers: { authorization: 'Bearer ibm-token' } });
+    expect(lastRequest()).toMatchObject({ path: '/wx/ml/v1/x', headers: { authorization: 'Bearer ibm-token' } });
   } finally {
     await bare.stop();
   }

@@ -51,7 +51,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-const seen = () => target.received.at(-1);
+const lastRequest = () => target.received.at(-1);
 
 /** One path of each group of rows, its path upstream, and its credential. */
 const GROUPS = [
@@ -91,10 +91,10 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
 
   it('200: forwarded with the credential of the provider, never that of the caller', async () => {
     const response = await send(key, '{"a":  1}', `${path}?x=1`);
-    expect([response.status, seen()?.method, seen()?.path]).toEqual([200, method, `${upstream}?x=1`]);
-    expect(seen()?.headers).toMatchObject(credential);
-    expect(JSON.stringify(seen())).not.toContain(key);
-    expect(seen()?.body).toBe(method === 'GET' ? '' : '{"a":  1}');
+    expect([response.status, lastRequest()?.method, lastRequest()?.path]).toEqual([200, method, `${upstream}?x=1`]);
+    expect(lastRequest()?.headers).toMatchObject(credential);
+    expect(JSON.stringify(lastRequest())).not.toContain(key);
+    expect(lastRequest()?.body).toBe(method === 'GET' ? '' : '{"a":  1}');
   });
 
   it('400: a path that would leave the base address, and a body that is no JSON', async () => {
@@ -150,7 +150,7 @@ describe('the models of a key', () => {
     const types = { 'content-type': 'text/plain', 'x-pass-content-type': 'application/json' };
     expect(await refused(path, types, ' {"model":"secret"}')).toBe(403);
     expect(await refused(path, types, '{"model":"served"}')).toBe(200);
-    expect(seen()?.headers).toMatchObject({ 'content-type': 'text/plain' });
+    expect(lastRequest()?.headers).toMatchObject({ 'content-type': 'text/plain' });
     expect(await refused(path, types, '{"model"')).toBe(403);
   });
 });
@@ -247,7 +247,7 @@ describe('the providers', () => {
     const request = { method: 'POST', path: '/anthropic/v1/messages', body, headers: { ...JSON_TYPE, ...headers } };
     const response = await sendAs(app, key, request);
     expect(await response.text()).toBe(text);
-    expect(seen()?.headers).toMatchObject({ 'x-api-key': 'an-key' });
+    expect(lastRequest()?.headers).toMatchObject({ 'x-api-key': 'an-key' });
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { usage: { inputTokens: 5, outputTokens: 7 } } }]);
   });
 
@@ -265,20 +265,20 @@ describe('the providers', () => {
   ])('%s goes to %s', async (path, upstream, credential) => {
     const isInQuery = path.includes('KEY');
     await sendAs(app, isInQuery ? null : key, { path: path.replace('KEY', key) });
-    expect(seen()).toMatchObject({ path: upstream, headers: credential });
+    expect(lastRequest()).toMatchObject({ path: upstream, headers: credential });
   });
 
   it('send headers of their own API on', async () => {
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x', 'openai-organization': 'o' };
     await sendAs(app, key, { path: '/anthropic/v1/organizations', headers });
-    const { 'openai-organization': foreign, ...sent } = seen()?.headers ?? {};
+    const { 'openai-organization': foreign, ...sent } = lastRequest()?.headers ?? {};
     expect([sent, foreign]).toMatchObject([{ 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x' }, undefined]);
   });
 
   it('call a configured server by the upstream name of the model', async () => {
     const body = '{"model": "served", "a":  1}';
     await sendAs(app, limited, { method: 'POST', path: '/vllm/v1/chat/completions', body, headers: JSON_TYPE });
-    expect(seen()).toMatchObject({ path: '/own/v1/chat/completions', body: '{"model": "m1","a":  1}' });
+    expect(lastRequest()).toMatchObject({ path: '/own/v1/chat/completions', body: '{"model": "m1","a":  1}' });
     const unknown = await sendAs(app, key, {
       method: 'POST',
       path: '/vllm/v1/x',
@@ -292,7 +292,7 @@ describe('the providers', () => {
     const send = (path: string, body: object) =>
       sendAs(app, key, { method: 'POST', path, body: JSON.stringify(body), headers: JSON_TYPE });
     expect((await send('/laya/v1/systemone', { model: 'english' })).status).toBe(200);
-    expect(seen()?.path).toBe('/laya/v1/systemone');
+    expect(lastRequest()?.path).toBe('/laya/v1/systemone');
     expect((await send('/laya/v1/systemone', { model: 'x' })).status).toBe(400);
     expect((await send('/laya/v1/systemone', { model: 'english', stream: true })).status).toBe(400);
     expect(await answerOf(await send('/laya/v1/other', { model: 'english' }))).toEqual([404, { detail: 'Not Found' }]);

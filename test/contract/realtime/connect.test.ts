@@ -111,8 +111,8 @@ describe('realtime.connect 101', () => {
     ['older-azure-voice', '/openai/realtime?api-version=2025-04-01-preview&deployment=gpt-realtime'],
   ])('sends Azure the credential in its own header, at its own address (%s)', async (model, path) => {
     const client = await openRealtime(app, { path: `/v1/realtime?model=${model}` });
-    const { headers, path: asked, closed } = await upstream.session();
-    expect([asked, headers['api-key'], headers.authorization]).toEqual([path, CREDENTIAL, undefined]);
+    const { headers, path: sentPath, closed } = await upstream.session();
+    expect([sentPath, headers['api-key'], headers.authorization]).toEqual([path, CREDENTIAL, undefined]);
     client.socket.close();
     await closed;
   });
@@ -198,12 +198,12 @@ describe('realtime.connect 400', () => {
       ...differing,
     };
     const answered = new Promise((resolve, reject) => {
-      const asked = request(`${app.url}/v1/realtime?model=voice`, { method, headers }, (response) => {
+      const outgoing = request(`${app.url}/v1/realtime?model=voice`, { method, headers }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () => resolve([response.statusCode, JSON.parse(Buffer.concat(chunks).toString())]));
       });
-      asked.on('error', reject).end();
+      outgoing.on('error', reject).end();
     });
     expect(await answered).toEqual([400, invalid(`/realtime: This is no WebSocket handshake: ${reason}.`, null)]);
   });
@@ -299,10 +299,10 @@ it('realtime.connect 422: a key with a used-up budget', async () => {
 it('another upgrade than to WebSocket, or elsewhere, is served as if it had not been offered', async () => {
   const answered = (path: string, upgrade: string) =>
     new Promise((resolve, reject) => {
-      const asked = request(`${app.url}${path}`, { headers: { connection: 'Upgrade', upgrade } }, (response) =>
+      const outgoing = request(`${app.url}${path}`, { headers: { connection: 'Upgrade', upgrade } }, (response) =>
         response.resume().on('end', () => resolve(response.statusCode)),
       );
-      asked.on('error', reject).end();
+      outgoing.on('error', reject).end();
     });
   expect(await answered('/health/liveness', 'h2c')).toBe(200);
   expect(await answered('/health/liveness', 'websocket')).toBe(200);

@@ -65,23 +65,17 @@ async function newKey(draft: object): Promise<string> {
   return ((await made.json()) as { key: string }).key;
 }
 
-const usage = (
-  text: number,
-  sound: number,
-  cached: { text: number; sound: number },
-  output: number,
-  audio: number,
-) => ({
-  total_tokens: text + sound + output + audio,
+const usage = (text: number, sound: number, cached: { text: number; sound: number }, out: number, audio: number) => ({
+  total_tokens: text + sound + out + audio,
   input_tokens: text + sound,
-  output_tokens: output + audio,
+  output_tokens: out + audio,
   input_token_details: {
     text_tokens: text,
     audio_tokens: sound,
     cached_tokens: cached.text + cached.sound,
     cached_tokens_details: { text_tokens: cached.text, audio_tokens: cached.sound },
   },
-  output_token_details: { text_tokens: output, audio_tokens: audio },
+  output_token_details: { text_tokens: out, audio_tokens: audio },
 });
 
 const done = (counted: object): object => ({

@@ -96,7 +96,7 @@ describe.each([
     callType: 'acancel_responses',
   },
 ])('$name', ({ method, tail, answer, shown, callType }) => {
-  const seen = (): object => ('id' in answer ? { ...shown, id } : shown);
+  const expected = (): object => ('id' in answer ? { ...shown, id } : shown);
 
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
     '200: a response that the upstream stores (%s)',
@@ -106,7 +106,7 @@ describe.each([
       const query = method === 'GET' ? '?include=message.input_image.image_url&limit=2' : '';
       expect(await ask(method, `${base}/${id}${tail}${query}`, { ...key, ...headers })).toEqual({
         status: 200,
-        body: seen(),
+        body: expected(),
       });
       expect(upstream.received.at(-1)?.path).toBe(`/v1/responses/resp_up${tail}${query}`);
       expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType, costUsd: '0', status: 'SUCCESS' } }]);

@@ -224,8 +224,8 @@ describe('a retried continuation of a stored response', () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     const from = upstream.received.length;
-    upstream.answer((response, _socket, { body: asked }) => {
-      const isFirst = (JSON.parse(asked) as { model: string }).model === 'up-1';
+    upstream.answer((response, _socket, { body: sentBody }) => {
+      const isFirst = (JSON.parse(sentBody) as { model: string }).model === 'up-1';
       response.writeHead(isFirst ? 500 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(isFirst ? { error: { message: 'no' } } : ANSWER));
     });
@@ -256,8 +256,8 @@ describe('a retried continuation of a stored response', () => {
 describe('a model that is asked through the Responses API only', () => {
   it('serves callers of chat completions', async () => {
     answerWith({ ...ANSWER, model: 'up-4' });
-    const asked = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
-    const { status, body } = await ask(asked, {}, '/v1/chat/completions');
+    const chatRequest = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
+    const { status, body } = await ask(chatRequest, {}, '/v1/chat/completions');
     expect(upstream.received.at(-1)?.path).toBe('/v1/responses');
     expect(sent()).toEqual({ model: 'up-4', input: [{ role: 'user', content: 'Hello' }], store: false });
     expect({ status, body }).toEqual({
@@ -284,14 +284,14 @@ describe('a model that is asked through the Responses API only', () => {
     const message = 'litellm.InternalServerError: InternalServerError: OpenAIException - Out of thoughts.';
     const error = { message, type: 'internal_server_error', param: null, code: 'server_error' };
     answerWith(failed);
-    const asked = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
-    expect(await ask(asked, {}, '/v1/chat/completions')).toEqual({ status: 500, body: { error } });
+    const chatRequest = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
+    expect(await ask(chatRequest, {}, '/v1/chat/completions')).toEqual({ status: 500, body: { error } });
     streamWith(
       event({ type: 'response.created', response: { id: 'r' } }) +
         event({ type: 'response.output_text.delta', delta: 'Well' }) +
         event({ type: 'response.failed', response: failed }),
     );
-    const response = await app.call('POST', '/v1/chat/completions', { ...asked, stream: true });
+    const response = await app.call('POST', '/v1/chat/completions', { ...chatRequest, stream: true });
     const events = (await response.text()).trimEnd().split('\n\n');
     expect(events.at(-2)).toContain('"delta":{"content":"Well"}');
     expect(events.at(-1)).toBe(`data: ${JSON.stringify({ error: { ...error, type: null } })}`);

@@ -66,9 +66,9 @@ export async function startResponses(): Promise<ResponseClient> {
     newKey,
     answerWith,
     ask,
-    async storedAnswer(content, asked, headers) {
+    async storedAnswer(content, request, headers) {
       answerWith({ role: 'assistant', content });
-      const { status, body } = await ask({ model: 'chats', ...asked }, headers);
+      const { status, body } = await ask({ model: 'chats', ...request }, headers);
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
       return { ...body, id: String(body['id']) };
     },

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => setup.stop());
 
 const open = () => openResponses(setup.app);
-const seen = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
+const typesAndLanes = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
 
 describe('lanes of a connection', () => {
   it('answer beside each other, each in its order, and every event names its own', async () => {
@@ -32,12 +32,12 @@ describe('lanes of a connection', () => {
     const fourth = await calls.next();
     expect([first, third, fourth].map(({ body }) => body['input'])).toEqual(['one', 'three', 'four']);
     answerWith(third.response, streamOf());
-    expect(seen(await client.answer())).toEqual([
+    expect(typesAndLanes(await client.answer())).toEqual([
       ['response.created', 'b'],
       ['response.completed', 'b'],
     ]);
     answerWith(fourth.response, streamOf());
-    expect(seen(await client.answer())).toEqual([
+    expect(typesAndLanes(await client.answer())).toEqual([
       ['response.created', undefined],
       ['response.completed', undefined],
     ]);
@@ -47,15 +47,15 @@ describe('lanes of a connection', () => {
     // What cannot be asked waits for its turn, too: until then it would be taken for the failure of another.
     client.say({ type: 'response.create', stream_id: 'a' });
     answerWith(second.response, streamOf());
-    expect(seen(await client.answer())).toEqual([
+    expect(typesAndLanes(await client.answer())).toEqual([
       ['response.created', 'a'],
       ['response.completed', 'a'],
     ]);
-    expect(seen(await client.answer())).toEqual([
+    expect(typesAndLanes(await client.answer())).toEqual([
       ['response.created', 'a'],
       ['response.completed', 'a'],
     ]);
-    expect(seen(await client.answer())).toEqual([['error', 'a']]);
+    expect(typesAndLanes(await client.answer())).toEqual([['error', 'a']]);
     client.socket.close();
   });
 

@@ -167,8 +167,8 @@ describe('responses.connect 400', () => {
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
       'sec-websocket-version': '8',
     };
-    const asked = request(`${setup.app.url}/openai/v1/responses`, { headers }).end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const upgrade = request(`${setup.app.url}/openai/v1/responses`, { headers }).end();
+    const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
     const message = '/responses: This is no WebSocket handshake: Sec-WebSocket-Version must be 13.';
     expect([response.statusCode, await json(response)]).toEqual([
       400,
@@ -185,9 +185,9 @@ it('a POST that offers an upgrade is served over HTTP, as without the offer', as
     connection: 'Upgrade',
     upgrade: 'websocket',
   };
-  const asked = request(`${setup.app.url}/v1/responses`, { method: 'POST', headers });
-  asked.end(JSON.stringify({ model: 'thinker', input: 'Hello', stream: true }));
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const upgrade = request(`${setup.app.url}/v1/responses`, { method: 'POST', headers });
+  upgrade.end(JSON.stringify({ model: 'thinker', input: 'Hello', stream: true }));
+  const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
   expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('response.completed')]);
 });
 

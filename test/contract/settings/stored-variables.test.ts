@@ -39,9 +39,9 @@ const add = (name: string, variable: string) =>
 
 /** Key with which a call of a model reaches the vendor; its status where none does. */
 async function keyOf(model: string): Promise<unknown> {
-  const before = vendor.seen().length;
+  const before = vendor.requests().length;
   const { status } = await client.post('/v1/chat/completions', chat(model));
-  return vendor.seen().length > before ? vendor.seen().at(-1)?.authorization : status;
+  return vendor.requests().length > before ? vendor.requests().at(-1)?.authorization : status;
 }
 
 describe('stored environment variables', () => {

@@ -100,11 +100,11 @@ const answering = (): void =>
   });
 
 const refusing = (first: number, status: number): void => {
-  let seen = 0;
+  let received = 0;
   upstream.answer((response) => {
-    seen += 1;
-    response.writeHead(seen <= first ? status : 200, { 'content-type': 'application/json' });
-    response.end(seen <= first ? '{"error":{"message":"broken"}}' : ANSWER);
+    received += 1;
+    response.writeHead(received <= first ? status : 200, { 'content-type': 'application/json' });
+    response.end(received <= first ? '{"error":{"message":"broken"}}' : ANSWER);
   });
 };
 
@@ -191,12 +191,12 @@ describe('one spend row', () => {
   it.each([false, true])(
     'of a call whose client leaves before the first byte: its prompt (stream: %s)',
     async (stream) => {
-      const asked = Promise.withResolvers<undefined>();
-      upstream.answer(() => asked.resolve(undefined));
+      const arrived = Promise.withResolvers<undefined>();
+      upstream.answer(() => arrived.resolve(undefined));
       const key = await newKey();
       const leaving = new AbortController();
       const answer = ask(key, { stream }, leaving.signal);
-      await asked.promise;
+      await arrived.promise;
       leaving.abort();
       await answer.catch(() => {});
       await upstream.abandoned();

@@ -133,10 +133,10 @@ describe('teams', () => {
   });
 
   it('teams.permissions 200, teams.updatePermissions 200, teams.permissions 403, teams.permissions 422', async () => {
-    const asked = { team_id: 't1', team_member_permissions: ['/key/generate'] };
-    expect((await post('/team/permissions_update', asked)).body).toMatchObject(asked);
+    const draft = { team_id: 't1', team_member_permissions: ['/key/generate'] };
+    expect((await post('/team/permissions_update', draft)).body).toMatchObject(draft);
     const { body } = await get('/team/permissions_list?team_id=t1');
-    expect(body).toMatchObject(asked);
+    expect(body).toMatchObject(draft);
     expect(body['all_available_permissions']).toContain('/key/block');
     expect((await get('/team/permissions_list?team_id=t1', await user({ user_id: 'foreign' }))).status).toBe(403);
     expect((await get('/team/permissions_list')).status).toBe(422);

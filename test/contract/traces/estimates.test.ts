@@ -312,12 +312,12 @@ describe('traces.get 200: a call that the gateway did not make', () => {
 
 it('traces.get 200: has the frameworks of its spans and the source of the run', async () => {
   const traceId = '6'.repeat(32);
-  const asked = { 'litellm.source.type': 'slack', 'litellm.source.url': 'https://example.slack.com/archives/1' };
+  const attributes = { 'litellm.source.type': 'slack', 'litellm.source.url': 'https://example.slack.com/archives/1' };
   const exported = {
     resourceSpans: [
       {
         scopeSpans: [
-          { scope: { name: 'ai' }, spans: [otlpSpan('a', 0, 1, asked, { traceId })] },
+          { scope: { name: 'ai' }, spans: [otlpSpan('a', 0, 1, attributes, { traceId })] },
           {
             scope: { name: 'openinference.instrumentation.openai_agents' },
             spans: [otlpSpan('b', 0, 1, {}, { traceId, parentSpanId: 'a'.repeat(16) })],

@@ -130,7 +130,7 @@ describe.each(KINDS)('%s', (kind) => {
       const draw = seeded(11);
       const whole = seeds()[json ? 'JSON' : 'protobuf'];
       const pick = (): Uint8Array => whole[draw(whole.length)] ?? Uint8Array.of();
-      const seen = { taken: 0, refused: 0, compared: 0 };
+      const counts = { taken: 0, refused: 0, compared: 0 };
       for (let payload = 0; payload < EACH; payload++) {
         // Half of what is packed is damaged before it is, half after.
         const packFirst = gzipped && payload % 2 === 0;
@@ -138,17 +138,17 @@ describe.each(KINDS)('%s', (kind) => {
         const packed = gzipped ? gzipSync(plain, { level: 1 }) : plain;
         const body = packFirst ? mutated(packed, draw, pick()) : packed;
         const { refusal, stored } = await outcomeOf(body, headers);
-        if (refusal === null) seen.taken++;
-        else seen.refused++;
+        if (refusal === null) counts.taken++;
+        else counts.refused++;
         if (refusal !== null && !(refusal instanceof InvalidInput) && !(refusal instanceof TooLarge)) throw refusal;
         const read = gzipped && refusal === null ? gunzipSync(body) : plain;
         expect(stored).toBe(refusal === null ? spansIn(read, mediaType) : 0);
-        if (!json && !gzipped && assertSameReading(body) === 'compared') seen.compared++;
+        if (!json && !gzipped && assertSameReading(body) === 'compared') counts.compared++;
       }
       // Every way was taken, so the damage was neither total nor none.
-      expect(seen.taken + seen.refused).toBe(EACH);
-      expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(EACH / 50);
-      expect(seen.compared).toBeGreaterThan(json || gzipped ? -1 : EACH / 50);
+      expect(counts.taken + counts.refused).toBe(EACH);
+      expect(Math.min(counts.taken, counts.refused)).toBeGreaterThan(EACH / 50);
+      expect(counts.compared).toBeGreaterThan(json || gzipped ? -1 : EACH / 50);
     },
     LONGEST_MS,
   );

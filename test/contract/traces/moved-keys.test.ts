@@ -45,18 +45,15 @@ afterAll(() => app.stop());
 interface Listed {
   readonly data: readonly { readonly trace_id: string }[];
 }
-const asked = (key: string, path: string) => answered(app.call('GET', path, undefined, as(key)));
+const get = (key: string, path: string) => answered(app.call('GET', path, undefined, as(key)));
 async function listed(key: string): Promise<readonly string[]> {
-  const [, list] = await asked(key, `/v1/traces?${WINDOW}`);
+  const [, list] = await get(key, `/v1/traces?${WINDOW}`);
   return (list as Listed).data.map(({ trace_id: id }) => id).toSorted();
 }
 
 /** Whether a caller may read a trace. Both transports must agree, for the trace and for its span. */
 async function mayRead(key: string, traceId: string): Promise<boolean> {
-  const [read, span] = [
-    await asked(key, `/v1/traces/${traceId}`),
-    await asked(key, `/v1/traces/${traceId}/spans/${SPAN}`),
-  ];
+  const [read, span] = [await get(key, `/v1/traces/${traceId}`), await get(key, `/v1/traces/${traceId}/spans/${SPAN}`)];
   const query = `{ trace(id: "${traceId}") { name } span(traceId: "${traceId}", spanId: "${SPAN}") { spanId } }`;
   const [, graph] = await answered(app.call('POST', '/graphql', { query }, as(key)));
   if (read[0] === 200) {
@@ -106,8 +103,8 @@ it('traces.list 401, traces.get 401 and traces.ingest 401: a key that is deleted
   const refusal = {
     error: { message: `Authentication Error, ${message}`, type: 'token_not_found_in_db', param: 'key', code: '401' },
   };
-  expect(await asked(gone, `/v1/traces?${WINDOW}`)).toEqual([401, refusal]);
-  expect(await asked(gone, `/v1/traces/${OF_GONE}`)).toEqual([401, refusal]);
+  expect(await get(gone, `/v1/traces?${WINDOW}`)).toEqual([401, refusal]);
+  expect(await get(gone, `/v1/traces/${OF_GONE}`)).toEqual([401, refusal]);
   expect(await answered(send(app, exportOf(OF_GONE), as(gone)))).toEqual([401, { message }]);
 });
 
@@ -116,7 +113,7 @@ it('traces.list 200: spans that a key sends after its move belong to its new tea
   await send(app, exportOf(OF_TEAM), as(keys.moved));
   for (const key of [keys.moved, keys.welcomes]) expect(await listed(key)).toEqual([OF_TEAM, AFTERWARDS]);
   expect(await listed(keys.stayed)).toEqual([OF_TEAM, OF_GONE]);
-  const [, list] = await asked(app.adminKey, `/v1/traces?${WINDOW}`);
+  const [, list] = await get(app.adminKey, `/v1/traces?${WINDOW}`);
   const refs = (list as { data: readonly { trace_id: string; trace_ref: string }[] }).data
     .filter(({ trace_id: id }) => id === AFTERWARDS)
     .map(({ trace_ref: ref }) => ref);

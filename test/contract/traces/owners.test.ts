@@ -89,8 +89,8 @@ describe('traces.list 200: the owner of a trace', () => {
     }));
     await send(app, { resourceSpans: [{ ...claimed, resource: { attributes } }] }, as(key));
     const query = `{ span(traceId: "${'8'.repeat(32)}", spanId: "${'1'.repeat(16)}") { resourceAttributes } trace(id: "${'8'.repeat(32)}") { teamId keyHash } }`;
-    const [, asked] = await answered(app.call('POST', '/graphql', { query }, as(key)));
-    const { data } = asked as { readonly data: { readonly trace: { readonly keyHash: string } } };
+    const [, graphAnswer] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+    const { data } = graphAnswer as { readonly data: { readonly trace: { readonly keyHash: string } } };
     expect(data).toEqual({
       span: {
         resourceAttributes: {

@@ -131,8 +131,8 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
 
     it('ranks or counts every entry of its modes once', () => {
       const { entries: ranked, unpriced, tooSmall } = rankEntries(entries, work);
-      const asked = entries.filter(({ mode }) => work.modes.includes(mode ?? ''));
-      expect(ranked.length + unpriced + tooSmall).toBe(asked.length);
+      const matching = entries.filter(({ mode }) => work.modes.includes(mode ?? ''));
+      expect(ranked.length + unpriced + tooSmall).toBe(matching.length);
       expect(new Set(ranked).size).toBe(ranked.length);
       const totals = ranked.map((entry) => totalOf(entry, work) ?? -1n);
       expect(totals).toEqual(totals.toSorted((left, right) => (left < right ? -1 : Number(left > right))));

@@ -54,9 +54,9 @@ describe('finding catalog entries', () => {
     expect(idsFor({ provider: 'azure', capabilities })).toEqual([]);
   });
   it('calls the model matcher last, and only for entries that passed', () => {
-    const asked: string[] = [];
-    const matches = (id: string): boolean => asked.push(id) > 1;
-    expect([idsFor({ mode: 'chat' }, matches), asked]).toEqual([['Azure/GPT-4'], ['zeta', 'Azure/GPT-4']]);
+    const matched: string[] = [];
+    const matches = (id: string): boolean => matched.push(id) > 1;
+    expect([idsFor({ mode: 'chat' }, matches), matched]).toEqual([['Azure/GPT-4'], ['zeta', 'Azure/GPT-4']]);
   });
 });
 

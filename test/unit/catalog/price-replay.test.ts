@@ -68,12 +68,12 @@ function actualAndReplayed(states: readonly CatalogSnapshot[]): {
   readonly replayed: readonly EntryPrices[];
 } {
   const now = new Date(states.length);
-  const asked = [...historiesOf(states).values()].flatMap((history) =>
+  const readings = [...historiesOf(states).values()].flatMap((history) =>
     states.map((state, place) => ({ history, state, place })),
   );
   return {
-    actual: asked.map(({ history: { entryId }, state, place }) => [entryId, place, pricesIn(state, entryId)]),
-    replayed: asked.map(({ history, place }) => [
+    actual: readings.map(({ history: { entryId }, state, place }) => [entryId, place, pricesIn(state, entryId)]),
+    replayed: readings.map(({ history, place }) => [
       history.entryId,
       place,
       replayedPrices(history, new Date(place), now),

@@ -13,9 +13,9 @@ describe('reading the source', () => {
 
   /** A source that refuses all requests, and the number of requests. Failures do not extend a wait of an hour. */
   function refusing(refreshSeconds: number, headers: Record<string, string> = {}) {
-    let asked = 0;
+    let requestCount = 0;
     const fetch = () => {
-      asked += 1;
+      requestCount += 1;
       return Promise.resolve(new Response(null, { status: 429, headers }));
     };
     const source = createCatalogSource({
@@ -27,28 +27,28 @@ describe('reading the source', () => {
       fetch,
       random: () => 0.5,
     });
-    return { source, asked: () => asked };
+    return { source, requestCount: () => requestCount };
   }
 
   it('begins at once, repeats at the interval and ends with stop', async () => {
-    const { source, asked } = refusing(HOUR);
+    const { source, requestCount } = refusing(HOUR);
     source.start();
     await vi.advanceTimersByTimeAsync(0);
-    const first = asked();
+    const first = requestCount();
     await vi.advanceTimersByTimeAsync(3 * HOUR * 1000);
-    const later = asked();
+    const later = requestCount();
     source.stop();
     await vi.advanceTimersByTimeAsync(3 * HOUR * 1000);
-    expect([first, later, asked()]).toEqual([1, 4, 4]);
+    expect([first, later, requestCount()]).toEqual([1, 4, 4]);
   });
 
   it('does not begin twice', async () => {
-    const { source, asked } = refusing(HOUR);
+    const { source, requestCount } = refusing(HOUR);
     source.start();
     source.start();
     await vi.advanceTimersByTimeAsync(HOUR * 1000);
     source.stop();
-    expect(asked()).toBe(2);
+    expect(requestCount()).toBe(2);
   });
 
   it.each([
@@ -56,20 +56,20 @@ describe('reading the source', () => {
     ['a date', new Date(Date.UTC(2026, 0, 1, 3)).toUTCString()],
   ])('waits as long as the source requests, in %s', async (_in, retryAfter) => {
     vi.setSystemTime(Date.UTC(2026, 0, 1));
-    const { source, asked } = refusing(HOUR, { 'retry-after': retryAfter });
+    const { source, requestCount } = refusing(HOUR, { 'retry-after': retryAfter });
     source.start();
     await vi.advanceTimersByTimeAsync(3 * HOUR * 1000 - 1);
-    const before = asked();
+    const before = requestCount();
     await vi.advanceTimersByTimeAsync(1);
     source.stop();
-    expect([before, asked()]).toEqual([1, 2]);
+    expect([before, requestCount()]).toEqual([1, 2]);
   });
 
   it('does not begin when the interval is zero', async () => {
-    const { source, asked } = refusing(0);
+    const { source, requestCount } = refusing(0);
     source.start();
     await vi.advanceTimersByTimeAsync(600_000);
-    expect(asked()).toBe(0);
+    expect(requestCount()).toBe(0);
   });
 
   it('ends a download that is under way', async () => {

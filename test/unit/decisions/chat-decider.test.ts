@@ -45,13 +45,13 @@ const decisionOf = (
 function aModel(reply: (body: Fields) => Fields | Error) {
   const bodies: Fields[] = [];
   let running = 0;
-  const seen = { bodies, most: 0 };
+  const traffic = { bodies, most: 0 };
   const chat: Provider = {
     name: 'openai',
     async send(_deployment, { body }) {
       bodies.push(body);
       running += 1;
-      seen.most = Math.max(seen.most, running);
+      traffic.most = Math.max(traffic.most, running);
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
       const answer = reply(body);
@@ -77,7 +77,7 @@ function aModel(reply: (body: Fields) => Fields | Error) {
       request: REQUEST,
       signal: new AbortController().signal,
     });
-  return { seen, decide, wait: (ms: number) => void (now += ms) };
+  return { traffic, decide, wait: (ms: number) => void (now += ms) };
 }
 
 const logprobs = (tokens: Readonly<Record<string, number>>): Fields => ({
@@ -99,10 +99,10 @@ const refused = (status: number): UpstreamFailed =>
 
 describe('log probabilities', () => {
   it('answer each question with one token, merge spellings, and sum usage', async () => {
-    const { seen, decide } = aModel(({ messages }) => {
-      const asked = JSON.stringify(messages);
-      if (asked.includes('late?')) return logprobs({ Yes: 0.6, ' yes': 0.2, No: 0.15, maybe: 0.05 });
-      return asked.includes('billing')
+    const { traffic, decide } = aModel(({ messages }) => {
+      const prompt = JSON.stringify(messages);
+      if (prompt.includes('late?')) return logprobs({ Yes: 0.6, ' yes': 0.2, No: 0.15, maybe: 0.05 });
+      return prompt.includes('billing')
         ? logprobs({ A: 0.7, ĠB: 0.2, C: 0.1 })
         : logprobs({ '0': 0.25, '1': 0.5, '2': 0.25 });
     });
@@ -126,13 +126,13 @@ describe('log probabilities', () => {
       expect.objectContaining({ kind: 'score', score: expect.closeTo(1, 9), confidence: expect.closeTo(0.25, 9) }),
     ]);
     expect([usage.inputTokens, usage.outputTokens, model]).toEqual([30, 3, 'tiny-1']);
-    expect(seen.bodies[0]).toMatchObject({ max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: 20 });
+    expect(traffic.bodies[0]).toMatchObject({ max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: 20 });
   });
 
   it('send the same bytes before each question, with the tags of the input escaped', async () => {
-    const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
+    const { traffic, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
     await decide([PREDICATE, { ...PREDICATE, instructions: 'Is it early?' }]);
-    const prefixes = seen.bodies.map(({ messages }) => {
+    const prefixes = traffic.bodies.map(({ messages }) => {
       const [system, user] = messages as readonly { readonly content: string }[];
       return [system?.content, user?.content.slice(0, user.content.indexOf('\n</input>'))];
     });
@@ -141,9 +141,9 @@ describe('log probabilities', () => {
   });
 
   it('are requested with bounded concurrency after the first', async () => {
-    const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
+    const { traffic, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
     const { answers } = await decide(Array.from({ length: 128 }, () => PREDICATE));
-    expect([answers.length, seen.bodies.length, seen.most]).toEqual([128, 128, 16]);
+    expect([answers.length, traffic.bodies.length, traffic.most]).toEqual([128, 128, 16]);
   });
 
   it('are exact in sum, and a missing label has its bound', () => {
@@ -170,32 +170,32 @@ describe('weights', () => {
     ['refuses log probabilities', (body: Fields) => (isForLabels(body) ? refused(400) : WEIGHTS)],
     ['ignores log probabilities', (body: Fields) => (isForLabels(body) ? text('Yes') : WEIGHTS)],
   ])('answer all questions in one call where an upstream %s', async (_case, reply) => {
-    const { seen, decide } = aModel(reply);
+    const { traffic, decide } = aModel(reply);
     const { answers } = await decide([PREDICATE, CHOICE]);
     const evidence = { source: 'self_reported', labelMass: null, missingBound: null };
     expect(answers).toMatchObject([
       { kind: 'predicate', probability: 0.75, evidence },
       { kind: 'choice', choice: 'true', confidence: 1, evidence },
     ]);
-    expect(seen.bodies.filter((body) => !isForLabels(body))).toMatchObject([
+    expect(traffic.bodies.filter((body) => !isForLabels(body))).toMatchObject([
       { response_format: { type: 'json_schema', json_schema: { strict: true } } },
     ]);
   });
 
   it('are requested directly for ten minutes after a deployment returned no log probabilities', async () => {
-    const { seen, decide, wait } = aModel((body) =>
+    const { traffic, decide, wait } = aModel((body) =>
       isForLabels(body) ? refused(400) : text('{"q0":{"l0":1,"l1":1}}'),
     );
     await decide([PREDICATE]);
     await decide([PREDICATE]);
-    expect(seen.bodies.map(isForLabels)).toEqual([true, false, false]);
+    expect(traffic.bodies.map(isForLabels)).toEqual([true, false, false]);
     wait(10 * 60_000);
     await decide([PREDICATE]);
-    expect(seen.bodies.slice(3).map(isForLabels)).toEqual([true, false]);
+    expect(traffic.bodies.slice(3).map(isForLabels)).toEqual([true, false]);
   });
 
   it('are requested once more without a schema; a question without weights is a refusal', async () => {
-    const { seen, decide } = aModel((body) => {
+    const { traffic, decide } = aModel((body) => {
       if (isForLabels(body)) return refused(400);
       return body['response_format'] === undefined
         ? text('{"q0":{"l0":"much"},"q1":{"l0":0,"l1":0,"l2":0}}')
@@ -203,13 +203,13 @@ describe('weights', () => {
     });
     const { answers } = await decide([PREDICATE, CHOICE]);
     expect(answers).toEqual([{ kind: 'refusal' }, { kind: 'refusal' }]);
-    expect(seen.bodies).toHaveLength(3);
+    expect(traffic.bodies).toHaveLength(3);
   });
 
   it('are split into calls of 32 questions', async () => {
-    const { seen, decide } = aModel((body) => (isForLabels(body) ? refused(400) : text('{}')));
+    const { traffic, decide } = aModel((body) => (isForLabels(body) ? refused(400) : text('{}')));
     await decide(Array.from({ length: 70 }, () => PREDICATE));
-    const sizes = seen.bodies.flatMap((body) => {
+    const sizes = traffic.bodies.flatMap((body) => {
       const format = body['response_format'] as
         | { json_schema: { schema: { required: readonly string[] } } }
         | undefined;
@@ -220,12 +220,12 @@ describe('weights', () => {
 
   it('answer a choice with more options than an upstream lists', async () => {
     const options = Array.from({ length: 21 }, (_unused, index) => ({ value: `o${index}`, description: null }));
-    const { seen, decide } = aModel(() =>
+    const { traffic, decide } = aModel(() =>
       text(JSON.stringify({ q0: Object.fromEntries(options.map((_one, i) => [`l${i}`, i])) })),
     );
     const { answers } = await decide([{ ...CHOICE, kind: 'choice', options }]);
     expect(answers).toMatchObject([{ kind: 'choice', choice: 'o20' }]);
-    expect(seen.bodies.some(isForLabels)).toBe(false);
+    expect(traffic.bodies.some(isForLabels)).toBe(false);
   });
 });
 
@@ -234,7 +234,7 @@ describe('votes', () => {
 
   it('are the shares of the labels that samples name, with half a vote for every label', async () => {
     let votes = 0;
-    const { seen, decide } = aModel((body) => {
+    const { traffic, decide } = aModel((body) => {
       if (isForLabels(body)) return refused(400);
       votes += 1;
       return text(votes < 3 ? ' yes.' : votes === 3 ? '**No**' : 'I cannot say');
@@ -248,12 +248,12 @@ describe('votes', () => {
         evidence: { source: 'votes', labelMass: 0.75, missingBound: null },
       },
     ]);
-    expect(seen.bodies.slice(1)).toHaveLength(4);
-    expect(seen.bodies[1]).toMatchObject({ max_tokens: 8, temperature: 1 });
+    expect(traffic.bodies.slice(1)).toHaveLength(4);
+    expect(traffic.bodies[1]).toMatchObject({ max_tokens: 8, temperature: 1 });
   });
 
   it('are not used for a question with log probabilities, and weights are where too few name a label', async () => {
-    const { seen, decide } = aModel((body) => {
+    const { traffic, decide } = aModel((body) => {
       if (isForLabels(body))
         return JSON.stringify(body['messages']).includes('late?')
           ? logprobs({ Yes: 0.9, No: 0.1 })
@@ -265,7 +265,7 @@ describe('votes', () => {
       { kind: 'predicate', evidence: { source: 'logprobs' } },
       { kind: 'choice', choice: 'true', evidence: { source: 'self_reported' } },
     ]);
-    expect(seen.bodies).toHaveLength(2 + 4 + 1);
+    expect(traffic.bodies).toHaveLength(2 + 4 + 1);
   });
 });
 
@@ -280,10 +280,10 @@ it('a failure of the upstream ends the decision, without further calls', async (
 });
 
 it('images of messages follow the text as image parts', async () => {
-  const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
+  const { traffic, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
   const part = { kind: 'image' as const, url: 'https://images.example/a.png', sent: {} };
   await decide([PREDICATE], { items: [{ role: 'user', content: [part], sent: {}, member: 'content' }] });
-  expect(seen.bodies[0]).toMatchObject({
+  expect(traffic.bodies[0]).toMatchObject({
     messages: [
       { role: 'system' },
       {

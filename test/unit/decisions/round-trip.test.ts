@@ -27,22 +27,22 @@ const distinctWords = (random: Random, count: number): readonly string[] => {
 };
 
 function randomQuestion(random: Random, name: string | null): Json {
-  const asked = { ...(name === null ? {} : { name }), instructions: word(random) };
+  const fields = { ...(name === null ? {} : { name }), instructions: word(random) };
   const described = (): object => (random(2) === 0 ? {} : { description: word(random) });
   switch (random(4)) {
     case 0:
-      return { type: 'predicate', ...asked };
+      return { type: 'predicate', ...fields };
     case 1: {
       const values: readonly (string | boolean)[] =
         random(4) === 0 ? [true, false] : distinctWords(random, 2 + random(6));
-      return { type: 'choice', ...asked, choices: values.map((value) => ({ value, ...described() })) };
+      return { type: 'choice', ...fields, choices: values.map((value) => ({ value, ...described() })) };
     }
     case 2: {
       const levels = Array.from({ length: 2 + random(8) }, () => ({ label: word(random), ...described() }));
-      return { type: 'score', ...asked, levels };
+      return { type: 'score', ...fields, levels };
     }
     default:
-      return { type: 'box', ...asked };
+      return { type: 'box', ...fields };
   }
 }
 

@@ -24,7 +24,7 @@ const deployment = (settings: Partial<ProbeSettings> = {}, differing: Partial<De
 const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', provider: null, mode, row: { ...row } });
 
 /** Path and body of the request, or the reason for none. */
-function asked(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
+function probeOf(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
   const question = probeRequestFor(one, known);
   return typeof question === 'string' ? question : [question.endpoint.path, question.body];
 }
@@ -40,17 +40,17 @@ describe('the request of a health check', () => {
     ['audio_speech', '/audio/speech', { input: 'Yes.', voice: 'alloy' }],
     ['image_generation', '/images/generations', { prompt: 'A dot.' }],
   ])('is of its mode, as configured or by the catalog: %s', (mode, path, body) => {
-    expect(asked(deployment({ mode }), entry('chat'))).toEqual([path, body]);
-    expect(asked(deployment(), entry(mode))).toEqual([path, body]);
+    expect(probeOf(deployment({ mode }), entry('chat'))).toEqual([path, body]);
+    expect(probeOf(deployment(), entry(mode))).toEqual([path, body]);
   });
 
   it.each(['evaluation', 'decisions'])('is one question of a decision model: %s', (mode) => {
     const reachable = { instructions: 'Is the service reachable?' };
     const questions = { reachable: { ...reachable, type: 'noul' } };
-    expect(asked(deployment({ mode }))).toEqual(['/systemone', { state: SAID, questions }]);
-    expect(asked(deployment(), entry(mode))).toEqual(['/systemone', { state: SAID, questions }]);
+    expect(probeOf(deployment({ mode }))).toEqual(['/systemone', { state: SAID, questions }]);
+    expect(probeOf(deployment(), entry(mode))).toEqual(['/systemone', { state: SAID, questions }]);
     const choice = { reachable: { ...reachable, type: 'choice', criteria: { yes: null, no: null } } };
-    expect(asked(deployment({ mode }, { provider: 'hosted_vllm' }))[1]).toEqual({ state: SAID, questions: choice });
+    expect(probeOf(deployment({ mode }, { provider: 'hosted_vllm' }))[1]).toEqual({ state: SAID, questions: choice });
   });
 
   it.each([
@@ -61,32 +61,32 @@ describe('the request of a health check', () => {
     ],
     [{}, {}],
   ])('is what the deployment configures for a decision model: %j', (decision, changed) => {
-    const [, plain] = asked(deployment({ mode: 'evaluation' }));
-    expect(asked(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
+    const [, plain] = probeOf(deployment({ mode: 'evaluation' }));
+    expect(probeOf(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
   });
 
   it('is a chat where the mode is unknown, and null where no small request exists', () => {
-    expect(asked(deployment())).toEqual(asked(deployment({ mode: 'chat' })));
-    expect(asked(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
+    expect(probeOf(deployment())).toEqual(probeOf(deployment({ mode: 'chat' })));
+    expect(probeOf(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
   });
 
   it('uses the API that the deployment is limited to', () => {
-    expect(asked(deployment({}, { responses: 'only' }))[0]).toBe('/responses');
+    expect(probeOf(deployment({}, { responses: 'only' }))[0]).toBe('/responses');
   });
 
   it('has the configured output limit, by a name the upstream knows, and none for reasoning models', () => {
     const messages = [{ role: 'user', content: SAID }];
-    expect(asked(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
+    expect(probeOf(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
     for (const provider of ['openai', 'azure'])
-      expect(asked(deployment({}, { provider }))[1]).toEqual({ messages, max_completion_tokens: 16 });
+      expect(probeOf(deployment({}, { provider }))[1]).toEqual({ messages, max_completion_tokens: 16 });
     const thinking = entry('chat', { supports_reasoning: true });
-    expect(asked(deployment(), thinking)[1]).toEqual({ messages });
-    expect(asked(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
+    expect(probeOf(deployment(), thinking)[1]).toEqual({ messages });
+    expect(probeOf(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
   });
 
   it('names the configured model, without its provider; a wildcard needs such a name', () => {
     const wildcard = { upstreamModel: '*' };
-    expect(asked(deployment({}, wildcard))).toBe(
+    expect(probeOf(deployment({}, wildcard))).toBe(
       'It stands for many models: model_info.health_check_model names the one to ask for.',
     );
     for (const model of ['groq/small', 'small'])

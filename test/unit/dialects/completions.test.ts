@@ -38,7 +38,7 @@ const system = { role: 'system', content: 'Be brief.' };
 
 describe('a chat as a prompt to complete', () => {
   it('one message is its text, with all parameters', () => {
-    const asked = {
+    const chatBody = {
       messages: [user('Say hi')],
       stream: true,
       max_tokens: 9,
@@ -50,7 +50,7 @@ describe('a chat as a prompt to complete', () => {
       presence_penalty: -1,
       user: 'u',
     };
-    expect(write(asked)).toEqual({
+    expect(write(chatBody)).toEqual({
       body: {
         model: 'm',
         prompt: 'Say hi',

@@ -12,9 +12,9 @@ interface Written {
 }
 
 /** A chat completion written as a message, and the members that are not supported. */
-function fromChat(asked: object): Written {
+function fromChat(chatBody: object): Written {
   const losses = new Losses();
-  const body = { model: NEWER, messages: [{ role: 'user', content: 'Hello' }], ...asked };
+  const body = { model: NEWER, messages: [{ role: 'user', content: 'Hello' }], ...chatBody };
   const written = OUT.writeRequest(CHAT_COMPLETIONS_IN.readRequest(body, losses), losses);
   return { body: { ...written }, lost: losses.all() };
 }
@@ -111,8 +111,8 @@ describe('a chat completion written as a message', () => {
     ],
     [{ messages: [{ role: 'assistant', content: 'x', reasoning_content: 'hm' }] }, 'messages[0].reasoning', 'hint'],
     [{ model: 'claude-3-5-haiku-latest', reasoning_effort: 'low' }, 'reasoning_effort', 'essential'],
-  ])('unsupported members are listed: %j', (asked, member, weight) => {
-    expect(fromChat(asked).lost).toEqual([{ member, weight }]);
+  ])('unsupported members are listed: %j', (chatBody, member, weight) => {
+    expect(fromChat(chatBody).lost).toEqual([{ member, weight }]);
   });
 
   it('refuses arguments that are no object', () => {
@@ -124,8 +124,8 @@ describe('a chat completion written as a message', () => {
 });
 
 describe('reasoning', () => {
-  const thoughtOf = (asked: object) => {
-    const { body, lost } = fromChat({ ...asked });
+  const thoughtOf = (chatBody: object) => {
+    const { body, lost } = fromChat({ ...chatBody });
     const { thinking, output_config: config, max_tokens: limit } = body;
     return { thinking, config, limit, lost: lost.length };
   };

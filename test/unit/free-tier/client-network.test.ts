@@ -111,10 +111,10 @@ describe('X-Forwarded-For', () => {
   });
 
   it('is one chain when it is sent in several lines', async () => {
-    const seen: string[] = [];
+    const requestNetworks: string[] = [];
     const server = createServer(({ headers, socket }, response) => {
       const networks = createClientNetworks(['127.0.0.1']);
-      seen.push(networks(socket.remoteAddress, headers['x-forwarded-for']?.toString()));
+      requestNetworks.push(networks(socket.remoteAddress, headers['x-forwarded-for']?.toString()));
       response.end();
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -125,7 +125,7 @@ describe('X-Forwarded-For', () => {
     );
     await once(socket, 'close');
     server.close();
-    expect(seen).toEqual(['198.51.100.4']);
+    expect(requestNetworks).toEqual(['198.51.100.4']);
   });
 });
 

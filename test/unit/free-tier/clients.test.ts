@@ -17,8 +17,8 @@ function aStore() {
     ...memory,
     reserved: 0,
     steps: [] as number[],
-    async reserve(asked: FreeTierCalls, limit: number) {
-      const reserved = await memory.reserve(asked, limit);
+    async reserve(calls: FreeTierCalls, limit: number) {
+      const reserved = await memory.reserve(calls, limit);
       store.reserved += reserved.granted;
       return reserved;
     },

@@ -33,17 +33,17 @@ function aStore() {
     reads: 0,
     away: false,
     holding: false,
-    async reserve(...asked: Parameters<FreeTierStore['reserve']>) {
+    async reserve(...parameters: Parameters<FreeTierStore['reserve']>) {
       store.writes += 1;
       if (store.away) throw new Unavailable('The database cannot be used at the moment.');
-      const reserved = await memory.reserve(...asked);
+      const reserved = await memory.reserve(...parameters);
       if (store.holding) await new Promise<void>((resolve) => held.push(resolve));
       return reserved;
     },
-    async usedOn(...asked: Parameters<FreeTierStore['usedOn']>) {
+    async usedOn(...parameters: Parameters<FreeTierStore['usedOn']>) {
       store.reads += 1;
       if (store.away) throw new Unavailable('The database cannot be used at the moment.');
-      return memory.usedOn(...asked);
+      return memory.usedOn(...parameters);
     },
     letGo() {
       store.holding = false;
@@ -263,12 +263,12 @@ describe('usage', () => {
   it('is exact at every call, also while a block is being reserved', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100 });
-    const seen: number[] = [];
+    const counts: number[] = [];
     for (let index = 0; index < 30; index += 1) {
       await call(tier);
-      seen.push(await used(tier));
+      counts.push(await used(tier));
     }
-    expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    expect(counts).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
     store.holding = true;
     await calls(tier, 3);
     const reading = used(tier);

@@ -165,16 +165,16 @@ describe('records of a call', () => {
   });
 
   it('prompt and answer only where they are stored', async () => {
-    const seen: ModelRequest[] = [];
+    const requests: ModelRequest[] = [];
     const { gateway, records } = aGateway(
       async (request) => {
-        seen.push(request);
+        requests.push(request);
         return anExchange({ outcome: () => ({ ...OUTCOME, text: 'Hi' }) });
       },
       { capturePrompts: true },
     );
     await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
-    expect(seen[0]?.textLimit).toBe(65_536);
+    expect(requests[0]?.textLimit).toBe(65_536);
     expect(records[0]?.span).toMatchObject({
       inputPreview: 'Hello',
       input: '[{"role":"user","content":"Hello"}]',

@@ -26,8 +26,8 @@ function recorded(fields: Partial<ClosedCall>) {
 }
 
 /** Input of the span of a call, when prompts are stored. */
-function shown(endpoint: typeof EMBEDDINGS, asked: unknown) {
-  const { span } = recorded({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: asked }, { endpoint }) });
+function shown(endpoint: typeof EMBEDDINGS, prompt: unknown) {
+  const { span } = recorded({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: prompt }, { endpoint }) });
   return [span.name, span.type, span.input, span.inputPreview];
 }
 
@@ -38,9 +38,9 @@ describe('the span of a call, with its prompt', () => {
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
     ['the tokens of several', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
     ['nothing', [], '[]', ''],
-  ])('are of %s', (_what, asked, input, preview) => {
-    expect(shown(EMBEDDINGS, asked)).toEqual(['embeddings m', 'embedding', input, preview]);
-    expect(shown(COMPLETIONS, asked)).toEqual(['text_completion m', 'llm', input, preview]);
+  ])('are of %s', (_what, prompt, input, preview) => {
+    expect(shown(EMBEDDINGS, prompt)).toEqual(['embeddings m', 'embedding', input, preview]);
+    expect(shown(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
   });
 
   it('cuts a long text on a character', () => {

@@ -148,7 +148,7 @@ describe('what rows state', () => {
 
 describe('the check of answers', () => {
   const check = createAnswerCheck();
-  const seen = { method: 'GET', path: '/budget/list', status: 200, contentType: 'application/json', text: '[]' };
+  const response = { method: 'GET', path: '/budget/list', status: 200, contentType: 'application/json', text: '[]' };
 
   it.each([
     ['a status', { status: 418 }, /418: the status is not documented/],
@@ -156,14 +156,14 @@ describe('the check of answers', () => {
     ['a body', { text: '[{"budget_id":7}]' }, /budgets\.list 200: \/0/],
     ['a failure', { status: 401, text: '{"oops":1}' }, /budgets\.list 401/],
   ])('reports %s that the document does not describe', (_what, change, expected) => {
-    expect(check(seen)).toBeNull();
-    expect(check({ ...seen, ...change })).toMatch(expected);
+    expect(check(response)).toBeNull();
+    expect(check({ ...response, ...change })).toMatch(expected);
   });
 
   it('finds the operation of a path with parameters and with the rest of a path', () => {
-    expect(check({ ...seen, path: '/audit/1', status: 418 })).toMatch(/^auditLog\.get/);
-    expect(check({ ...seen, path: '/v1/models/a/b', status: 418 })).toMatch(/^models\.get/);
-    expect(check({ ...seen, path: '/v1/files/a/content', status: 418 })).toMatch(/^files\.content/);
-    expect(check({ ...seen, path: '/nothing', status: 418 })).toBeNull();
+    expect(check({ ...response, path: '/audit/1', status: 418 })).toMatch(/^auditLog\.get/);
+    expect(check({ ...response, path: '/v1/models/a/b', status: 418 })).toMatch(/^models\.get/);
+    expect(check({ ...response, path: '/v1/files/a/content', status: 418 })).toMatch(/^files\.content/);
+    expect(check({ ...response, path: '/nothing', status: 418 })).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { anAdmission } from '../../support/admission.ts';
 import { aCaller, aDeployment, aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 
-const asked = { throttle_on_budget_exceeded: true };
+const throttleOn = { throttle_on_budget_exceeded: true };
 
 describe('the part of its limits that a key keeps beyond its budget', () => {
   it.each([
@@ -42,13 +42,13 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
   it('applies to keys that enable it and have a limit of requests or tokens', () => {
     const of = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
       throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
-    expect(of(asked, { rpmLimit: 5 })).toBe(0.1);
-    expect(of(asked, { tpmLimit: 5 })).toBe(0.1);
-    expect(of(asked, { rpmLimit: 5 }, null)).toBeNull();
-    expect(of(asked, { maxParallelRequests: 5 })).toBeNull();
+    expect(of(throttleOn, { rpmLimit: 5 })).toBe(0.1);
+    expect(of(throttleOn, { tpmLimit: 5 })).toBe(0.1);
+    expect(of(throttleOn, { rpmLimit: 5 }, null)).toBeNull();
+    expect(of(throttleOn, { maxParallelRequests: 5 })).toBeNull();
     expect(of({}, { rpmLimit: 5 })).toBeNull();
     expect(of({ throttle_on_budget_exceeded: 'true' }, { rpmLimit: 5 })).toBeNull();
-    expect(throttleOf(aKey({ metadata: asked, owners: someOwners({ team: { rpmLimit: 5 } }) }), 0.1)).toBeNull();
+    expect(throttleOf(aKey({ metadata: throttleOn, owners: someOwners({ team: { rpmLimit: 5 } }) }), 0.1)).toBeNull();
   });
 
   it('lowers requests and tokens of the key alone', () => {
@@ -80,7 +80,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
       errorKind: 'unprocessable',
       throttlePart: () => 0.1,
     });
-    const key = aKey({ maxBudget: 5n as Usd, metadata: asked, settings: { rpmLimit: 10 } });
+    const key = aKey({ maxBudget: 5n as Usd, metadata: throttleOn, settings: { rpmLimit: 10 } });
     const caller = aCaller(key);
     const at = { deployment: aDeployment(), request: null };
     const parts: number[] = [];

@@ -30,13 +30,13 @@ describe('visibility', () => {
   });
 
   it('of a team includes its rows only, and never those of a key without a team', () => {
-    const seen = visibilityOf(caller('t'));
+    const visibility = visibilityOf(caller('t'));
     const owners = [
       { teamId: 't', keyHash: 'b' },
       { teamId: 'u', keyHash: KEY },
       { teamId: null, keyHash: KEY },
     ];
-    expect(owners.map((owner) => mayRead(seen, owner))).toEqual([true, false, false]);
+    expect(owners.map((owner) => mayRead(visibility, owner))).toEqual([true, false, false]);
     for (const teamId of ['', ' '])
       expect(owners.map((owner) => mayRead({ kind: 'team', teamId }, owner))).toEqual([false, false, false]);
   });

@@ -16,10 +16,10 @@ interface Log {
 
 /** A connection that reports the size of the log, runs checkpoints, and records its statements. */
 function aConnection(log: Log) {
-  const asked: string[] = [];
+  const statements: string[] = [];
   const handle: SqliteHandle = {
     async all(sql) {
-      asked.push(sql);
+      statements.push(sql);
       if (sql.includes('passive')) {
         log.inFile = log.pages;
         log.pages += (log.meanwhile.length > 1 ? log.meanwhile.shift() : log.meanwhile[0]) ?? 0;
@@ -28,9 +28,9 @@ function aConnection(log: Log) {
     },
     run: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
     script: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
-    close: async () => void asked.push('close'),
+    close: async () => void statements.push('close'),
   };
-  return { handle, asked };
+  return { handle, statements };
 }
 
 const NOOP = 'pragma wal_checkpoint(noop)';
@@ -55,17 +55,17 @@ describe('the log of a writer', () => {
     for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     await checkpoints.beforeUse(writer.handle);
-    expect([side.asked, writer.asked]).toEqual([[NOOP], []]);
+    expect([side.statements, writer.statements]).toEqual([[NOOP], []]);
   });
 
   test('is copied into the file beside the writer, which copies the rest before its next transaction, once', async () => {
     const { checkpoints, writer, side } = aSetup(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE, NOOP], []]);
+    expect([side.statements, writer.statements]).toEqual([[NOOP, PASSIVE, NOOP], []]);
     await checkpoints.beforeUse(writer.handle);
     await checkpoints.beforeUse(writer.handle);
-    expect(writer.asked).toEqual([PASSIVE]);
+    expect(writer.statements).toEqual([PASSIVE]);
   });
 
   test.each([
@@ -75,9 +75,9 @@ describe('the log of a writer', () => {
     const { checkpoints, writer, side } = aSetup(4_000, { meanwhile });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.asked).toEqual([NOOP, ...passes]);
+    expect(side.statements).toEqual([NOOP, ...passes]);
     await checkpoints.beforeUse(writer.handle);
-    expect(writer.asked).toEqual([PASSIVE]);
+    expect(writer.statements).toEqual([PASSIVE]);
   });
 
   test('is not checked where nothing is written', async () => {
@@ -94,7 +94,7 @@ describe('the log of a writer', () => {
     expect(failures).toEqual([new Error('no more files')]);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.asked).toEqual([NOOP, PASSIVE, NOOP]);
+    expect(side.statements).toEqual([NOOP, PASSIVE, NOOP]);
     writer.handle.all = () => Promise.reject(new Error('disk full'));
     await checkpoints.beforeUse(writer.handle);
     expect(failures).toHaveLength(2);
@@ -110,7 +110,7 @@ describe('the log of a writer', () => {
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect([openSide.mock.calls.length, failures]).toEqual([2, [new Error('the thread has ended')]]);
-    expect(side.asked).toEqual(['close', NOOP, PASSIVE, NOOP]);
+    expect(side.statements).toEqual(['close', NOOP, PASSIVE, NOOP]);
   });
 
   test('is not checked after it is closed', async () => {
@@ -121,7 +121,7 @@ describe('the log of a writer', () => {
     await checkpoints.close();
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.asked).toEqual([NOOP, PASSIVE, NOOP, 'close']);
+    expect(side.statements).toEqual([NOOP, PASSIVE, NOOP, 'close']);
   });
 });
 

@@ -12,7 +12,7 @@ interface ReceivedRequest {
 }
 
 let server: Server;
-let asked: ReceivedRequest[] = [];
+let requests: ReceivedRequest[] = [];
 /** Answers of the server, in order: a result, or an error with its code and text. */
 let answers: (object | readonly [code: number, text: string])[] = [];
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { searchParams: params } = new URL(request.url ?? '/', 'http://clickhouse');
-      asked.push({ params, body: Buffer.concat(chunks).toString() });
+      requests.push({ params, body: Buffer.concat(chunks).toString() });
       const answer = answers.shift() ?? { meta: [], data: [] };
       if (!Array.isArray(answer)) return void response.end(JSON.stringify(answer));
       const [code, text] = answer as unknown as readonly [number, string];
@@ -38,7 +38,7 @@ afterAll(() => {
 });
 
 async function run(sql: string, ...scripted: typeof answers) {
-  asked = [];
+  requests = [];
   answers = [{ meta: [], data: [['span'], ['default']] }, ...scripted];
   const { port } = server.address() as AddressInfo;
   return runOnClickHouse({ url: `http://127.0.0.1:${port}`, database: 'd' }, guardedQuery(sql), {
@@ -50,8 +50,8 @@ async function run(sql: string, ...scripted: typeof answers) {
 
 it('sends the limits of a query as settings of a read-only user', async () => {
   await run('select 1 as one', { meta: [{ name: 'one', type: 'UInt8' }], data: [[1]] });
-  expect(asked).toHaveLength(2);
-  for (const { params } of asked)
+  expect(requests).toHaveLength(2);
+  for (const { params } of requests)
     expect(Object.fromEntries(params)).toMatchObject({
       database: 'd',
       readonly: '1',
@@ -61,7 +61,7 @@ it('sends the limits of a query as settings of a read-only user', async () => {
       max_memory_usage: String(512 * 1024 * 1024),
       max_threads: '2',
     });
-  expect(asked[1]?.body).toContain('select * from (select 1 as one\n) as query limit 1001');
+  expect(requests[1]?.body).toContain('select * from (select 1 as one\n) as query limit 1001');
 });
 
 it('returns integers that are exact in a double as numbers, and others as text', async () => {
@@ -95,5 +95,5 @@ it.each([
   ['select 1 from "default"', 'default is not available.'],
 ])('refuses %s', async (sql, message) => {
   await expect(run(sql)).rejects.toMatchObject({ name: 'InvalidInput', message: `Invalid trace query: ${message}` });
-  expect(asked.length).toBeLessThan(2);
+  expect(requests.length).toBeLessThan(2);
 });

@@ -42,7 +42,7 @@ function leavingAfter(reads: number) {
   return { scope, count: () => count };
 }
 
-const asked = (filters: readonly { readonly key: string; readonly value: string }[]) => ({
+const draftWith = (filters: readonly { readonly key: string; readonly value: string }[]) => ({
   selection: {
     source: 'traces',
     service: '',
@@ -63,6 +63,6 @@ it.each([
   ['spans of traces', [{ key: 'k', value: 'v' }], 5],
 ])('a preview reads no further %s when its caller has left', async (_what, filters, reads) => {
   const { scope, count } = leavingAfter(reads);
-  await expect(readSamplePreview(scope, asked(filters))).rejects.toThrow('the caller left');
+  await expect(readSamplePreview(scope, draftWith(filters))).rejects.toThrow('the caller left');
   expect(count()).toBe(reads);
 });

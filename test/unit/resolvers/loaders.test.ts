@@ -18,19 +18,19 @@ const caller = (role: Caller['role'], keyHash: string, teamId: string | null): C
 });
 
 async function seenBy(who: Caller | null): Promise<(string | undefined)[]> {
-  const asked: (readonly string[])[] = [];
+  const reads: (readonly string[])[] = [];
   const stores = {
     spend: {
       async findBySpans(keys: readonly string[]) {
-        asked.push(keys);
+        reads.push(keys);
         return rows;
       },
     },
   } as unknown as Stores;
   const loaders = createLoaders(stores, who);
-  const seen = await Promise.all(['t:1', 't:2', 't:3', 't:4'].map((key) => loaders.spendRowBySpan.load(key)));
-  expect(asked).toEqual([['t:1', 't:2', 't:3', 't:4']]);
-  return seen.map((found) => found?.spanId);
+  const rowsFound = await Promise.all(['t:1', 't:2', 't:3', 't:4'].map((key) => loaders.spendRowBySpan.load(key)));
+  expect(reads).toEqual([['t:1', 't:2', 't:3', 't:4']]);
+  return rowsFound.map((found) => found?.spanId);
 }
 
 describe('the spend row of a span', () => {
@@ -49,18 +49,18 @@ describe('the spans of traces', () => {
   }
 
   /** Loads traces with these numbers of spans. Returns the reads of the store. */
-  async function load(counts: readonly number[]): Promise<{ readonly asked: StoreRead[]; readonly lengths: number[] }> {
-    const asked: StoreRead[] = [];
+  async function load(counts: readonly number[]): Promise<{ readonly reads: StoreRead[]; readonly lengths: number[] }> {
+    const reads: StoreRead[] = [];
     const spansOf = (ref: string): readonly SpanHead[] =>
       Array.from({ length: counts[Number(ref)] ?? 0 }, (_, index) => ({ spanId: String(index) }) as SpanHead);
     const stores = {
       traces: {
         async listSpans(traces: readonly TraceKey[]) {
-          asked.push({ traces: traces.map(({ traceRef }) => traceRef) });
+          reads.push({ traces: traces.map(({ traceRef }) => traceRef) });
           return new Map(traces.map(({ traceRef }) => [traceRef, spansOf(traceRef)]));
         },
         async listSpanPage({ traceRef }: TraceKey, after: { readonly spanId: string } | null, limit: number) {
-          asked.push({ traces: [traceRef], behind: after?.spanId ?? null });
+          reads.push({ traces: [traceRef], behind: after?.spanId ?? null });
           const start = after === null ? 0 : Number(after.spanId) + 1;
           return spansOf(traceRef).slice(start, start + limit);
         },
@@ -70,26 +70,26 @@ describe('the spans of traces', () => {
     const wanted = counts.map((spanCount, at) => ({ traceId: 't', traceRef: String(at), spanCount }));
     const spans = await Promise.all(wanted.map((trace) => loaders.spansByTrace.load(trace)));
     expect(spans.every((own) => own.every(({ spanId }, index) => spanId === String(index)))).toBe(true);
-    return { asked, lengths: spans.map(({ length }) => length) };
+    return { reads, lengths: spans.map(({ length }) => length) };
   }
 
   it('come in one read while they are few', async () => {
     expect(await load([1, 1_000, 0, 999])).toEqual({
-      asked: [{ traces: ['0', '1', '2', '3'] }],
+      reads: [{ traces: ['0', '1', '2', '3'] }],
       lengths: [1, 1_000, 0, 999],
     });
   });
 
   it('come in several reads when they are many', async () => {
     expect(await load([1_500, 1_000, 1_000, 1])).toEqual({
-      asked: [{ traces: ['0'] }, { traces: ['1', '2'] }, { traces: ['3'] }],
+      reads: [{ traces: ['0'] }, { traces: ['1', '2'] }, { traces: ['3'] }],
       lengths: [1_500, 1_000, 1_000, 1],
     });
   });
 
   it('come page by page when one trace has many', async () => {
     expect(await load([10, 4_500])).toEqual({
-      asked: [
+      reads: [
         { traces: ['1'], behind: null },
         { traces: ['1'], behind: '1999' },
         { traces: ['1'], behind: '3999' },

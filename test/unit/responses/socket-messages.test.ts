@@ -68,12 +68,12 @@ describe('events as messages', () => {
 
   it('pause with their reader', () => {
     const sink: ByteSink = { chunk: () => false, done() {}, fail() {} };
-    const asked: boolean[] = [];
+    const results: boolean[] = [];
     const source = bytesOf(Buffer.from(STREAM));
     socketMessages(
-      { ...source, pipe: (inner) => source.pipe({ ...inner, chunk: (bytes) => asked.push(inner.chunk(bytes)) > 0 }) },
+      { ...source, pipe: (inner) => source.pipe({ ...inner, chunk: (bytes) => results.push(inner.chunk(bytes)) > 0 }) },
       { streamId: null, ended() {} },
     ).pipe(sink);
-    expect(asked).toEqual([false]);
+    expect(results).toEqual([false]);
   });
 });

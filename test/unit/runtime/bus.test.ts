@@ -45,13 +45,13 @@ describe('the bus', () => {
     const bus = createBus({ queueLimit: 3 });
     const stalled = bus.subscribe('trace', {});
     const lively = bus.subscribe('trace', {});
-    const seen: string[] = [];
+    const received: string[] = [];
     for (let index = 0; index < 100_000; index += 1) {
       const next = lively.next();
       bus.publish('trace', change(String(index)));
-      seen.push(idOf((await next).value.event));
+      received.push(idOf((await next).value.event));
     }
-    expect(seen).toHaveLength(100_000);
+    expect(received).toHaveLength(100_000);
     const first = await stalled.next();
     expect([idOf(first.value.event), first.value.missed]).toEqual(['99997', 99_997]);
     const second = await stalled.next();
@@ -79,8 +79,8 @@ describe('the bus', () => {
     const bus = createBus();
     const first = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b', 'c', 'd']) bus.publish('trace', change(traceId));
-    const { value: seen } = await first.next();
-    const again = bus.subscribe('trace', { after: seen.id, wanted: (event) => idOf(event) !== 'c' });
+    const { value: received } = await first.next();
+    const again = bus.subscribe('trace', { after: received.id, wanted: (event) => idOf(event) !== 'c' });
     bus.publish('trace', change('e'));
     const feedEvents = [await again.next(), await again.next(), await again.next()].map(({ value }) => value);
     expect(feedEvents.map(({ event, missed }) => [idOf(event), missed])).toEqual([
@@ -112,9 +112,9 @@ describe('the bus', () => {
     const bus = createBus({ queueLimit: 2 });
     const feed = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b']) bus.publish('trace', change(traceId));
-    const { value: seen } = await feed.next();
+    const { value: received } = await feed.next();
     for (const traceId of ['c', 'd']) bus.publish('trace', change(traceId));
-    const { value: feedEvents } = await bus.subscribe('trace', { after: seen.id }).next();
+    const { value: feedEvents } = await bus.subscribe('trace', { after: received.id }).next();
     expect([idOf(feedEvents.event), feedEvents.missed]).toEqual(['c', 1]);
   });
 

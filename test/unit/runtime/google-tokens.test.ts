@@ -22,8 +22,8 @@ function google(answer: () => Response): { readonly fetch: typeof fetch; readonl
   return {
     assertions,
     async fetch(_address, init) {
-      const asked = new URLSearchParams(await new Response(init?.body as BodyInit).text());
-      assertions.push(asked.get('assertion') ?? '');
+      const form = new URLSearchParams(await new Response(init?.body as BodyInit).text());
+      assertions.push(form.get('assertion') ?? '');
       return answer();
     },
   };

@@ -14,27 +14,27 @@ interface ReceivedAnswer {
 function read(
   pieces: readonly Buffer[],
   closes = false,
-): { readonly seen: ReceivedAnswer | null; readonly fault: string | null } {
-  let seen: ReceivedAnswer | null = null;
+): { readonly answer: ReceivedAnswer | null; readonly fault: string | null } {
+  let answer: ReceivedAnswer | null = null;
   const parser = new ResponseParser({
     head(status, headers) {
-      seen = { status, headers, body: '', keepAliveMs: null };
+      answer = { status, headers, body: '', keepAliveMs: null };
     },
     body(bytes) {
-      if (seen) seen = { ...seen, body: seen.body + bytes.toString('latin1') };
+      if (answer) answer = { ...answer, body: answer.body + bytes.toString('latin1') };
     },
     ended(keepAliveMs) {
-      if (seen) seen = { ...seen, keepAliveMs };
+      if (answer) answer = { ...answer, keepAliveMs };
     },
   });
   parser.expect();
   try {
     for (const piece of pieces) parser.execute(piece);
     if (closes) parser.finish();
-    return { seen, fault: null };
+    return { answer, fault: null };
   } catch (error) {
     if (!(error instanceof MalformedResponse)) throw error;
-    return { seen, fault: error.code };
+    return { answer, fault: error.code };
   }
 }
 
@@ -68,12 +68,12 @@ describe('an answer', () => {
     ['that names its limit', bodyOf('keep-alive: timeout=65, max=9\r\ncontent-length: 0'), { keepAliveMs: 63_000 }],
     ['with a short keep-alive', bodyOf('keep-alive: timeout=1\r\ncontent-length: 0'), { keepAliveMs: 0 }],
   ])('%s is read', (_what, text, expected) => {
-    expect(readText(text)).toMatchObject({ seen: expected, fault: null });
+    expect(readText(text)).toMatchObject({ answer: expected, fault: null });
   });
 
   it('without a length ends when the upstream closes, and its connection is not reused', () => {
-    expect(readText(bodyOf('x: y', 'hello')).seen).toMatchObject({ body: 'hello', keepAliveMs: null });
-    expect(readText(bodyOf('x: y', 'hello'), true).seen).toMatchObject({ body: 'hello', keepAliveMs: 0 });
+    expect(readText(bodyOf('x: y', 'hello')).answer).toMatchObject({ body: 'hello', keepAliveMs: null });
+    expect(readText(bodyOf('x: y', 'hello'), true).answer).toMatchObject({ body: 'hello', keepAliveMs: 0 });
   });
 
   it('has its headers in lower case, joined, without those of the connection', () => {
@@ -81,8 +81,8 @@ describe('an answer', () => {
       'X-Ü',
       'X-U',
     );
-    const { seen, fault } = read([Buffer.from(bodyOf(`${head}\r\ncontent-length: 0`), 'latin1')]);
-    expect([seen?.headers, fault]).toEqual([
+    const { answer, fault } = read([Buffer.from(bodyOf(`${head}\r\ncontent-length: 0`), 'latin1')]);
+    expect([answer?.headers, fault]).toEqual([
       { 'x-a': '1, 2', constructor: 'c', 'x-empty': '', 'x-u': 'é', 'content-length': '0' },
       null,
     ]);
@@ -108,7 +108,7 @@ describe('an answer', () => {
         pieces.push(bytes.subarray(at, at + size));
         at += size;
       }
-      expect(read(pieces)).toMatchObject({ seen: { body, keepAliveMs: 4_000 }, fault: null });
+      expect(read(pieces)).toMatchObject({ answer: { body, keepAliveMs: 4_000 }, fault: null });
     }
   });
 });

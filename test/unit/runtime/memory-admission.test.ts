@@ -214,7 +214,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
   const own = new Map(names.map((name) => [name, 0n]));
   const others = new Map(names.map((name) => [name, 0n]));
   /** Spend of other processes at the time of the last read. */
-  const seen = new Map(names.map((name) => [name, 0n]));
+  const spendByName = new Map(names.map((name) => [name, 0n]));
   const records: { readonly name: string; readonly cost: bigint }[] = [];
   const open: { readonly name: string; readonly reservation: Reservation }[] = [];
   const waits: Promise<void>[] = [];
@@ -231,7 +231,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
     const spent = late ? new Map(others) : noted.get(read);
     read.answer(late ? 'late' : undefined);
     await settled();
-    for (const name of read.counters) seen.set(name, spent?.get(name) ?? 0n);
+    for (const name of read.counters) spendByName.set(name, spent?.get(name) ?? 0n);
   }
   const steps: readonly (() => void | Promise<void>)[] = [
     () => {
@@ -279,7 +279,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
     for (const name of names) {
       const used = admission.usedOf(name);
       if (used === null) continue;
-      const exact = (own.get(name) ?? 0n) + (seen.get(name) ?? 0n);
+      const exact = (own.get(name) ?? 0n) + (spendByName.get(name) ?? 0n);
       const amounts = { step, name, used, exact };
       if (used !== exact) wrong.push(amounts);
       if (used < exact) missing.push(amounts);

@@ -21,11 +21,11 @@ describe('a list of running work', () => {
   it('leaves out values that are removed while it is read', () => {
     const list = new OpenList<string>();
     const places = ['a', 'b', 'c', 'd'].map((value) => list.add(value));
-    const seen: string[] = [];
+    const calls: string[] = [];
     for (const value of list) {
-      seen.push(value);
+      calls.push(value);
       for (const place of places.slice(0, 3)) list.remove(place);
     }
-    expect([seen, [...list]]).toEqual([['a', 'd'], ['d']]);
+    expect([calls, [...list]]).toEqual([['a', 'd'], ['d']]);
   });
 });

@@ -14,13 +14,19 @@ afterEach(() => {
 
 /** A store with a number of old traces. */
 function aStore(old: number) {
-  const state = { old, away: false, asked: [] as number[], logLines: [] as unknown[], stopping: new AbortController() };
+  const state = {
+    old,
+    away: false,
+    limits: [] as number[],
+    logLines: [] as unknown[],
+    stopping: new AbortController(),
+  };
   const round = (days: number): Promise<void> =>
     removeOld({
       what: 'traces',
       days,
       async remove(beforeMs, most) {
-        state.asked.push(beforeMs - START_MS);
+        state.limits.push(beforeMs - START_MS);
         if (state.away) throw new Error('away');
         const count = Math.min(most, state.old);
         state.old -= count;
@@ -37,14 +43,14 @@ it('removes rows older than their days in small steps, and logs how many', async
   const { round, state } = aStore(250);
   await round(14);
   expect(state.old).toBe(0);
-  expect(state.asked).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
+  expect(state.limits).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
   expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
 it('logs nothing when nothing was old', async () => {
   const { round, state } = aStore(0);
   await round(1);
-  expect([state.asked, state.logLines]).toEqual([[-DAY_MS], []]);
+  expect([state.limits, state.logLines]).toEqual([[-DAY_MS], []]);
 });
 
 it('ends with the failure of the store', async () => {

@@ -26,7 +26,7 @@ it('changed, new and removed files are found, each change once', async () => {
       changes += 1;
     },
   });
-  const seen = (count: number): Promise<void> =>
+  const changeCount = (count: number): Promise<void> =>
     vi.waitFor(
       () => {
         if (changes !== count) throw new Error(`${changes} changes`);
@@ -37,11 +37,11 @@ it('changed, new and removed files are found, each change once', async () => {
     await watch.markCurrent();
     watch.start();
     writeFileSync(main, 'two and more');
-    await seen(1);
+    await changeCount(1);
     writeFileSync(included, 'new');
-    await seen(2);
+    await changeCount(2);
     rmSync(included);
-    await seen(3);
+    await changeCount(3);
     expect(changes).toBe(3);
   } finally {
     watch.stop();

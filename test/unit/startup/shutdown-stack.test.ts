@@ -26,31 +26,31 @@ describe('shutdown stack', () => {
 
   it('runs the latest step first, one after the other, with the grace', async () => {
     const { stack, logged } = aStack();
-    const seen: string[] = [];
-    stack.add('stores', (graceMs) => seen.push(`stores ${graceMs}`));
+    const steps: string[] = [];
+    stack.add('stores', (graceMs) => steps.push(`stores ${graceMs}`));
     stack.add('records', async () => {
-      seen.push('records begin');
+      steps.push('records begin');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      seen.push('records end');
+      steps.push('records end');
     });
-    stack.add('server', (graceMs) => seen.push(`server ${graceMs}`));
+    stack.add('server', (graceMs) => steps.push(`server ${graceMs}`));
     const stopped = stack.stop(70);
     await vi.advanceTimersByTimeAsync(1_000);
     await stopped;
-    expect(seen).toEqual(['server 70', 'records begin', 'records end', 'stores 70']);
+    expect(steps).toEqual(['server 70', 'records begin', 'records end', 'stores 70']);
     expect(logged).toEqual([]);
   });
 
   it('logs a step that fails, runs the rest and rejects in the end', async () => {
     const { stack, logged } = aStack();
-    const seen: string[] = [];
-    stack.add('lock', () => seen.push('lock'));
+    const steps: string[] = [];
+    stack.add('lock', () => steps.push('lock'));
     stack.add('stores', () => Promise.reject(new Error('The disk is full.')));
     stack.add('server', () => {
       throw new Error('It does not listen.');
     });
     await expect(stack.stop(0)).rejects.toThrow('Steps of the shutdown failed: server, stores.');
-    expect(seen).toEqual(['lock']);
+    expect(steps).toEqual(['lock']);
     expect(logged).toEqual([
       { step: 'server', message: 'It does not listen.' },
       { step: 'stores', message: 'The disk is full.' },
@@ -59,8 +59,8 @@ describe('shutdown stack', () => {
 
   it('continues without a step that exceeds its deadline', async () => {
     const { stack, logged } = aStack();
-    const seen: string[] = [];
-    stack.add('stores', () => seen.push('stores'));
+    const steps: string[] = [];
+    stack.add('stores', () => steps.push('stores'));
     stack.add('records', () => new Promise(() => {}));
     stack.add(
       'requests',
@@ -69,10 +69,10 @@ describe('shutdown stack', () => {
     );
     const result = stack.stop(200).catch(String);
     await vi.advanceTimersByTimeAsync(6_199);
-    expect(seen).toEqual([]);
+    expect(steps).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(await result).toBe('Error: Steps of the shutdown failed: requests, records.');
-    expect(seen).toEqual(['stores']);
+    expect(steps).toEqual(['stores']);
     expect(logged).toEqual([
       { step: 'requests', message: 'Not done within 1200 ms.' },
       { step: 'records', message: 'Not done within 5000 ms.' },

@@ -106,10 +106,13 @@ describe('the cost of a call', () => {
   });
 
   it('is not estimated where the gateway has a record without a price, nor where the record is ambiguous', () => {
-    const asked = call(1, { estimate: picos(3n) });
+    const estimated = call(1, { estimate: picos(3n) });
     const answered = [call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
-    expect(costsOf([asked, call(8, { parentSpanId: spanId(1) })], [row(8, { cost: null })])[0]).toEqual([null, null]);
-    expect(costsOf([asked, ...answered], [row(8), row(9)])[0]).toEqual([null, null]);
+    expect(costsOf([estimated, call(8, { parentSpanId: spanId(1) })], [row(8, { cost: null })])[0]).toEqual([
+      null,
+      null,
+    ]);
+    expect(costsOf([estimated, ...answered], [row(8), row(9)])[0]).toEqual([null, null]);
   });
 
   it('is on the span of a call whose row is not visible', () => {

@@ -57,8 +57,8 @@ describe('the usage of a call for its price', () => {
   });
 
   it('is the input of an embedding', () => {
-    const { 'gen_ai.usage.output_tokens': _none, ...asked } = CHAT;
-    const embedding = { ...asked, 'gen_ai.operation.name': 'embeddings' };
+    const { 'gen_ai.usage.output_tokens': _none, ...withoutOutput } = CHAT;
+    const embedding = { ...withoutOutput, 'gen_ai.operation.name': 'embeddings' };
     expect(usageOf(embedding)).toEqual({ ...READ, outputTokens: 0 });
     expect(usageOf({ ...embedding, 'gen_ai.usage.input_tokens': 0 })).toBeNull();
   });
@@ -68,8 +68,8 @@ describe('the usage of a call for its price', () => {
       const span = aRawSpan({ attributes, status: 'error' });
       return callUsageOf(span, readHead(span));
     };
-    const { 'gen_ai.usage.output_tokens': _none, ...asked } = CHAT;
-    expect(failed(asked)).toEqual({ ...READ, outputTokens: 0 });
+    const { 'gen_ai.usage.output_tokens': _none, ...withoutOutput } = CHAT;
+    expect(failed(withoutOutput)).toEqual({ ...READ, outputTokens: 0 });
     expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 0 })).toEqual({ ...READ, outputTokens: 0 });
     expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 'many' })).toBeNull();
   });

@@ -161,11 +161,11 @@ describe('a summary', () => {
 
   it('is the same in any order of its spans', () => {
     for (const order of permutationsOf(SPANS)) {
-      const seen: typeof SPANS = [];
+      const received: typeof SPANS = [];
       const summary = order.reduce<TraceSummary | null>((before, one) => {
-        seen.push(one);
+        received.push(one);
         const after = addTally(before, identity, tallyOf([one]));
-        return before !== null && mayRepeatCalls(after) ? withCallsCountedOnce(after, seen) : after;
+        return before !== null && mayRepeatCalls(after) ? withCallsCountedOnce(after, received) : after;
       }, null);
       expect(summary).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
       expect(summary).toMatchObject({ llmCalls: 2, gatewayCalls: 1, inputTokens: 6, outputTokens: 10 });
@@ -216,12 +216,12 @@ describe('an export', () => {
   const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));
 
   it('has for each call the usage for its price, by its ids', () => {
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     const calls = estimatedCalls(packed([0, 1, 2]), (names) => {
-      seen.push(names.models);
+      received.push(names.models);
       return names.models.includes('odd') ? null : byTokens(names);
     });
-    expect(seen).toEqual([['even'], ['odd']]);
+    expect(received).toEqual([['even'], ['odd']]);
     const { startNs, endNs } = span(1);
     expect(calls).toEqual([
       {

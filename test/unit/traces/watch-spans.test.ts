@@ -58,7 +58,7 @@ function createFixture() {
 
 const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from }, (_, place) => from + place);
-const seen = ({ value }: IteratorResult<SpanUpdate>) => [
+const factsOf = ({ value }: IteratorResult<SpanUpdate>) => [
   value?.id,
   value?.spans.map((span: { spanId: string }) => span.spanId),
 ];
@@ -72,11 +72,11 @@ it('sends new spans, in parts of five hundred, with one read for each change', a
   await store(3);
   await store(...range(4, 604));
   await store(604);
-  expect(seen(await feed.next())).toEqual(update('502', range(3, 503)));
-  expect(seen(await feed.next())).toEqual(update('604', range(503, 605)));
+  expect(factsOf(await feed.next())).toEqual(update('502', range(3, 503)));
+  expect(factsOf(await feed.next())).toEqual(update('604', range(503, 605)));
   expect(reads()).toBe(2);
   await store(605);
-  expect(seen(await feed.next())).toEqual(update('605', [605]));
+  expect(factsOf(await feed.next())).toEqual(update('605', [605]));
 });
 
 it('sends a returning reader all spans of the trace, unless it has them', async () => {
@@ -85,9 +85,9 @@ it('sends a returning reader all spans of the trace, unless it has them', async 
   const knowing = await watch('2');
   const behind = await watch('1');
   await store(3);
-  expect(seen(await knowing.next())).toEqual(update('3', [3]));
-  expect(seen(await behind.next())).toEqual(update('2', [1, 2]));
-  expect(seen(await behind.next())).toEqual(update('3', [3]));
+  expect(factsOf(await knowing.next())).toEqual(update('3', [3]));
+  expect(factsOf(await behind.next())).toEqual(update('2', [1, 2]));
+  expect(factsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
 it('stops at once, also without events, and ends with a reason when the key is no longer valid', async () => {

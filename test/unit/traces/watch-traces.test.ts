@@ -31,10 +31,10 @@ function createFixture() {
   // The trace operations use nothing else of the platform.
   /** Callers of keys that have changed. */
   const now = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
-  let asked = 0;
+  let reads = 0;
   const keyRing = {
     current(who: Caller): Caller | Promise<Caller> {
-      asked += 1;
+      reads += 1;
       const current = now.get(who.keyHash) ?? who;
       if (current instanceof Unauthenticated) throw current;
       return current;
@@ -57,10 +57,10 @@ function createFixture() {
       contentType: 'application/json',
       contentEncoding: undefined,
     });
-  return { bus, now, scope, ingest, tend: callerWatch.tend, asked: () => asked };
+  return { bus, now, scope, ingest, tend: callerWatch.tend, reads: () => reads };
 }
 
-const seen = ({ value }: IteratorResult<TraceUpdate>) => [
+const factsOf = ({ value }: IteratorResult<TraceUpdate>) => [
   value?.event.summary.traceId[0],
   value?.event.summary.spanCount,
   value?.missed,
@@ -74,7 +74,7 @@ it('sends each trace after its spans are stored, to callers who may read it', as
   await ingest(caller('mine'), 'e');
   await ingest(mine, 'a');
   await ingest(mine, 'a', '2');
-  expect([seen(await updates.next()), seen(await updates.next())]).toEqual([
+  expect([factsOf(await updates.next()), factsOf(await updates.next())]).toEqual([
     ['a', 1, 0],
     ['a', 2, 0],
   ]);
@@ -87,7 +87,7 @@ it('a resend is not sent', async () => {
   await ingest(me, 'a');
   await ingest(me, 'a');
   await ingest(me, 'b');
-  expect([seen(await updates.next()), seen(await updates.next())]).toEqual([
+  expect([factsOf(await updates.next()), factsOf(await updates.next())]).toEqual([
     ['a', 1, 0],
     ['b', 1, 0],
   ]);
@@ -99,7 +99,7 @@ it('can be limited to one trace', async () => {
   const updates = watchTraces(scope(me), { traceId: 'B'.repeat(32) });
   await ingest(me, 'a');
   await ingest(me, 'b');
-  expect(seen(await updates.next())).toEqual(['b', 1, 0]);
+  expect(factsOf(await updates.next())).toEqual(['b', 1, 0]);
 });
 
 it('reports how many a slow reader missed', async () => {
@@ -107,8 +107,8 @@ it('reports how many a slow reader missed', async () => {
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   for (const digit of ['1', '2', '3', '4', '5']) await ingest(me, digit);
-  expect(seen(await updates.next())).toEqual(['3', 1, 2]);
-  expect(seen(await updates.next())).toEqual(['4', 1, 0]);
+  expect(factsOf(await updates.next())).toEqual(['3', 1, 2]);
+  expect(factsOf(await updates.next())).toEqual(['4', 1, 0]);
 });
 
 it('a reader that leaves while it waits is removed at once', async () => {
@@ -142,7 +142,7 @@ it('a key that is no longer valid ends its subscriptions, at the next event', as
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   await ingest(me, 'a');
-  expect(seen(await updates.next())).toEqual(['a', 1, 0]);
+  expect(factsOf(await updates.next())).toEqual(['a', 1, 0]);
   now.set('me', new Unauthenticated('Expired Key.', 'expired'));
   const next = updates.next();
   await ingest(me, 'b');
@@ -169,7 +169,7 @@ it('a key that is not in memory is looked up before its first event', async () =
   now.set('mine', Promise.resolve(caller('mine', 'team-1')));
   await ingest(caller('two', 'team-2'), 'a');
   await ingest(caller('one', 'team-1'), 'b');
-  expect(seen(await updates.next())).toEqual(['b', 1, 0]);
+  expect(factsOf(await updates.next())).toEqual(['b', 1, 0]);
   now.set('mine', Promise.reject(new Unauthenticated('Expired Key.', 'expired')));
   const next = updates.next();
   await ingest(caller('one', 'team-1'), 'c');
@@ -210,27 +210,27 @@ describe('while nothing happens', () => {
     expect(bus.subscriberCount()).toBe(1);
     now.delete('mine');
     await ingest(caller('one', 'team-1'), 'a');
-    expect(seen(await waiting)).toEqual(['a', 1, 0]);
+    expect(factsOf(await waiting)).toEqual(['a', 1, 0]);
   });
 
   it('a key is read once for all its feeds, and not read without feeds', async () => {
-    const { scope, tend, asked } = createFixture();
+    const { scope, tend, reads } = createFixture();
     const feeds = Array.from({ length: 1_000 }, () => watchTraces(scope(caller('mine')), {}));
     const other = watchTraces(scope(caller('other')), {});
     tend();
-    expect(asked()).toBe(2);
+    expect(reads()).toBe(2);
     for (const feed of [...feeds, other]) await feed.return();
     tend();
-    expect(asked()).toBe(2);
+    expect(reads()).toBe(2);
   });
 
   it('a key whose read is running is not read again', async () => {
-    const { now, scope, tend, asked } = createFixture();
+    const { now, scope, tend, reads } = createFixture();
     const waiting = watchTraces(scope(caller('mine')), {}).next();
     const answer = Promise.withResolvers<Caller>();
     now.set('mine', answer.promise);
     for (let round = 0; round < 3; round += 1) tend();
-    expect(asked()).toBe(1);
+    expect(reads()).toBe(1);
     answer.reject(expired);
     await expect(waiting).rejects.toThrow('Expired Key.');
   });
@@ -246,6 +246,6 @@ it('a returning reader continues after its last update, and gets no traces of ot
   await ingest(caller('other'), 'b');
   await ingest(me, 'c');
   const again = watchTraces(scope(me), { after: last.id });
-  expect(seen(await again.next())).toEqual(['c', 1, 0]);
+  expect(factsOf(await again.next())).toEqual(['c', 1, 0]);
   expect(() => watchTraces(scope(me), { after: 'none of ours' })).toThrow(Conflict);
 });
