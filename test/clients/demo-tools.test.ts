@@ -83,7 +83,7 @@ describe('the demo model in chat completions', () => {
     expect(toolInputs).toEqual([A_PLACE]);
   });
 
-  it('writes a valid instance of a schema, whole and streamed, and any object where none is given', async () => {
+  it('writes a valid instance of a schema, whole and streamed, and any object without a schema', async () => {
     const messages = [{ role: 'user' as const, content: PROMPT }];
     const format = { type: 'json_schema' as const, json_schema: { name: 'person', strict: true, schema: PERSON } };
     const body = { model: 'demo', messages, response_format: format };

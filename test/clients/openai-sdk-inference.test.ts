@@ -144,7 +144,7 @@ describe('completions of the official SDK', () => {
     });
   });
 
-  it('stream the same, and end with the usage that was asked for', async () => {
+  it('stream the same, and end with the requested usage', async () => {
     const stream = await openai.completions.create({
       model: 'demo',
       prompt: 'Hello',

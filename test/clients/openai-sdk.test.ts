@@ -63,7 +63,7 @@ const lastSent = (): { readonly body: unknown; readonly headers: Record<string, 
 };
 
 describe('the official SDK with a virtual key', () => {
-  it('gets a whole answer, priced, under the name it asked for', async () => {
+  it('receives a whole answer, priced, under the requested model name', async () => {
     const { data, response } = await openai.chat.completions
       .create({ model: 'assistant', messages: ask('hello') })
       .withResponse();

@@ -95,11 +95,11 @@ describe('the last good map', () => {
     const priced = (price: number) => ({ ...mapOf(3_000), m0: { mode: 'chat', input_cost_per_token: price, x: 1 } });
     await tookMap(priced(1e-6));
     const source = await tookMap(priced(0.5), '"two"');
-    const [held, entry] = [source.quarantined(), source.current().find('m0')];
-    expect([held.length, entry?.row]).toEqual([1, { mode: 'chat', input_cost_per_token: 1e-6, x: 1 }]);
+    const [quarantined, entry] = [source.quarantined(), source.current().find('m0')];
+    expect([quarantined.length, entry?.row]).toEqual([1, { mode: 'chat', input_cost_per_token: 1e-6, x: 1 }]);
     cutNetwork();
     const later = await aProcess();
-    expect([later.quarantined(), later.current().find('m0')]).toEqual([held, entry]);
+    expect([later.quarantined(), later.current().find('m0')]).toEqual([quarantined, entry]);
   });
 
   it('is checked by the quarantine rules again after a lost release', async () => {

@@ -15,14 +15,14 @@ import { aScheduler } from '../support/scheduler.ts';
 
 let folder: string;
 let upstream: Upstream;
-let kept: Release[];
+let storedReleases: Release[];
 let swaps: [CatalogSnapshot, CatalogSnapshot][];
 const sources: RefreshingCatalog[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
   upstream = await playUpstream(sends({}));
-  kept = [];
+  storedReleases = [];
   swaps = [];
 });
 afterEach(() => {
@@ -33,12 +33,15 @@ afterEach(() => {
 
 /** A store of releases that every process of a test shares. */
 const store: ReleaseStore = {
-  all: async () => [...kept],
+  all: async () => [...storedReleases],
   async put(release) {
-    kept = [...kept.filter(({ entryId, field }) => entryId !== release.entryId || field !== release.field), release];
+    storedReleases = [
+      ...storedReleases.filter(({ entryId, field }) => entryId !== release.entryId || field !== release.field),
+      release,
+    ];
   },
   async remove(releases) {
-    kept = kept.filter((release) => !releases.includes(release));
+    storedReleases = storedReleases.filter((release) => !releases.includes(release));
   },
 };
 
@@ -138,10 +141,10 @@ describe('unit mistakes', () => {
       await take(source, map);
       ids.push(source.current().id);
     }
-    const [good, held, back, heldTwo, two] = ids;
-    expect([held, back]).toEqual([good, good]);
-    expect(new Set([good, heldTwo])).toHaveProperty('size', 2);
-    expect(two).toBe(heldTwo);
+    const [good, quarantined, back, quarantinedTwo, two] = ids;
+    expect([quarantined, back]).toEqual([good, good]);
+    expect(new Set([good, quarantinedTwo])).toHaveProperty('size', 2);
+    expect(two).toBe(quarantinedTwo);
   });
 });
 
@@ -181,7 +184,7 @@ describe('a release', () => {
       [],
       [],
     ]);
-    expect(kept).toEqual([
+    expect(storedReleases).toEqual([
       {
         entryId: 'm0',
         field: 'input_cost_per_token',
@@ -196,7 +199,7 @@ describe('a release', () => {
     const source = await following(priced(1e-6), priced(1e-3));
     await source.release(firstQuarantined(source).id, 'admin-hash');
     await take(source, priced(2e-3));
-    expect([priceIn(source), kept]).toEqual([1e-3, []]);
+    expect([priceIn(source), storedReleases]).toEqual([1e-3, []]);
     await take(source, priced(1e-6));
     expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
   });
@@ -218,7 +221,11 @@ describe('a release', () => {
     const { id } = firstQuarantined(source);
     await take(source, priced(2e-3));
     const before = source.current();
-    expect([await source.release(id, 'admin-hash'), source.current() === before, kept]).toEqual([null, true, []]);
+    expect([await source.release(id, 'admin-hash'), source.current() === before, storedReleases]).toEqual([
+      null,
+      true,
+      [],
+    ]);
   });
 
   it('that cannot be stored does not take effect', async () => {

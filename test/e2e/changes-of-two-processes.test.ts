@@ -93,7 +93,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await statusThere(key)).toBe(200));
   });
 
-  it('is seen in the other within a second: the budget of a team', async () => {
+  it('applies in the other process within a second: the budget of a team', async () => {
     await changed('/team/new', { team_id: 'spenders' });
     const key = await newKey({ team_id: 'spenders' });
     expect(await callThere(key)).toBe(500);
@@ -103,7 +103,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await callThere(key)).toBe(500));
   });
 
-  it('is seen in the other within a second: a budget that a key refers to', async () => {
+  it('applies in the other process within a second: a budget that a key refers to', async () => {
     await changed('/budget/new', { budget_id: 'shared', max_budget: 100 });
     const key = await newKey({ budget_id: 'shared' });
     expect(await callThere(key)).toBe(500);
@@ -111,7 +111,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await callThere(key)).toBe(422));
   });
 
-  it('is seen in the other within a second: the budgets of a customer and a tag', async () => {
+  it('applies in the other process within a second: the budgets of a customer and a tag', async () => {
     const key = await newKey();
     const asCustomer = () => callThere(key, { user: 'customer-1' });
     const tagged = () => callThere(key, { metadata: { tags: ['dear'] } });
@@ -122,7 +122,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await tagged()).toBe(422));
   });
 
-  it('is seen in the other within a second: a model and a fallback', async () => {
+  it('applies in the other process within a second: a model and a fallback', async () => {
     const key = await newKey();
     const demo = () => callThere(key, { model: 'late' });
     await changed('/model/new', { model_name: 'late', litellm_params: { model: 'demo' }, model_info: { id: 'late' } });
@@ -135,7 +135,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await demo()).toBe(403));
   });
 
-  it('is seen after the listening connections were terminated, also when it happened meanwhile', async () => {
+  it('applies after the listening connections are terminated, also when it happens meanwhile', async () => {
     const [meanwhile, later] = [await newKey(), await newKey()];
     expect([await statusThere(meanwhile), await statusThere(later)]).toEqual([200, 200]);
     const before = await listeners();
@@ -153,7 +153,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await statusThere(later)).toBe(401));
   });
 
-  it('is seen in the other within a second: a guardrail', async () => {
+  it('applies in the other process within a second: a guardrail', async () => {
     const namesThere = async (): Promise<unknown> => {
       const { guardrails } = (await call(there, 'GET', '/v2/guardrails/list')).body;
       return (guardrails as readonly { readonly guardrail_name: string }[]).map((one) => one.guardrail_name);
@@ -168,7 +168,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await namesThere()).toEqual([]));
   });
 
-  it('is seen in the other within a second: the allowed addresses', async () => {
+  it('applies in the other process within a second: the allowed addresses', async () => {
     const key = await newKey();
     const fromElsewhere = async (): Promise<number> => {
       const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.9' };

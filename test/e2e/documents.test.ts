@@ -198,8 +198,8 @@ describe('commands of the documents', () => {
     await answersOf(shell[0] ?? '');
     const refused = here(investigation).replace(/export LENS=\$\(([\s\S]*?)\\\n {2}\| sed[\s\S]*/, '$1');
     expect(await answersOf(refused)).toEqual([{ detail: 'Choose a model configured on this LiteLLM instance' }]);
-    const [given, listed] = await answersOf(feedback);
-    expect(given).toMatchObject({ score: 3, comment: 'Wrong language.', author: 'customer-7' });
+    const [returned, listed] = await answersOf(feedback);
+    expect(returned).toMatchObject({ score: 3, comment: 'Wrong language.', author: 'customer-7' });
     expect(listed).toMatchObject({ feedback: [{ score: 3 }] });
     const [built, saved, exported] = await answersOf(`${feedback.split('curl -s -X PUT')[0]}\n${datasets}`);
     expect(built).toMatchObject({

@@ -158,13 +158,13 @@ describe('an address', () => {
     await server.end('SIGTERM');
     const data = join(folder, 'data');
     const files = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isFile());
-    const kept = [
+    const rows = [
       ...files.map(({ name }) => readFileSync(join(data, name), 'latin1')),
       server.output(),
       server.errors(),
     ];
-    expect(kept.some((text) => text.includes(String(ipHash)))).toBe(true);
-    expect(kept.filter((text) => /203\.0\.113\.7|2001:db8:77/.test(text))).toEqual([]);
+    expect(rows.some((text) => text.includes(String(ipHash)))).toBe(true);
+    expect(rows.filter((text) => /203\.0\.113\.7|2001:db8:77/.test(text))).toEqual([]);
   });
 });
 

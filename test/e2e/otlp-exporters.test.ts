@@ -94,7 +94,7 @@ describe('a process that is killed', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-otlp-'));
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  it('has kept every span it has answered for', async () => {
+  it('stores every acknowledged span', async () => {
     const env = { LITELLM_MASTER_KEY: ADMIN_KEY };
     const first = await spawnServer(dataDir, { env });
     const [, , make] = EXPORTERS[0] ?? [];

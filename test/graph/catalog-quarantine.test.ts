@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const held = async (key: string | null) => house.call(QuarantinedPricesDocument, {}, key);
+const quarantined = async (key: string | null) => house.call(QuarantinedPricesDocument, {}, key);
 
 describe('quarantinedPrices', () => {
   it.each(['sk-admin', 'sk-viewer'])(
@@ -55,7 +55,7 @@ describe('quarantinedPrices', () => {
       const since = TAKEN.toISOString();
       const quarantineId = expect.stringMatching(/^[\w-]{22}$/);
       const field = 'input_cost_per_token';
-      const { data } = await held(key);
+      const { data } = await quarantined(key);
       expect([data.quarantinedPrices.totalCount, data.quarantinedPrices.nodes]).toEqual([
         3,
         [
@@ -97,14 +97,14 @@ describe('quarantinedPrices', () => {
     [null, 'A key is needed: send it as `Authorization: Bearer sk-...`.', 'UNAUTHENTICATED'],
     ['sk-team-a', 'Only proxy admins can see this.', 'FORBIDDEN'],
   ])('is not for %s', async (key, message, code) => {
-    const { data, errors } = await held(key);
+    const { data, errors } = await quarantined(key);
     expect([data, errors?.[0]?.message, errors?.[0]?.extensions?.['code']]).toEqual([null, message, code]);
   });
 });
 
 describe('releaseQuarantinedPrice', () => {
   const firstId = async (): Promise<string> =>
-    (await held('sk-admin')).data.quarantinedPrices.nodes[0]?.quarantineId ?? '';
+    (await quarantined('sk-admin')).data.quarantinedPrices.nodes[0]?.quarantineId ?? '';
 
   it('serves exactly the released price from then on', async () => {
     const id = await firstId();

@@ -190,8 +190,8 @@ describe('codingAgent', () => {
   it('reads the state and the conversation now, by either id, and keeps the state', async () => {
     const { id, agentId } = await launched(alone);
     const conversation = [{ messageId: 'm1', role: 'USER', text: 'go' }];
-    for (const given of [id, agentId])
-      expect(await ask(alone, QUERY, { id: given })).toEqual({
+    for (const agentOrNodeId of [id, agentId])
+      expect(await ask(alone, QUERY, { id: agentOrNodeId })).toEqual({
         data: { codingAgent: { agentId, status: 'RUNNING', conversation } },
       });
     const { data } = await ask(alone, 'query ($id: ID!) { node(id: $id) { ... on CodingAgent { status } } }', { id });

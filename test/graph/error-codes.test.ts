@@ -52,14 +52,14 @@ type Put = (value: unknown) => unknown;
 
 /** How to put a value of a named type into a value of this type; null where it has none within three levels. */
 function placeOf(type: GraphQLInputType, named: string, depth = 0): Put | null {
-  const given = getNullableType(type);
-  if (isListType(given)) {
-    const put = placeOf(given.ofType, named, depth);
+  const inputType = getNullableType(type);
+  if (isListType(inputType)) {
+    const put = placeOf(inputType.ofType, named, depth);
     return put && ((value) => [put(value)]);
   }
-  if (!isInputObjectType(given)) return given.name === named ? (value) => value : null;
+  if (!isInputObjectType(inputType)) return inputType.name === named ? (value) => value : null;
   if (depth === 3) return null;
-  const fields = Object.values(given.getFields());
+  const fields = Object.values(inputType.getFields());
   for (const { name, type: of } of fields) {
     const put = placeOf(of, named, depth + 1);
     const needed = Object.fromEntries(
@@ -74,11 +74,11 @@ function placeOf(type: GraphQLInputType, named: string, depth = 0): Put | null {
 
 /** A value of a type, for members that cannot be absent. */
 function sampleOf(type: GraphQLInputType): unknown {
-  const given = getNullableType(type);
-  if (isListType(given)) return [];
-  if (isEnumType(given)) return given.getValues()[0]?.name;
-  if (isScalarType(given)) return given.name === 'Int' || given.name === 'Float' ? 1 : '1';
-  const fields = Object.values(given.getFields()).filter(isRequiredInputField);
+  const inputType = getNullableType(type);
+  if (isListType(inputType)) return [];
+  if (isEnumType(inputType)) return inputType.getValues()[0]?.name;
+  if (isScalarType(inputType)) return inputType.name === 'Int' || inputType.name === 'Float' ? 1 : '1';
+  const fields = Object.values(inputType.getFields()).filter(isRequiredInputField);
   return Object.fromEntries(fields.map((field) => [field.name, sampleOf(field.type)]));
 }
 

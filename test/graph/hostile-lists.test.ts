@@ -40,14 +40,14 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
 const DEPTH = 3;
 
 function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
-  const given = getNullableType(type);
-  if (isListType(given)) {
-    const [one = null, other = null] = valuesOf(given.ofType, depth);
+  const inputType = getNullableType(type);
+  if (isListType(inputType)) {
+    const [one = null, other = null] = valuesOf(inputType.ofType, depth);
     return [[], [one], [one, other, one], Array.from({ length: 300 }, () => other)];
   }
-  if (isEnumType(given)) return given.getValues().map(({ name }) => name);
-  if (!isInputObjectType(given)) return VALUES[given.name] ?? [];
-  const fields = Object.values(given.getFields());
+  if (isEnumType(inputType)) return inputType.getValues().map(({ name }) => name);
+  if (!isInputObjectType(inputType)) return VALUES[inputType.name] ?? [];
+  const fields = Object.values(inputType.getFields());
   const needed = Object.fromEntries(
     fields.flatMap((field) =>
       isRequiredArgument(field as unknown as GraphQLArgument) ? [[field.name, valuesOf(field.type, depth + 1)[0]]] : [],

@@ -143,7 +143,7 @@ const record = async (key: string, input: object): Promise<unknown> => {
 };
 
 describe('recordDecisionOutcome', () => {
-  it('gives what the model said about the right answer', async () => {
+  it('returns the explanation of the model for the right answer', async () => {
     expect(await record(fullKey, { callId: 'full-1', question: 'late', outcome: false })).toEqual({
       __typename: 'DecisionOutcome',
       index: 0,

@@ -282,9 +282,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 /** A document that asks for one root field with its required arguments. */
 function documentOf(kind: 'query' | 'mutation', { name, args, type }: RootField): string {
   const required = args.filter((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
-  const given = required.map((argument) => `${argument.name}: ${valueOf(argument.type)}`).join(', ');
+  const argumentText = required.map((argument) => `${argument.name}: ${valueOf(argument.type)}`).join(', ');
   const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
-  return `${kind} { ${name}${ARGUMENTS[name] ?? (given === '' ? '' : `(${given})`)}${selection} }`;
+  return `${kind} { ${name}${ARGUMENTS[name] ?? (argumentText === '' ? '' : `(${argumentText})`)}${selection} }`;
 }
 
 interface GraphAnswer {

@@ -86,7 +86,7 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
 }
 
 describe('timers', () => {
-  it('repeat in the scheduler, and where a reason is given', () => {
+  it('repeat in the scheduler, and where a comment has the reason', () => {
     const found = repeatingTimers(readFiles(...CODE));
     expect(found).toEqual(Object.keys(REPEATING).toSorted());
   });

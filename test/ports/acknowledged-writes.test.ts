@@ -41,7 +41,7 @@ for (const engine of TRACE_ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('are committed, and go on without a restart, after another connection held the lock', async () => {
+    it('are committed without a restart, after another connection releases the lock', async () => {
       const stores = await scratch.open({ bodies, log, lockTimeoutMs: LOCK_TIMEOUT_MS });
       const others = await scratch.open({ bodies });
       // Reads what is committed, and unfolds no calls meanwhile.
@@ -77,11 +77,11 @@ for (const engine of TRACE_ENGINES)
       const everyWrite = [exportOne, exportOne, addKey, appendSpend, appendCall, exportOne];
       for (let round = 0; round < ROUNDS; round += 1) {
         const release = await scratch.holdWriters();
-        const held = Promise.allSettled(everyWrite.map((write) => write()));
+        const pendingWrites = Promise.allSettled(everyWrite.map((write) => write()));
         // ClickHouse is held by the proxy in front of it, which has no lock timeout.
-        if (engine !== CLICKHOUSE) await held;
+        if (engine !== CLICKHOUSE) await pendingWrites;
         await release();
-        const outcomes = await held;
+        const outcomes = await pendingWrites;
         const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
         expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
         expect(outcomes[0]?.status).toBe(engine === CLICKHOUSE ? 'fulfilled' : 'rejected');

@@ -55,8 +55,8 @@ for (const engine of ENGINES)
       const agent = ['User-Agent: curl'];
       const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
       const calls = [{ ...labelled, span: { ...labelled.span, labels } }, aCall(2, { tags: agent })];
-      const kept = calls.map((call) => stores.calls.keep(call, true));
-      const appended = await (await stores.calls.append(kept))();
+      const prepared = calls.map((call) => stores.calls.keep(call, true));
+      const appended = await (await stores.calls.append(prepared))();
       const rows = await stores.traces.listSummaries(
         { kind: 'all' },
         { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null },

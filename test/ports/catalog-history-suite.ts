@@ -180,7 +180,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await history.recorded('b', 1)).toEqual(step.entries);
     });
 
-    it('finds nothing under an id that cannot be kept', async () => {
+    it('finds nothing under an id that cannot be stored', async () => {
       await begin(history);
       expect(await listed(history, { entryId: 'a\0', provider: '\0', field: '\ud800' })).toEqual([]);
       expect(await history.ofEntries(['a\0', 'a'])).toMatchObject([
@@ -265,7 +265,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await days({ entryId: 'y', op: 'changed', from: day(3) })).toEqual([]);
     });
 
-    it('gives the price history of entries in the order asked for, oldest first', async () => {
+    it('returns the price history of entries in the requested order, oldest first', async () => {
       await begin(history);
       const price = aChange({ at: day(1), entryId: 'a' });
       const came = aChange({ at: day(2), entryId: 'a', op: 'added', field: null, old: null, new: null });

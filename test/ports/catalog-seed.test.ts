@@ -34,14 +34,14 @@ for (const engine of ENGINES)
     }
     const seed = (file: string, into: Pick<CatalogHistory, 'importChanges' | 'importSpan'> = history) =>
       seedHistory({ file, history: into, providerOf: (id) => (id === 'known' ? 'p' : null), now: NOW });
-    const kept = async () => [(await history.list(ALL, null, 20_000)).length, await history.spans()];
+    const contents = async () => [(await history.list(ALL, null, 20_000)).length, await history.spans()];
     const aLine = (day: number, id = 'm') => `{"at":"2026-01-0${day}T00:00:00Z","id":"${id}","op":"added"}\n`;
 
     it.skipIf(REAL === null)('imports 18 months of real changes, once', async () => {
       const [from, to] = [new Date('2025-02-06T04:37:22Z'), new Date('2026-07-24T18:23:43Z')];
       expect(await seed(REAL ?? '')).toEqual({ read: 8_481, added: 8_481, from, to });
       expect(await seed(REAL ?? '')).toEqual({ read: 8_481, added: 0, from, to });
-      expect(await kept()).toEqual([8_481, [{ source: 'imported', from, to }]]);
+      expect(await contents()).toEqual([8_481, [{ source: 'imported', from, to }]]);
     });
 
     it('keeps the order of lines with equal times, and adds the provider of an entry', async () => {
@@ -60,7 +60,7 @@ for (const engine of ENGINES)
       await expect(seed(file)).rejects.toThrow(
         'line 3: `at` is earlier than in the line before\nline 4: the line is not valid JSON\nline 6: the line is not valid JSON',
       );
-      expect(await kept()).toEqual([0, []]);
+      expect(await contents()).toEqual([0, []]);
     });
 
     it('reports at most the first twenty faults', async () => {
@@ -79,13 +79,13 @@ for (const engine of ENGINES)
         },
       };
       await expect(seed(file, broken)).rejects.toThrow('gone');
-      expect(await kept()).toEqual([500, []]);
+      expect(await contents()).toEqual([500, []]);
       expect(await seed(file)).toMatchObject({ read: 1_200, added: 700 });
-      expect(await kept()).toMatchObject([1_200, [{ source: 'imported' }]]);
+      expect(await contents()).toMatchObject([1_200, [{ source: 'imported' }]]);
     });
 
     it('accepts an empty file', async () => {
       expect(await seed(aFile('\n'))).toEqual({ read: 0, added: 0, from: null, to: null });
-      expect(await kept()).toEqual([0, []]);
+      expect(await contents()).toEqual([0, []]);
     });
   });

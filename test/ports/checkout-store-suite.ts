@@ -147,9 +147,9 @@ export function checkoutStoreSuite(engine: Engine): void {
       const issues = Array.from({ length: 10 }, (_, index) =>
         (index % 2 === 0 ? store : other).issueKey('checkout-1', aKey(`k${index}`), null),
       );
-      const given = await Promise.all(issues);
-      expect(given.filter(Boolean)).toEqual([true]);
-      expect((await store.find('checkout-1'))?.key).toEqual(aKey(`k${given.indexOf(true)}`));
+      const issued = await Promise.all(issues);
+      expect(issued.filter(Boolean)).toEqual([true]);
+      expect((await store.find('checkout-1'))?.key).toEqual(aKey(`k${issued.indexOf(true)}`));
     });
 
     it('replaces just the key that is named', async () => {

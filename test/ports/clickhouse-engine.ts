@@ -43,10 +43,10 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
       // Includes all stored versions of each row, not only the current ones.
       for (const table of ['span', 'trace_summary', 'trace_by_start'])
         texts.push(JSON.stringify(await server.rows(`select * from ${table}`)));
-      const kept = await server.rows<{ compression: 'gzip' | 'zstd'; base64: string }>(
+      const bodies = await server.rows<{ compression: 'gzip' | 'zstd'; base64: string }>(
         'select compression, base64Encode(bytes) as base64 from export_body',
       );
-      for (const { compression, base64 } of kept)
+      for (const { compression, base64 } of bodies)
         texts.push(openedBody({ compression, bytes: Buffer.from(base64, 'base64') }));
       return texts.join('\n');
     },

@@ -61,9 +61,9 @@ export function jobStoreSuite(engine: Engine): void {
         { ...aJob('p1'), status: 'queued', createdAt: START, attempts: 0, workerId: null, finishedAt: null, error: '' },
       ]);
       expect(await other.offer(aJob('p2'), START)).toBe(false);
-      const held = claimOf(await claimed());
+      const heldClaim = claimOf(await claimed());
       expect(await other.offer(aJob('p2'), START)).toBe(false);
-      await jobs.end(held, { status: 'completed', error: '' }, after(1));
+      await jobs.end(heldClaim, { status: 'completed', error: '' }, after(1));
       expect(await other.offer(aJob('p1'), after(2))).toBe(false);
       expect(await other.offer(aJob('p2'), after(2))).toBe(true);
     });
@@ -178,9 +178,9 @@ export function jobStoreSuite(engine: Engine): void {
 
     it('cancels a job that has not ended', async () => {
       await jobs.add(aJob('a'), START);
-      const held = claimOf(await claimed());
+      const heldClaim = claimOf(await claimed());
       expect(await jobs.cancel('a', after(1))).toMatchObject({ status: 'cancelled', finishedAt: after(1) });
-      expect(await jobs.extend(held, after(2), LEASE_MS)).toBeNull();
+      expect(await jobs.extend(heldClaim, after(2), LEASE_MS)).toBeNull();
       expect(await jobs.cancel('a', after(2))).toBeNull();
       expect(await jobs.cancel('none', after(2))).toBeNull();
     });

@@ -16,7 +16,7 @@ function aCall(number: number): CallRecord {
   };
 }
 
-describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in ClickHouse', () => {
+describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in ClickHouse', () => {
   let scratch: ClickHouseScratch;
   let stores: Stores;
   beforeEach(async () => {

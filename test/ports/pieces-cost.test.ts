@@ -24,7 +24,7 @@ function exportAt(number: number): readonly Span[] {
 }
 
 /** The same database, which counts the rows that its queries give. */
-function countingRows({ orm, ...database }: Database): { readonly database: Database; given(): number } {
+function countingRows({ orm, ...database }: Database): { readonly database: Database; rowCount(): number } {
   let rows = 0;
   const counting: KyselyPlugin = {
     transformQuery: ({ node }) => node,
@@ -41,7 +41,7 @@ function countingRows({ orm, ...database }: Database): { readonly database: Data
     em: { fork } as Database['orm']['em'],
     getMetadata: orm.getMetadata.bind(orm),
   };
-  return { database: { ...database, orm: counted as Database['orm'] }, given: () => rows };
+  return { database: { ...database, orm: counted as Database['orm'] }, rowCount: () => rows };
 }
 
 for (const engine of ENGINES)
@@ -54,14 +54,14 @@ for (const engine of ENGINES)
     afterAll(() => scratch.remove());
 
     it('reads as many rows for a late export as for an early one', async () => {
-      const { database, given } = countingRows(await scratch.openBare());
+      const { database, rowCount } = countingRows(await scratch.openBare());
       const traces = createTraceStore(database, undefined);
       const read: number[] = [];
       let last: unknown;
       for (let number = 1; number <= EXPORTS; number += 1) {
-        const before = given();
+        const before = rowCount();
         [last] = await traces.ingest([{ owner: TEAM_KEY, spans: exportAt(number) }]);
-        read.push(given() - before);
+        read.push(rowCount() - before);
       }
       // The second notes what the first brought: three kinds of notes per ancestor of a call.
       const [first = 0, second = 0, ...later] = read;

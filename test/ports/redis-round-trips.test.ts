@@ -139,7 +139,7 @@ describe.runIf(HAS_REDIS)('Redis of a call with every budget and limit', () => {
     return sent;
   }
 
-  it('is one round trip where every share has to be asked for, and three commands where no total was read', async () => {
+  it('is one round trip where every share is requested, and three commands where no total is read', async () => {
     // The first call reads the stored totals between two round trips; its limits are asked for meanwhile. No call keeps a reserve.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });

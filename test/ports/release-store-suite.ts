@@ -24,7 +24,7 @@ export function releaseStoreSuite(engine: Engine): void {
     afterAll(() => scratch.remove());
 
     it('returns every value unchanged, nested ones with their order of keys', async () => {
-      const kept = [
+      const storedReleases = [
         aRelease({
           entryId: 'a',
           value: [{ output_cost_per_token: 2.8e-9, input_cost_per_token: 1e-7, range: [0, 1] }],
@@ -33,12 +33,12 @@ export function releaseStoreSuite(engine: Engine): void {
         aRelease({ entryId: 'b', field: 'output_cost_per_token', value: '1e-6' }),
         aRelease({ entryId: `it's "c" \\ \u{1F600}`, value: 0 }),
       ];
-      for (const release of kept.toReversed()) await releases.put(release);
+      for (const release of storedReleases.toReversed()) await releases.put(release);
       const all = await releases.all();
-      expect(all).toHaveLength(kept.length);
-      expect(all).toEqual(expect.arrayContaining(kept));
+      expect(all).toHaveLength(storedReleases.length);
+      expect(all).toEqual(expect.arrayContaining(storedReleases));
       const nested = all.find(({ entryId }) => entryId === 'a')?.value;
-      expect(JSON.stringify(nested)).toBe(JSON.stringify(kept[0]?.value));
+      expect(JSON.stringify(nested)).toBe(JSON.stringify(storedReleases[0]?.value));
     });
 
     it('keeps the last release of a field, and those of other fields', async () => {

@@ -50,9 +50,9 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
 
       // No space is released while the free space is below the kept one.
       expect(await traces.removeStartedBefore(START_MS + 15, 100)).toBe(15);
-      const kept = await space();
-      expect(kept.whole).toBe(full.whole);
-      expect(kept.free).toBeGreaterThanOrEqual(15 * MIB);
+      const usedSpace = await space();
+      expect(usedSpace.whole).toBe(full.whole);
+      expect(usedSpace.free).toBeGreaterThanOrEqual(15 * MIB);
 
       // Then a step at a time, however much is free; a step that finds nothing to remove releases space as well.
       expect(await traces.removeStartedBefore(START_MS + 27, 100)).toBe(12);

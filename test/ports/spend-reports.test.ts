@@ -204,7 +204,7 @@ for (const engine of ENGINES)
       expect(await daysOf(-3_600_000)).toEqual(new Set([DAY_1 + 3_600_000]));
     });
 
-    it('groups by each tag of a call, and only by the tags that are asked for', async () => {
+    it('groups by each tag of a call, and only by the requested tags', async () => {
       await stores.spend.append([aRow(1, { tags: ['a', 'b'] }), aRow(2, { tags: ['b'] }), aRow(3)]);
       const tagsOf = async (any: SpendFilter['any'], none: SpendFilter['none'] = {}) =>
         (await groupsOf({ filter: { ...ALL, any, none }, by: ['tag'] })).map(({ of, calls }) => [of.tag, calls]);

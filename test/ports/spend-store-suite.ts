@@ -121,7 +121,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.totalOf(broken.keyHash)).toBe(ZERO_USD);
     });
 
-    it('finds the rows of exactly the spans asked for', async () => {
+    it('finds the rows of exactly the requested spans', async () => {
       const rows = [1, 2, 3].flatMap((trace) =>
         [1, 2].map((span) => aSpendRow({ id: `${trace}-${span}`, traceId: traceId(trace), spanId: spanId(span) })),
       );
@@ -130,7 +130,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(byId(await spend.findBySpans([...wanted.map(keyOf), `${traceId(9)}:${spanId(1)}`]))).toEqual(wanted);
     });
 
-    it('finds and appends nothing when asked for nothing', async () => {
+    it('finds and appends nothing for empty lists', async () => {
       await spend.append([]);
       expect(await spend.findBySpans([])).toEqual([]);
     });
@@ -188,7 +188,7 @@ export function spendStoreSuite(engine: Engine): void {
       ]);
     });
 
-    it('removes the oldest rows before a time, at most as many as asked for, and keeps the totals', async () => {
+    it('removes the oldest rows before a time, up to a number, and keeps the totals', async () => {
       const rows = [3, 1, 2, 4].map((number) =>
         aSpendRow({
           id: `call-${number}`,

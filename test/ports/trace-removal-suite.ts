@@ -125,7 +125,7 @@ export function traceRemovalSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([]);
     });
 
-    it('takes what was said out of a trace, and leaves its shape', async () => {
+    it('removes the content of a trace, and leaves its structure', async () => {
       await stored();
       const [summary] = await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef);
       const heads = (await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef);

@@ -102,13 +102,13 @@ export function traceStoreExportSuite(engine: Engine): void {
     const take = (sent: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
       traces.ingestExport(owner, packed(sent));
     /** Number of spans that refer to each stored body, and its text. */
-    async function kept() {
+    async function storedBodies() {
       return (await scratch.keptBodies()).map(({ heldBy, compression, bytes }) => ({
         heldBy,
         text: (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1'),
       }));
     }
-    const heldBy = async (): Promise<readonly number[]> => (await kept()).map((body) => body.heldBy);
+    const heldBy = async (): Promise<readonly number[]> => (await storedBodies()).map((body) => body.heldBy);
 
     describe.each(Object.entries(KINDS))('as %s', (_kind, sentAs) => {
       it('returns every span of it complete, and its owner', async () => {
@@ -153,7 +153,7 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
         expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
         expect(await traces.findSpan([keyOf(1)], spanId(1))).toBeNull();
-        const [body] = await kept();
+        const [body] = await storedBodies();
         expect(body?.heldBy).toBe(2);
         expect(body?.text).not.toContain('secret');
         const others = spansIn(sent, TEAM_KEY).filter((span) => span.traceId === traceId(2));
@@ -234,7 +234,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([]);
     });
 
-    it('deletes the oldest first, at most the given number, and no newer one', async () => {
+    it('deletes the oldest first, up to the limit, and no newer one', async () => {
       for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
       const left = async (): Promise<readonly string[]> =>
         (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);

@@ -173,7 +173,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await traces.redact([key], new Date(START_MS))).toMatchObject([NO_LABELS]);
     });
 
-    it('keeps what sent the spans, and where the run was asked for, in the list', async () => {
+    it('keeps the sender of the spans and the source of the run in the list', async () => {
       const source = { type: 'github', url: 'https://example.com/1', title: 'Fix it', user: 'ann' } as const;
       await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), framework: 'openai' }));
       await ingest(aSpan({ framework: 'langchain', source }), aSpan({ spanId: spanId(3), framework: '' }));

@@ -64,7 +64,7 @@ for (const engine of ENGINES)
       expect([stores.failedWrites(), await scratch.keptBodies()]).toEqual([0, []]);
     });
 
-    it('fails while a lock is held, and recovers by itself without another write', async () => {
+    it('fails while another connection has the lock, and recovers without another write', async () => {
       await stores.keys.add(aKey());
       const release = await scratch.holdWriters();
       await expect(stores.traces.ingestExport(TEAM_KEY, anExport(1, 'held up'))).rejects.toThrow(Unavailable);

@@ -39,7 +39,7 @@ describe('Cohere', () => {
     expect(await jsonOf(exchange)).toMatchObject({ id: 'c', model: 'm', choices: [{ message: { content: 'Hi' } }] });
   });
 
-  it('embeds, in the form that was asked for', async () => {
+  it('embeds in the requested format', async () => {
     server.answering(VECTORS);
     const exchange = await server.send(server.here('cohere'), embed({ dimensions: 2, input_type: 'search_query' }));
     expect(server.lastReceived().path).toBe('/v2/embed');

@@ -38,7 +38,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
 
   describe(`${name}: calls`, () => {
     describe('a connection', () => {
-      it('carries a request as it was given, and is used again', async () => {
+      it('sends a request unchanged, and is reused', async () => {
         const { origin, came, sockets } = await upstream((socket) => socket.write(OK));
         const http = await client();
         expect(await read(await post(http, `${origin}/v1/chat?x=1`))).toBe('ok');
@@ -79,7 +79,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(2);
       });
 
-      it('on which an answer came before its request was sent is given up', async () => {
+      it('with an answer before its request is closed', async () => {
         const server = createServer({ pauseOnConnect: true }, (socket) => {
           socket.on('error', () => socket.destroy());
           socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno');

@@ -37,7 +37,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
 
     it('waiting for a connection counts towards the deadline of the head', async () => {
       const client = await start({ connections: 1 }, holding);
-      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const waiting = post(client.http, client.origin, { owner: 'b', headersTimeoutMs: 50 });
       expect(client.http.connections()).toEqual({ active: 1, idle: 0, waiting: 1, limit: 1 });
       await expect(waiting).rejects.toMatchObject({
@@ -45,7 +45,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
         message: 'The upstream did not answer in time (QUEUE_TIMEOUT).',
       });
       expect(client.http.connections()).toMatchObject({ active: 1, waiting: 0 });
-      held?.body.cancel();
+      openCall?.body.cancel();
     });
 
     it('an upstream that accepts and sends nothing times out', async () => {
@@ -60,22 +60,22 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
 
     it('a body that falls silent times out', async () => {
       const client = await start({ silenceLimitMs: 50 }, holding);
-      const [held] = await hold(client.http, client.origin, 1, 'a');
-      expect(await faultOf(read(held as UpstreamAnswer))).toBe('timeout');
+      const [openCall] = await hold(client.http, client.origin, 1, 'a');
+      expect(await faultOf(read(openCall as UpstreamAnswer))).toBe('timeout');
     });
 
     it('a call aborted in the queue rejects at once and is never sent', async () => {
       const client = await start({ connections: 1 }, (socket, _connection, call) =>
         socket.write(call === 0 ? ENDLESS : OK),
       );
-      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const leaving = new AbortController();
       const waiting = post(client.http, `${client.origin}/aborted`, { owner: 'b', signal: leaving.signal });
       const reason = new Error('left');
       leaving.abort(reason);
       await expect(waiting).rejects.toBe(reason);
       expect(client.http.connections().waiting).toBe(0);
-      held?.body.cancel();
+      openCall?.body.cancel();
       const next = await startBareUpstream((socket) => socket.write(OK));
       expect(await read(await post(client.http, next.origin))).toBe('ok');
       next.stop();
@@ -88,10 +88,10 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
         socket.write(path?.startsWith('/hold') === true ? ENDLESS : OK);
       });
       const many = Array.from({ length: 20 }, () => post(client.http, `${client.origin}/hold`, { owner: 'a' }));
-      const held = await Promise.all(many.slice(0, 6));
+      const openCalls = await Promise.all(many.slice(0, 6));
       expect(client.http.connections()).toEqual({ active: 6, idle: 0, waiting: 14, limit: 8 });
       expect(await read(await post(client.http, client.origin, { owner: 'b', headersTimeoutMs: 2_000 }))).toBe('ok');
-      for (const { body } of held) body.cancel();
+      for (const { body } of openCalls) body.cancel();
       for (const call of many.slice(6)) (await call).body.cancel();
     });
 
@@ -117,9 +117,9 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
 
     it('a reader that stays paused is cut, and its connection with it', async () => {
       const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, holding);
-      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const failure = await new Promise<Error | null>((resolve) => {
-        held?.body.pipe({ chunk: () => false, done: () => resolve(null), fail: resolve });
+        openCall?.body.pipe({ chunk: () => false, done: () => resolve(null), fail: resolve });
       });
       expect(failure).toBeInstanceOf(ReaderStalled);
       await expect.poll(() => client.upstream.sockets[0]?.destroyed).toBe(true);
@@ -166,9 +166,9 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       const client = await start({ connections: 1 }, (socket, connection) =>
         socket.write(connection === 0 ? ENDLESS : OK),
       );
-      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const failure = await new Promise<Error | null>((resolve) => {
-        held?.body.pipe({
+        openCall?.body.pipe({
           chunk() {
             throw new Error('broken reader');
           },

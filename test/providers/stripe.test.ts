@@ -143,7 +143,7 @@ describe('an event of Stripe', () => {
 });
 
 describe('Stripe', () => {
-  it('opens one session however often it is asked for one', async () => {
+  it('opens one session for repeated requests', async () => {
     const [first, second] = await Promise.all([seller().openSession(DRAFT), seller().openSession(DRAFT)]);
     expect(first).toEqual(second);
   });

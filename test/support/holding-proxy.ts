@@ -22,7 +22,7 @@ export interface ProxyAnswer {
 }
 
 export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
-  let held: { readonly text: string; readonly open: Promise<void> } | null = null;
+  let block: { readonly text: string; readonly open: Promise<void> } | null = null;
   const passed: { readonly url: string; bytes: number }[] = [];
   let answering: { readonly text: string; readonly answer: ProxyAnswer; butFirst: number } | null = null;
 
@@ -33,7 +33,7 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
       const { status, headers: head, body } = answering.answer;
       return void outgoing.writeHead(status, head).end(body);
     }
-    if (held !== null && url.includes(held.text)) await held.open;
+    if (block !== null && url.includes(block.text)) await block.open;
     // The client has disconnected: its body is incomplete.
     if (incoming.destroyed) return;
     const about = { url, bytes: 0 };
@@ -56,9 +56,9 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
     url: url.href,
     hold(text) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      held = { text, open: promise };
+      block = { text, open: promise };
       return () => {
-        held = null;
+        block = null;
         resolve();
       };
     },

@@ -28,7 +28,7 @@ export function someOwners({
   /** Whether the limits belong to the member itself. */
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
-  const limits = (given: GivenLimits): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...given });
+  const limits = (limitFields: GivenLimits): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...limitFields });
   return {
     user: user === undefined ? null : { id: 'u', role: null, models: [], limits: limits(user), spentBefore: ZERO_USD },
     team:

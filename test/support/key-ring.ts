@@ -21,11 +21,11 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
     monotonicMs: () => state.nowMs,
   };
   /** Store reads and deadlines that the test resolves. Reads are not held while `reads` is null. */
-  const held = { reads: null as (() => void)[] | null, deadlines: [] as (() => void)[] };
+  const pending = { reads: null as (() => void)[] | null, deadlines: [] as (() => void)[] };
   async function answer<Value>(value: () => Value): Promise<Value> {
     if (state.away) throw new Error('the store is away');
     const found = value();
-    if (held.reads !== null) await new Promise<void>((resolve) => held.reads?.push(resolve));
+    if (pending.reads !== null) await new Promise<void>((resolve) => pending.reads?.push(resolve));
     return found;
   }
   const changes: string[] = [];
@@ -46,12 +46,12 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
     failures: UNLIMITED.failures,
     pause: (_ms, signal) =>
       new Promise((resolve, reject) => {
-        held.deadlines.push(resolve);
+        pending.deadlines.push(resolve);
         signal.addEventListener('abort', () => reject(new Error('Stopped waiting.')));
       }),
   });
   ring.onChange((hash) => changes.push(hash));
-  return { ring, state, stored, held, changes };
+  return { ring, state, stored, pending, changes };
 }
 
 type Ring = ReturnType<typeof aRing>['ring'];

@@ -42,8 +42,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     if (stored?.spans.has(span.spanId)) return null;
     const summary = growSummary(stored?.summary ?? null, { traceId: span.traceId, traceRef, owner }, [span]);
     const spans = stored?.spans ?? new Map<string, Span>();
-    const { labels: _, ...kept } = span;
-    spans.set(span.spanId, kept);
+    const { labels: _, ...storedSpan } = span;
+    spans.set(span.spanId, storedSpan);
     const isRepeated = mayRepeatCalls(summary);
     traces.set(traceRef, { summary: isRepeated ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
     return traceRef;
@@ -82,8 +82,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     ingest,
     async ingestExport(owner, read) {
       const { body, traces: packed } = await read;
-      const kept = packed.flatMap(({ traceId, rows }) => spansOfRows(traceId, rows));
-      const spans = kept.map(async ({ head, payload }) => {
+      const storedSpans = packed.flatMap(({ traceId, rows }) => spansOfRows(traceId, rows));
+      const spans = storedSpans.map(async ({ head, payload }) => {
         const span = { ...head, ...(await payloadOf(body, payload, owner)) };
         const labels = labelsOfSpan(span, head.type);
         return labels === undefined ? span : { ...span, labels };

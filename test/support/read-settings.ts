@@ -32,13 +32,13 @@ export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: SettingS
 }
 
 /** Warnings of a configuration. The folder of its file is removed from the texts. */
-export const warningsFrom = (given: SettingSources): readonly string[] =>
-  settingsFrom(given).warnings.map((text) => text.replace(/^\S*\/(?=[\w-]+\.yaml)/, ''));
+export const warningsFrom = (sources: SettingSources): readonly string[] =>
+  settingsFrom(sources).warnings.map((text) => text.replace(/^\S*\/(?=[\w-]+\.yaml)/, ''));
 
 /** Faults of a configuration. Empty if it is valid. */
-export function faultsFrom(given: SettingSources): readonly string[] {
+export function faultsFrom(sources: SettingSources): readonly string[] {
   try {
-    settingsFrom(given);
+    settingsFrom(sources);
   } catch (error) {
     if (error instanceof ConfigError) return error.message.split('\n');
     throw error;

@@ -129,18 +129,18 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
     hold() {
       type HeldRequest = Awaited<ReturnType<ReturnType<ResponseSetup['hold']>['next']>>;
       const came: HeldRequest[] = [];
-      const waiting: ((held: HeldRequest) => void)[] = [];
+      const waiting: ((received: HeldRequest) => void)[] = [];
       upstream.answer((response, _socket, { body }) => {
-        const held = { response, body: JSON.parse(body) as HeldRequest['body'] };
+        const received = { response, body: JSON.parse(body) as HeldRequest['body'] };
         const ask = waiting.shift();
-        if (ask) ask(held);
-        else came.push(held);
+        if (ask) ask(received);
+        else came.push(received);
       });
       return {
         next: () =>
           new Promise((resolve) => {
-            const held = came.shift();
-            if (held) resolve(held);
+            const received = came.shift();
+            if (received) resolve(received);
             else waiting.push(resolve);
           }),
       };

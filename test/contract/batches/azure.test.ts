@@ -68,7 +68,7 @@ const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 const traceOf = (id: string) => id.replace('batch_', '');
 
 describe('batches at Azure', () => {
-  it('batches.create 200: files and batches are kept there, under its version, by its key and its names', async () => {
+  it('batches.create 200: files and batches are stored there, with its version, its key and its names', async () => {
     const key = await newKey(app, {});
     const before = azure.received.length;
     const id = await aBatch('priced', key);

@@ -138,7 +138,7 @@ describe('batches.list', () => {
     },
   );
 
-  it('200: as they were last seen, while the upstream does not answer', async () => {
+  it('200: their last known state, while the upstream does not answer', async () => {
     const key = await newKey(app, {});
     const { id, fileId } = await aBatch(key);
     upstream.answer((response) => {

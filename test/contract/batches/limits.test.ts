@@ -75,8 +75,8 @@ describe('limits of batches', () => {
     { own: ['requests'], refusedIn: 'tokens' },
     { own: ['tokens'], refusedIn: 'requests' },
     { own: ['requests', 'tokens'], refusedIn: null },
-  ])('a used up pool of a model refuses a batch of a key that overrides $own: $refusedIn', async (given) => {
-    const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = given;
+  ])('a used up pool of a model refuses a batch of a key that overrides $own: $refusedIn', async (limitCase) => {
+    const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = limitCase;
     const team_id = `pool-${own.join('-')}`;
     // An upload is a request of the model, too: of both keys, where the first one is in the pool.
     const pool = { requests: own.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };

@@ -54,7 +54,7 @@ describe('catalog.list 200 by a pinned state', () => {
   });
 });
 
-describe('catalog.list 422 for a state that is not kept', () => {
+describe('catalog.list 422 for a state that is not stored', () => {
   it('is an error, and no older answer is served', async () => {
     const { status, text } = await get('/model_catalog?snapshot=dropped');
     expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
@@ -80,7 +80,7 @@ describe('catalog.get by a pinned state', () => {
       '{"detail":"Model \'c\' not found in catalog"}',
     ]);
   });
-  it('catalog.get 422 for a state that is not kept', async () => {
+  it('catalog.get 422 for a state that is not stored', async () => {
     const { status, text } = await get('/model_catalog/b?snapshot=dropped');
     expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
   });

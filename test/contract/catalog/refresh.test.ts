@@ -54,12 +54,12 @@ describe('a reload of the price map', () => {
       },
     });
     const rows = manyRows(5_000);
-    const held = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const before = upstream.requests.length;
-    upstream.answers((response) => void held.promise.then(() => response.end(JSON.stringify(rows))));
+    upstream.answers((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
     const reloads = Array.from({ length: 20 }, () => reload(never));
     await expect.poll(() => upstream.requests.length).toBe(before + 1);
-    held.resolve();
+    released.resolve();
     for (const answer of await Promise.all(reloads))
       expect(answer).toEqual({
         status: 200,

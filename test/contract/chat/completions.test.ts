@@ -103,7 +103,7 @@ describe('chat.completions 200', () => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'größe', messages: MESSAGES });
   });
 
-  it('the call id of the caller is kept, a broken one is not', async () => {
+  it('the call id of the caller is used, an invalid one is replaced', async () => {
     answerWith(200, ANSWER);
     const chosen = await ask({ model: 'assistant', messages: [] }, { 'x-litellm-call-id': 'mine-1' });
     expect(chosen.headers['x-litellm-call-id']).toBe('mine-1');

@@ -105,7 +105,7 @@ describe('checkout.success', () => {
     expect(keyOn(await page(successUrl))).toBeNull();
   });
 
-  it('checkout.success 200: waits on when Stripe cannot be asked', async () => {
+  it('checkout.success 200: waits on when Stripe is unreachable', async () => {
     const { successUrl } = await begin();
     stripe.fail({ status: 500, error: { type: 'api_error' } });
     expect(headingOf(await page(successUrl))).toBe('Waiting for the payment');

@@ -90,8 +90,8 @@ describe('an upstream of the standard format', () => {
 
 describe('a chat model', () => {
   const weights = (one: string, other: string): string => {
-    const given = `{"l0":${one},"l1":${other}}`;
-    const message = { role: 'assistant', content: `{"q0":${given},"q1":${given}}` };
+    const answersText = `{"l0":${one},"l1":${other}}`;
+    const message = { role: 'assistant', content: `{"q0":${answersText},"q1":${answersText}}` };
     return JSON.stringify({ id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] });
   };
   const REFUSED = [
@@ -119,7 +119,7 @@ describe('a chat model', () => {
   });
 });
 
-it('128 questions of 255 options with long texts are asked and answered in order', async () => {
+it('128 questions of 255 options with long texts are sent and answered in order', async () => {
   const questions = Array.from({ length: 128 }, (_unused, index) => ({
     type: 'choice',
     name: `q${index}`,

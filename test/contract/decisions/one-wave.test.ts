@@ -83,7 +83,7 @@ function commonLength(one: string, other: string): number {
   return length;
 }
 
-it('128 questions are asked in waves of 16 calls, whose bytes are the same up to the question', async () => {
+it('128 questions are sent in waves of 16 calls, whose bytes are the same up to the question', async () => {
   const questions = Array.from({ length: COUNT }, (_unused, at) => ({
     type: 'predicate',
     name: `q${at}`,

@@ -56,13 +56,13 @@ async function totals(of: TestApp): Promise<readonly [number, number]> {
 
 /** Holds the write lock of a database, in a process of its own because locks of one process do not exclude each other. */
 async function lockWrites({ dataDir }: TestApp): Promise<() => Promise<void>> {
-  const held = `
+  const script = `
     const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.argv[1], { timeout: 60000 });
     database.exec('begin immediate');
     process.stdout.write('held');
     process.stdin.on('end', () => database.exec('rollback')).resume();`;
-  const child = spawn(process.execPath, ['-e', held, join(dataDir, 'lensgate.db')], {
+  const child = spawn(process.execPath, ['-e', script, join(dataDir, 'lensgate.db')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

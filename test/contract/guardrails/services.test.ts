@@ -192,7 +192,7 @@ describe('generic_guardrail_api', () => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('a failed run is in the list of runs of the record, and a fallback is not asked', async () => {
+  it('a failed run is in the list of runs of the record, and no fallback is called', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'no' } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi', { fallbacks: ['claude'], num_retries: 2 }));
     expect([answer.status, guarded.sent()]).toEqual([400, []]);
@@ -206,7 +206,7 @@ describe('openai_moderation', () => {
     category_scores: { violence: flagged ? 0.9 : 0.1 },
   });
 
-  it('200 for texts that are not flagged, asked with the default model', async () => {
+  it('200 for texts that are not flagged, with the default model', async () => {
     reply = () => ({ body: { results: [moderated(false), moderated(false)] } });
     expect((await guarded.ask(CHAT, chat('moderation', 'hi'))).status).toBe(200);
     const { path, body, headers } = service.received.at(-1) ?? {};
@@ -309,7 +309,7 @@ describe('decision_model', () => {
     });
   });
 
-  it('502, or open by its setting: a model that cannot be asked', async () => {
+  it('502, or open by its setting: a model that is unreachable', async () => {
     const answer = await guarded.ask(CHAT, chat('nobody', 'hi'));
     expect(answer).toMatchObject(failure(502, 'Decision model guardrail failed to respond'));
     expect((await guarded.ask(CHAT, chat('nobody-open', 'hi'))).status).toBe(200);

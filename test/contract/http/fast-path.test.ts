@@ -263,19 +263,19 @@ describe('the fast path', () => {
     const server = await openServer((request, response) =>
       request.headers['x-n'] === 'held' ? arrived.resolve(response) : echo(request, response),
     );
-    const [fresh, idle, held] = [open(server), open(server), open(server)];
+    const [fresh, idle, busy] = [open(server), open(server), open(server)];
     idle.write(post('/hot', 'abc'));
     await once(idle, 'data');
-    held.write(post('/hot', 'abc', 'x-n: held\r\n'));
+    busy.write(post('/hot', 'abc', 'x-n: held\r\n'));
     const response = await arrived.promise;
     await expect.poll(() => fresh.readyState).toBe('open');
     server.closeIdleConnections();
     await Promise.all([once(fresh, 'close'), once(idle, 'close')]);
     response.writeHead(200, ['content-length', '2']);
     response.end('ok', 'latin1');
-    expect(String((await once(held, 'data'))[0])).toMatch(/ok$/);
+    expect(String((await once(busy, 'data'))[0])).toMatch(/ok$/);
     server.closeAllConnections();
-    await once(held, 'close');
+    await once(busy, 'close');
   });
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../src/http/server.ts';
 
 let server: Server;
-let held: (response: ServerResponse) => void = () => {};
+let onHeldRequest: (response: ServerResponse) => void = () => {};
 
 beforeAll(async () => {
   const timeouts = {
@@ -19,7 +19,7 @@ beforeAll(async () => {
     (received, answer) => {
       // Without hot paths, every request is Node's own.
       const [request, response] = [received as IncomingMessage, answer as ServerResponse];
-      if (request.url === '/held') held(response);
+      if (request.url === '/held') onHeldRequest(response);
       else if (request.url === '/whole') request.on('end', () => response.end('whole')).resume();
       else response.end(request.url);
     },
@@ -74,7 +74,7 @@ describe('a request that never ends', () => {
 
   it('does not limit the time of an answer', async () => {
     const arrived = new Promise<ServerResponse>((resolve) => {
-      held = resolve;
+      onHeldRequest = resolve;
     });
     const patient = allOf(open('GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'));
     const response = await arrived;

@@ -98,7 +98,7 @@ describe('ide.chat 200', () => {
   const created: Event = { type: 'response.created', response: { ...RESPONSE, output: [] } };
   const completed: Event = { type: 'response.completed', response: RESPONSE };
 
-  it('a short text is two chunks, and nothing of the other dialect is seen', async () => {
+  it('a short text is two chunks, without members of the other dialect', async () => {
     streamWith(
       created,
       { type: 'response.in_progress', response: RESPONSE },
@@ -122,7 +122,7 @@ describe('ide.chat 200', () => {
     expect(await left(running.app, traceId)).toMatchObject([{ spendRow: { costUsd: '1.25', status: 'SUCCESS' } }]);
   });
 
-  it('thoughts and calls come piece by piece, and the counts where they are asked for', async () => {
+  it('thoughts and calls come piece by piece, and the counts where requested', async () => {
     streamWith(
       created,
       { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm' },

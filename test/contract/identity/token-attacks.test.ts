@@ -172,10 +172,10 @@ describe('the key set of an issuer', () => {
   });
 
   it('200: answers late; calls wait for the one read, and calls with keys do not', async () => {
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: release } = Promise.withResolvers<void>();
     await withIssuer(
       ({ state }) => {
-        state.held = held;
+        state.held = gate;
       },
       async (of, served) => {
         const tokens = await Promise.all(

@@ -43,7 +43,7 @@ const ask = (body: object, headers: Record<string, string> = {}): Promise<Respon
   app.call('POST', PATH, body, headers);
 
 describe('completions.create 200, streamed', () => {
-  it('ends with the usage that was asked for, and [DONE]', async () => {
+  it('ends with the requested usage, and [DONE]', async () => {
     streamWith(piece('a'), piece(' time', 'stop'), usage(), DONE);
     const { traceId, headers } = aTrace();
     const response = await ask(COUNTED, headers);

@@ -77,7 +77,7 @@ const found = (healthy: readonly object[], unhealthy: readonly object[], uncheck
 });
 
 describe('health.deployments', () => {
-  it('health.deployments 200: each is asked for a few tokens, with the credential of the configuration', async () => {
+  it('health.deployments 200: each receives a request for a few tokens, with the credential of the configuration', async () => {
     const where = { api_base: `${upstream.url}/v1` };
     const before = upstream.received.length;
     expect(await health()).toEqual(
@@ -246,22 +246,22 @@ describe('health.deployments', () => {
 
   it('is one call for all concurrent requests', async () => {
     const before = upstream.received.length;
-    const held: (() => void)[] = [];
+    const waiting: (() => void)[] = [];
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      held.push(() => response.end(JSON.stringify(CHAT)));
+      waiting.push(() => response.end(JSON.stringify(CHAT)));
     });
     const asking = [health('?model_id=one'), health('?model_id=one')];
-    await vi.waitFor(() => expect(held).toHaveLength(1), POLLING);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1), POLLING);
     // The second has been read when a third, that needs no upstream, is answered.
     await health('?model_id=any');
-    for (const answer of held) answer();
+    for (const answer of waiting) answer();
     const [first, second] = await Promise.all(asking);
     expect(second).toEqual(first);
     expect(upstream.received).toHaveLength(before + 1);
   });
 
-  it('leaves a spend row and a span for the key that asked', async () => {
+  it('writes a spend row and a span for the key of the request', async () => {
     const key = await keyFor({ models: ['chat'] });
     await health('?model_id=one', key);
     const query = '{ traces(first: 9) { nodes { name llmCalls status } } }';

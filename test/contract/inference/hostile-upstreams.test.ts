@@ -78,7 +78,7 @@ const CASES = Object.entries(SHAPES).flatMap(([shape, { whole, stream }]) => [
   ...(stream === null ? [] : [{ shape, stream: true, outcome: stream }]),
 ]);
 
-describe.each(Object.entries(DIALECTS))('an upstream asked through %s that answers with', (path, body) => {
+describe.each(Object.entries(DIALECTS))('an upstream of %s that answers with', (path, body) => {
   it.each(CASES)(
     '$shape (stream: $stream): $outcome, and the next call is answered',
     async ({ shape, stream, outcome }) => {

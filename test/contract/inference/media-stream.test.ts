@@ -115,7 +115,7 @@ describe('images.generate', () => {
     );
   });
 
-  it('500: JSON where a stream was asked for', async () => {
+  it('500: JSON instead of the requested stream', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end('{"data":[]}');

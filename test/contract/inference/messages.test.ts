@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('messages.create 200', () => {
-  it.each(PATHS)('on %s: the answer of the upstream under the name that was asked for', async (path) => {
+  it.each(PATHS)('on %s: the answer of the upstream under the requested model name', async (path) => {
     server.answerWith(200, ANSWER, { 'request-id': 'req_1' });
     const { status, body, headers } = await server.ask(ASKED, {}, path);
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'claude' } });

@@ -171,7 +171,7 @@ describe('mock_response elsewhere', () => {
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('is one empty message of a response, which can be asked for again', async () => {
+  it('is one empty message of a response, which can be read again', async () => {
     const made = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
     const whole = (await made.json()) as { id: string; output: readonly object[] };
     expect(whole.output).toEqual([

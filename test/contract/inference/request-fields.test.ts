@@ -167,7 +167,7 @@ describe('a form', () => {
 });
 
 describe('x-litellm-enable-message-redaction', () => {
-  async function kept(headers: Record<string, string>): Promise<unknown> {
+  async function storedSpan(headers: Record<string, string>): Promise<unknown> {
     const trace = aTrace();
     await setup.ask({ model: 'one' }, { ...trace.headers, ...headers });
     const read = await setup.app.call('GET', `/v1/traces/${trace.traceId}`);
@@ -178,9 +178,11 @@ describe('x-litellm-enable-message-redaction', () => {
   }
 
   it('removes prompts from the span where they would be stored', async () => {
-    expect(await kept({})).toEqual({ input: JSON.stringify(MESSAGES), output: 'I am one-up' });
-    expect(await kept({ 'x-litellm-enable-message-redaction': 'true' })).toEqual({ input: '', output: '' });
-    expect(await kept({ 'x-litellm-enable-message-redaction': 'false' })).toMatchObject({ output: 'I am one-up' });
+    expect(await storedSpan({})).toEqual({ input: JSON.stringify(MESSAGES), output: 'I am one-up' });
+    expect(await storedSpan({ 'x-litellm-enable-message-redaction': 'true' })).toEqual({ input: '', output: '' });
+    expect(await storedSpan({ 'x-litellm-enable-message-redaction': 'false' })).toMatchObject({
+      output: 'I am one-up',
+    });
   });
 });
 

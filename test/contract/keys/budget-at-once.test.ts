@@ -11,7 +11,7 @@ const USAGE = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
 let app: TestApp;
 let upstream: FaultServer;
 /** Calls the upstream has got and not answered, with the upstream's name of the model. */
-let held: { readonly model: string; readonly response: ServerResponse }[] = [];
+let pending: { readonly model: string; readonly response: ServerResponse }[] = [];
 
 beforeAll(async () => {
   upstream = await startFaultServer();
@@ -39,10 +39,10 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  held = [];
+  pending = [];
   upstream.answer((response, _socket, { body }) => {
     const { model } = JSON.parse(body) as { model: string };
-    held.push({ model, response });
+    pending.push({ model, response });
   });
 });
 
@@ -87,15 +87,15 @@ const ANSWER = {
 };
 
 function answerHeld(): void {
-  for (const { model, response } of held.splice(0)) {
+  for (const { model, response } of pending.splice(0)) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ...ANSWER, model }));
   }
 }
 
 function failHeld(which: string): void {
-  const failing = held.filter(({ model }) => model === which);
-  held = held.filter(({ model }) => model !== which);
+  const failing = pending.filter(({ model }) => model === which);
+  pending = pending.filter(({ model }) => model !== which);
   for (const { response } of failing) {
     response.writeHead(500, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'no', type: 't' } }));
@@ -114,7 +114,7 @@ const chunk = (rest: object): object => ({
 
 /** Begins the streams of all calls that are held. */
 function beginHeld(): readonly ServerResponse[] {
-  return held.splice(0).map(({ response }) => {
+  return pending.splice(0).map(({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event(chunk({ choices: [{ index: 0, delta: { content: 'Hi' } }] })));
     return response;
@@ -144,8 +144,8 @@ describe('200 calls at once on a budget for five', () => {
   it('are five, and the others are refused with the budget error', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid' });
-    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
-    expect(held.length).toBe(5);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    expect(pending.length).toBe(5);
     expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
     expect(await spendOf(key)).toBe(0);
     answerHeld();
@@ -167,12 +167,12 @@ describe('200 calls at once on a budget for five', () => {
         ...(signal === undefined ? {} : { signal }),
       });
     const left = [send(leaving.signal), send(leaving.signal)];
-    await expect.poll(() => held.length, SOON).toBe(2);
+    await expect.poll(() => pending.length, SOON).toBe(2);
     const begun = beginHeld();
     await Promise.all(left);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
-    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
-    expect([begun.length, held.length]).toEqual([2, 3]);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    expect([begun.length, pending.length]).toEqual([2, 3]);
     expect(await openReservations()).toBe(5);
     leaving.abort();
     await expect.poll(openReservations, SOON).toBe(3);
@@ -181,8 +181,8 @@ describe('200 calls at once on a budget for five', () => {
     await expect.poll(openReservations, SOON).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(3);
     const after = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
-    await expect.poll(() => after.statuses.length + held.length, SOON).toBe(AT_ONCE);
-    expect(held.length).toBe(2);
+    await expect.poll(() => after.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    expect(pending.length).toBe(2);
     for (const response of beginHeld()) endStream(response);
     await after.ended();
     await expect.poll(openReservations, SOON).toBe(0);
@@ -192,12 +192,12 @@ describe('200 calls at once on a budget for five', () => {
   it('are five without an output limit, after earlier calls of the model gave an average cost', async () => {
     const key = await newKey(6);
     const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
-    await expect.poll(() => held.length, SOON).toBe(1);
+    await expect.poll(() => pending.length, SOON).toBe(1);
     answerHeld();
     expect(await first.ended()).toEqual([200]);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'learned', max_tokens: undefined });
-    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
-    expect(held.length).toBe(5);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    expect(pending.length).toBe(5);
     answerHeld();
     await calls.ended();
     await expect.poll(() => spendOf(key), SOON).toBe(6);
@@ -206,10 +206,10 @@ describe('200 calls at once on a budget for five', () => {
   it('are five where they fall back from a model that costs nothing', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'free', fallbacks: ['spare'] });
-    await expect.poll(() => held.length, SOON).toBe(AT_ONCE);
+    await expect.poll(() => pending.length, SOON).toBe(AT_ONCE);
     failHeld('free-up');
-    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
-    expect([...new Set(held.map(({ model }) => model)), held.length]).toEqual(['spare-up', 5]);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    expect([...new Set(pending.map(({ model }) => model)), pending.length]).toEqual(['spare-up', 5]);
     expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
     answerHeld();
     await calls.ended();
@@ -220,9 +220,11 @@ describe('200 calls at once on a budget for five', () => {
   it('are five where they fall back from one that costs as much: a call holds one reservation', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', fallbacks: ['spare'] });
-    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
     failHeld('paid-up');
-    await expect.poll(() => held.map(({ model }) => model), SOON).toEqual(Array.from({ length: 5 }, () => 'spare-up'));
+    await expect
+      .poll(() => pending.map(({ model }) => model), SOON)
+      .toEqual(Array.from({ length: 5 }, () => 'spare-up'));
     expect(await openReservations()).toBe(5);
     answerHeld();
     const statuses = await calls.ended();
@@ -235,8 +237,8 @@ describe('200 calls at once on a budget for five', () => {
     const key = await newKey(5);
     for (const model of ['paid', 'paid']) {
       const calls = callsAtOnce(AT_ONCE, key, { model });
-      await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
-      expect(held.length).toBe(5);
+      await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+      expect(pending.length).toBe(5);
       failHeld('paid-up');
       const statuses = await calls.ended();
       expect(statuses.filter((status) => status === 500).length).toBe(5);
@@ -250,9 +252,9 @@ describe('a budget that calls under way have reserved', () => {
   it('refuses neither models that cost nothing nor such without a price', async () => {
     const key = await newKey(5);
     const paid = callsAtOnce(5, key, { model: 'paid' });
-    await expect.poll(() => held.length, SOON).toBe(5);
+    await expect.poll(() => pending.length, SOON).toBe(5);
     const others = ['free', 'unpriced'].map((model) => callsAtOnce(1, key, { model }));
-    await expect.poll(() => held.length, SOON).toBe(7);
+    await expect.poll(() => pending.length, SOON).toBe(7);
     answerHeld();
     expect(await Promise.all([paid, ...others].map((calls) => calls.ended()))).toEqual([
       Array.from({ length: 5 }, () => 200),
@@ -264,8 +266,8 @@ describe('a budget that calls under way have reserved', () => {
   it('admits one call alone that is expected to cost more than what is left', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
-    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
-    expect(held.length).toBe(1);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    expect(pending.length).toBe(1);
     answerHeld();
     await calls.ended();
     await expect.poll(() => spendOf(key), SOON).toBe(1);

@@ -182,7 +182,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key, 'fast')).toMatchObject({ status: 200, group: 'small' });
   });
 
-  it('end where they name each other, with the refusal of the model that was asked for', async () => {
+  it('end where they name each other, with the refusal of the requested model', async () => {
     const { key, token } = await newKey({
       model_max_budget: { big: NONE, small: NONE },
       budget_fallbacks: { big: ['small'], small: ['big', 'small'] },

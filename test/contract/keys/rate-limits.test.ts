@@ -22,10 +22,10 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (Buffer.concat(chunks).includes('hold')) {
-      const held = Promise.withResolvers<void>();
-      release = held.resolve;
+      const released = Promise.withResolvers<void>();
+      release = released.resolve;
       arrived();
-      await held.promise;
+      await released.promise;
     }
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(answer);
@@ -109,12 +109,12 @@ describe('the limits of a key', () => {
   it('refuse a call beside as many as may be under way', async () => {
     const { key, token } = await newKey({ max_parallel_requests: 1 });
     const underway = new Promise<void>((resolve) => (arrived = resolve));
-    const held = chat(key, 'oa', 'hold');
+    const running = chat(key, 'oa', 'hold');
     await underway;
     const second = await chat(key);
     expect([second.status, second.body]).toEqual([429, refused(`api_key: ${token}`, 'max_parallel_requests', 1)]);
     release();
-    expect((await held).status).toBe(200);
+    expect((await running).status).toBe(200);
     expect((await chat(key)).status).toBe(200);
   });
 

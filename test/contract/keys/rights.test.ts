@@ -84,7 +84,7 @@ describe('the models of a key', () => {
     });
   });
 
-  it('are asked for by aliases, which do not widen them', async () => {
+  it('can be named by aliases, which grant nothing more', async () => {
     const aliases = { fast: 'demo', other: 'gpt-none' };
     const key = await newKey({ models: ['demo'], aliases });
     expect((await ask(key, 'POST', CHAT, chat('fast'))).status).toBe(200);

@@ -61,7 +61,7 @@ describe('a run of a lens by the worker of this process', () => {
       }
   });
 
-  it('lens.reviews 200: lists what each reviewer said, after a number of them', async () => {
+  it('lens.reviews 200: lists the findings of each reviewer, from a position on', async () => {
     const path = `/lens/${lens.id}/runs/${lens.jobs[0].id}/reviews`;
     const { body } = await send('GET', `${path}?after=20`);
     expect(body).toMatchObject({ reviewed: 24 });

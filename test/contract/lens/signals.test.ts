@@ -87,7 +87,7 @@ describe('signals of traces', () => {
     expect(await send('PUT', '/lens/signals', {})).toEqual({ status: 200, body: defaults });
   });
 
-  it('lens.traceSignals 200: new traces are asked about, once, and flagged above the threshold', async () => {
+  it('lens.traceSignals 200: new traces are questioned once, and flagged above the threshold', async () => {
     const [run] = syntheticRuns(1, 51);
     if (run === undefined) throw new Error('No run was made.');
     const { traceId } = run;
@@ -154,7 +154,7 @@ describe('signals of traces', () => {
       });
   });
 
-  it('other questions are asked again; an open question is a failure', async () => {
+  it('other questions are sent again; a question without an answer is a failure', async () => {
     const [run] = syntheticRuns(1, 51);
     probabilities = { annoyed: 0.9 };
     await send('PUT', '/lens/signals', { ...CONFIG, signals: SIGNALS.toReversed() });

@@ -62,16 +62,16 @@ describe('the protocol of lens workers', () => {
   it.each(ROUTES)(
     '$name 401, $name 404, $name 409: only the worker that holds a run',
     async ({ method, path, body }) => {
-      const { path: held, lens, run } = await claimed();
-      expect(await send(method, `${held}/${path}`, body)).toEqual(
+      const { path: claimedPath, lens, run } = await claimed();
+      expect(await send(method, `${claimedPath}/${path}`, body)).toEqual(
         detail(401, 'Worker credential is invalid or revoked'),
       );
       expect(await asWorker(method, `/lens/worker/none/${String(run['id'])}/${path}`, body)).toEqual(
         detail(404, 'Lens not found'),
       );
-      expect(await asWorker(method, `${held}/${path}`, body, 2)).toEqual(LOST);
+      expect(await asWorker(method, `${claimedPath}/${path}`, body, 2)).toEqual(LOST);
       await cancel(lens.id);
-      expect(await asWorker(method, `${held}/${path}`, body)).toEqual(LOST);
+      expect(await asWorker(method, `${claimedPath}/${path}`, body)).toEqual(LOST);
     },
   );
 

@@ -160,10 +160,10 @@ describe('limits that are all used up refuse a call in the order of the contract
     await SET.tag(parties, 'requests', FAR);
     await calls.manage('/key/update', { key, max_parallel_requests: 1 });
     expect((await chat(parties)).status).toBe(200);
-    const held = Promise.withResolvers<ServerResponse>();
-    calls.upstream.answer((response) => held.resolve(response));
+    const arrived = Promise.withResolvers<ServerResponse>();
+    calls.upstream.answer((response) => arrived.resolve(response));
     const flying = chat(parties);
-    const response = await held.promise;
+    const response = await arrived.promise;
     calls.upstreamUses(2);
     await SET.tag(parties, 'requests', 1);
     await SET.api_key(parties, 'tokens', 1);

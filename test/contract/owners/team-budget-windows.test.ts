@@ -239,7 +239,7 @@ describe('the budget windows of a team in the graph', () => {
   const graph = async (query: string, variables: object): Promise<unknown> =>
     (await calls.app.call('POST', '/graphql', { query, variables })).json();
 
-  it('are set, shown, kept and removed as by REST', async () => {
+  it('are set, shown, unchanged and removed as by REST', async () => {
     const create = `mutation ($input: CreateTeamInput!) { createTeam(input: $input) { ... on Team { ${FIELDS} } } }`;
     const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
       ... on InvalidInputError { message } } }`;

@@ -179,9 +179,9 @@ describe('a client', () => {
 
   it('that disconnects before the upstream has opened leaves no connection open', async () => {
     const reached = Promise.withResolvers<void>();
-    const given = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
     upstream.answer((wire) => {
-      wire.on('close', given.resolve).on('end', () => wire.end());
+      wire.on('close', closed.resolve).on('end', () => wire.end());
       wire.resume();
       reached.resolve();
     });
@@ -194,7 +194,7 @@ describe('a client', () => {
     );
     await reached.promise;
     socket.end();
-    await given.promise;
+    await closed.promise;
     upstream.answer(null);
     socket.destroy();
     expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);

@@ -253,7 +253,7 @@ describe('a retried continuation of a stored response', () => {
   });
 });
 
-describe('a model that is asked through the Responses API only', () => {
+describe('a model that is called through the Responses API only', () => {
   it('serves callers of chat completions', async () => {
     answerWith({ ...ANSWER, model: 'up-4' });
     const chatRequest = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };

@@ -99,7 +99,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('is kept until the next turn of its stream, and by its connection only', async () => {
+  it('is stored until the next turn of its stream, for its connection only', async () => {
     const client = await open();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork, into a lane of its own.

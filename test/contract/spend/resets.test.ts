@@ -92,10 +92,10 @@ describe('spend.reset 200', () => {
     const key = await team('flying', { max_budget: 10 }, { max_budget: 2 });
     expect((await calls.chat(key)).status).toBe(200);
     await expectShown('flying', key, 1, 1);
-    const held = Promise.withResolvers<ServerResponse>();
-    calls.upstream.answer((response) => held.resolve(response));
+    const arrived = Promise.withResolvers<ServerResponse>();
+    calls.upstream.answer((response) => arrived.resolve(response));
     const flying = chat(key);
-    const response = await held.promise;
+    const response = await arrived.promise;
     expect(await resetOverHttp()).toEqual(DONE);
     await expectShown('flying', key, 0, 1);
     calls.upstreamUses(2);

@@ -188,7 +188,7 @@ describe('spend.logs, spend.total and their kind', () => {
     expect((await send('GET /spend/logs', plainKey))[0]).toBe(401);
   });
 
-  it('spend.content 200: prompt and answer as they were kept', async () => {
+  it('spend.content 200: prompt and answer as stored', async () => {
     const [, rows] = await send('GET /spend/logs', userKey);
     const [, content] = await send(`GET /spend/logs/ui/${String(memberAt(rows, '0.request_id'))}`, userKey);
     expect(Object.keys(content as object)).toEqual(['messages', 'response', 'proxy_server_request']);

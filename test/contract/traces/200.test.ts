@@ -324,7 +324,7 @@ describe('traces.span 200', () => {
   });
 });
 
-describe('traces.get 200: an error longer than is kept', () => {
+describe('traces.get 200: an error longer than the stored maximum', () => {
   it('is cut, and marked as cut', async () => {
     const key = await makeKey(app);
     const id = '6'.repeat(32);

@@ -160,7 +160,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect(loadEmbeddedSnapshot().find('o1-pro')?.row).toMatchObject({ output_cost_per_token: expect.any(Number) });
   });
 
-  it('is stored with thousands of its kind, though their sum is more than is kept of it', async () => {
+  it('is stored with thousands of others whose sum exceeds the stored maximum', async () => {
     const traceId = '8'.repeat(32);
     const price = Number(loadEmbeddedSnapshot().find('o1-pro')?.row['output_cost_per_token']);
     const dear = { 'gen_ai.request.model': 'o1-pro', 'gen_ai.usage.output_tokens': Math.floor(990 / price) };
@@ -171,8 +171,8 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     for (let from = 0; from < spans.length; from += 1_000)
       expect(await answered(send(app, otlpExport(...spans.slice(from, from + 1_000))))).toEqual([200, {}]);
     const { traceAnswer, listed } = await read(traceId);
-    const kept = { spend: 9_223_372.036_854_776, priced_calls: 9_600, estimated_calls: 9_600 };
-    expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual([kept, kept]);
+    const totals = { spend: 9_223_372.036_854_776, priced_calls: 9_600, estimated_calls: 9_600 };
+    expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual([totals, totals]);
   });
 
   /** Asks the gateway from inside of the client's span; resolves to what that cost. */

@@ -7,7 +7,7 @@ import { fixedText, rateText, usdText } from '../../../src/domain/money.ts';
 const entry = (id: string, row: Record<string, unknown>): CatalogEntry => ({ id, provider: 'p', mode: 'chat', row });
 
 /** A workload with its shares as text. */
-function workload(given: {
+function workload(fields: {
   readonly requests?: number;
   readonly input: number;
   readonly output: number;
@@ -17,13 +17,13 @@ function workload(given: {
   readonly reasoning?: string;
 }): Workload {
   return {
-    requests: given.requests ?? 1,
-    inputTokens: given.input,
-    outputTokens: given.output,
-    cacheHitRate: shareFrom('hit', given.hit ?? '0'),
-    cacheWriteRate: shareFrom('write', given.write ?? '0'),
-    batchShare: shareFrom('batch', given.batch ?? '0'),
-    reasoningShare: shareFrom('reasoning', given.reasoning ?? '0'),
+    requests: fields.requests ?? 1,
+    inputTokens: fields.input,
+    outputTokens: fields.output,
+    cacheHitRate: shareFrom('hit', fields.hit ?? '0'),
+    cacheWriteRate: shareFrom('write', fields.write ?? '0'),
+    batchShare: shareFrom('batch', fields.batch ?? '0'),
+    reasoningShare: shareFrom('reasoning', fields.reasoning ?? '0'),
     modes: ['chat'],
   };
 }

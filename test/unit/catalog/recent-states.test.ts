@@ -10,13 +10,13 @@ const aState = (id: string, entries: readonly CatalogEntry[]): CatalogSnapshot =
 /** Replaces states at intervals of a second. Returns those that can still be read. */
 function replaced(states: readonly CatalogSnapshot[], wait = 0): readonly string[] {
   let nowMs = 0;
-  const kept = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });
+  const recentStates = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });
   for (const [at, state] of states.slice(0, -1).entries()) {
     nowMs += 1_000;
-    kept.keep(state, states[at + 1] as CatalogSnapshot);
+    recentStates.keep(state, states[at + 1] as CatalogSnapshot);
   }
   nowMs += wait;
-  return [...new Set(states)].filter((state) => kept.find(state.id) === state).map(({ id }) => id);
+  return [...new Set(states)].filter((state) => recentStates.find(state.id) === state).map(({ id }) => id);
 }
 
 describe('states that were replaced', () => {
@@ -24,7 +24,7 @@ describe('states that were replaced', () => {
   const small = (count: number): readonly CatalogSnapshot[] =>
     Array.from({ length: count }, (_, at) => aState(`s${at}`, [...shared, anEntry('own')]));
 
-  it('are kept for ten minutes', () => {
+  it('can be read for ten minutes', () => {
     const states = small(3);
     expect([replaced(states, 598_999), replaced(states, 599_000), replaced(states, 600_000)]).toEqual([
       ['s0', 's1'],

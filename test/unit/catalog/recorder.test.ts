@@ -94,7 +94,7 @@ describe('recording the catalog', () => {
     expect(await stores.catalogHistory.recorded(null, 10)).toHaveLength(3);
   });
 
-  it('stores changes and publishes them, with the time they were seen', async () => {
+  it('stores changes and publishes them, with the time of their detection', async () => {
     const process = aProcess(day(12));
     process.see(stateAt(1));
     process.see(stateAt(2));

@@ -150,7 +150,7 @@ describe('a stream that fails', () => {
     );
   });
 
-  it('ends with the failure after whole events only, and the events before it are kept', async () => {
+  it('ends with the failure after whole events only, and sends the events before it', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);

@@ -28,8 +28,8 @@ describe('weak answers', () => {
     [answer(0.5, 0.4), 0.4, false],
     [answer(0.5, 0.4), 0.41, true],
     [answer(0.5, 0), 0, false],
-  ])('%o with the limit %d: %s', (given, limit, weak) => {
-    expect(isWeak(given, limit)).toBe(weak);
+  ])('%o with the limit %d: %s', (answer, limit, weak) => {
+    expect(isWeak(answer, limit)).toBe(weak);
   });
 });
 
@@ -73,12 +73,12 @@ describe('a decision with repeated weak questions', () => {
         return kind < 0.4 ? answer(random()) : answer(random(), random());
       };
       /** Answers by model and position, as they were given. */
-      const given = models.map(() => new Map<number, Answer>());
+      const answersByModel = models.map(() => new Map<number, Answer>());
       const ask = (model: number, positions: readonly number[]): Decision => {
         const answers = positions.map((position) => {
-          expect(given[model]?.has(position)).toBe(false);
+          expect(answersByModel[model]?.has(position)).toBe(false);
           const one = someAnswer();
-          given[model]?.set(position, one);
+          answersByModel[model]?.set(position, one);
           return one;
         });
         return decisionOf(answers, model + 1, BigInt(model + 1));
@@ -102,7 +102,7 @@ describe('a decision with repeated weak questions', () => {
         BigInt(tokens),
       ]);
       for (const [position, shown] of decision.answers.entries()) {
-        const all = given.flatMap((answers, model) => {
+        const all = answersByModel.flatMap((answers, model) => {
           const one = answers.get(position);
           return one === undefined ? [] : [{ one, model: models[model] }];
         });

@@ -66,12 +66,12 @@ function randomAnswer(random: Random, question: Json): Json {
   const name = question['name'] ?? null;
   if (random(8) === 0) return { type: 'refusal', name };
   const { type, choices = [], levels = [] } = question as { type: string; choices?: Json[]; levels?: Json[] };
-  const given = distribution(random, Math.max(choices.length, levels.length));
+  const shares = distribution(random, Math.max(choices.length, levels.length));
   switch (type) {
     case 'predicate':
       return { type, name, probability: random(1001) / 1000 };
     case 'choice': {
-      const probabilities = choices.map(({ value }, index) => ({ value, probability: given[index] }));
+      const probabilities = choices.map(({ value }, index) => ({ value, probability: shares[index] }));
       return {
         type,
         name,
@@ -81,7 +81,7 @@ function randomAnswer(random: Random, question: Json): Json {
       };
     }
     case 'score': {
-      const probabilities = levels.map(({ label }, value) => ({ value, label, probability: given[value] }));
+      const probabilities = levels.map(({ label }, value) => ({ value, label, probability: shares[value] }));
       return { type, name, score: random(90) / 10, probabilities, confidence: random(11) / 10 };
     }
     default:
@@ -130,8 +130,8 @@ function answerThroughNamedMap(request: Json, answer: Json): unknown {
 }
 
 /** Equality as JSON. `toEqual` takes a millisecond for each value. */
-function isEqual(given: unknown, wanted: unknown): boolean {
-  const [left, right] = [given, wanted].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+function isEqual(actual: unknown, wanted: unknown): boolean {
+  const [left, right] = [actual, wanted].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
   return isDeepStrictEqual(left, right);
 }
 

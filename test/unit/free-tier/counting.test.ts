@@ -26,7 +26,7 @@ function aClock(at = `${DAY}T12:00:00.000Z`) {
 /** A store in memory that counts its writes, and holds or refuses reservations on request. */
 function aStore() {
   const memory = createMemoryFreeTierStore();
-  const held: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   const store = {
     ...memory,
     writes: 0,
@@ -37,7 +37,7 @@ function aStore() {
       store.writes += 1;
       if (store.away) throw new Unavailable('The database cannot be used at the moment.');
       const reserved = await memory.reserve(...parameters);
-      if (store.holding) await new Promise<void>((resolve) => held.push(resolve));
+      if (store.holding) await new Promise<void>((resolve) => waiting.push(resolve));
       return reserved;
     },
     async usedOn(...parameters: Parameters<FreeTierStore['usedOn']>) {
@@ -47,7 +47,7 @@ function aStore() {
     },
     letGo() {
       store.holding = false;
-      for (const release of held.splice(0)) release();
+      for (const release of waiting.splice(0)) release();
     },
   };
   return store;

@@ -14,7 +14,7 @@ const EMBEDDINGS = routeOf('/embeddings');
 
 /** A counter over a store that writes each batch once and can be made unavailable. */
 function scene({ everyMs = 10_000 } = {}) {
-  const kept = new Map<number, ActivityBatch>();
+  const storedBatches = new Map<number, ActivityBatch>();
   const failures: unknown[] = [];
   const moves: unknown[] = [];
   let now = new Date('2026-11-23T12:00:00Z');
@@ -29,21 +29,29 @@ function scene({ everyMs = 10_000 } = {}) {
       async add(batch) {
         store.adds += 1;
         if (store.away) throw new Error('away');
-        if (!kept.has(batch.number)) kept.set(batch.number, batch);
+        if (!storedBatches.has(batch.number)) storedBatches.set(batch.number, batch);
         if (store.losesAnswers) throw new Error('answer lost');
       },
     },
   });
   const totals = (): Record<string, readonly [number, number]> => {
     const sums: Record<string, [number, number]> = {};
-    for (const { day, route, succeeded, failed } of [...kept.values()].flatMap(({ rows }) => rows)) {
+    for (const { day, route, succeeded, failed } of [...storedBatches.values()].flatMap(({ rows }) => rows)) {
       const sum = (sums[`${day} ${route}`] ??= [0, 0]);
       sum[0] += succeeded;
       sum[1] += failed;
     }
     return sums;
   };
-  return { counter, store, totals, failures, moves, kept, setNow: (text: string) => void (now = new Date(text)) };
+  return {
+    counter,
+    store,
+    totals,
+    failures,
+    moves,
+    storedBatches,
+    setNow: (text: string) => void (now = new Date(text)),
+  };
 }
 
 describe('the counter of requests', () => {
@@ -87,7 +95,7 @@ describe('the counter of requests', () => {
   });
 
   it('repeats a batch unchanged when the answer of its commit is lost', async () => {
-    const { counter, store, totals, kept } = scene();
+    const { counter, store, totals, storedBatches } = scene();
     store.losesAnswers = true;
     counter.count(CHAT, 200);
     await expect(counter.flush()).rejects.toThrow('answer lost');
@@ -96,7 +104,7 @@ describe('the counter of requests', () => {
     store.losesAnswers = false;
     await counter.flush();
     expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 1] });
-    expect([...kept.keys()]).toEqual([1, 2]);
+    expect([...storedBatches.keys()]).toEqual([1, 2]);
   });
 
   it('reports new counts once a second, and nothing without a count', async () => {

@@ -17,8 +17,8 @@ const NOW = new Date(0);
 
 type GivenOwners = Parameters<typeof someOwners>[0];
 
-const chargesFor = (given: GivenOwners, differing: Parameters<typeof aKey>[0] = {}) =>
-  chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(given) }), usd(1), { now: NOW }).map(
+const chargesFor = (ownerFields: GivenOwners, differing: Parameters<typeof aKey>[0] = {}) =>
+  chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(ownerFields) }), usd(1), { now: NOW }).map(
     ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
   );
 
@@ -73,7 +73,7 @@ describe('budgets of owners', () => {
   });
 
   it('exist or not', () => {
-    const has = (given: GivenOwners): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(given) }));
+    const has = (ownerFields: GivenOwners): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(ownerFields) }));
     const budget = { maxBudget: ZERO_USD };
     expect([has({ user: budget }), has({ team: budget }), has({ team: {}, member: budget })]).toEqual([
       true,

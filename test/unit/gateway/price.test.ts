@@ -112,7 +112,7 @@ describe('the cost of a call', () => {
     expect(billed === null ? null : usdText(billed)).toBe(expected);
   });
 
-  it('of a cache kept for an hour is its own, at every tier', () => {
+  it('of a cache with a lifetime of an hour is separate, at every tier', () => {
     const row = {
       input_cost_per_token: 3e-6,
       output_cost_per_token: 1,

@@ -11,11 +11,11 @@ it('keeps what was set, and evicts the least recently used when the tokens are t
     // The first is used again each time.
     expect(cache.get(texts[0] ?? '')).toBe(0);
   }
-  const kept = texts.flatMap((text) => cache.get(text) ?? []);
-  expect(kept[0]).toBe(0);
-  expect(kept.at(-1)).toBe(39);
-  expect(kept.length).toBeGreaterThan(20);
-  expect(kept.length).toBeLessThan(35);
+  const cached = texts.flatMap((text) => cache.get(text) ?? []);
+  expect(cached[0]).toBe(0);
+  expect(cached.at(-1)).toBe(39);
+  expect(cached.length).toBeGreaterThan(20);
+  expect(cached.length).toBeLessThan(35);
 });
 
 it('bounds the number of the smallest documents, too', () => {

@@ -209,7 +209,7 @@ describe('answers about the use of guardrails', () => {
     });
   });
 
-  it('are given for a deleted guardrail that ran', async () => {
+  it('include a deleted guardrail that ran', async () => {
     expect(await answerOf('guardrailUse.detail')).toMatchObject({
       guardrail_id: 'g1',
       guardrail_name: 'words',

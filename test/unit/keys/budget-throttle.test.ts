@@ -18,8 +18,8 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     [1, 0.1, 1],
     [0, 1, 1],
     [7, 1, 7],
-  ])('of %i at %d is %i, and at least 1', (limit, part, kept) => {
-    expect(throttled(limit, part)).toBe(kept);
+  ])('of %i at %d is %i, and at least 1', (limit, part, expected) => {
+    expect(throttled(limit, part)).toBe(expected);
   });
 
   it.each([

@@ -55,8 +55,12 @@ describe('the windows of a key', () => {
   it('begin with the spend before them', () => {
     const windows = windowsOf(wanted, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
-    const kept = windowsOf([{ budgetDuration: '1d', maxBudget: '3' }], { now: later, total: usd(9), before: windows });
-    expect(kept).toEqual([{ ...windows[0], maxBudget: '3' }]);
+    const nextWindows = windowsOf([{ budgetDuration: '1d', maxBudget: '3' }], {
+      now: later,
+      total: usd(9),
+      before: windows,
+    });
+    expect(nextWindows).toEqual([{ ...windows[0], maxBudget: '3' }]);
   });
 
   it('restart one by one', () => {

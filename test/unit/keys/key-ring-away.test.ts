@@ -53,14 +53,14 @@ describe('while the store is away', () => {
   });
 
   it('a read without an answer ends at its deadline: a known key is used, an unknown one is not', async () => {
-    const { ring, state, held } = aRing();
+    const { ring, state, pending } = aRing();
     await ring.identify(KEY);
     state.nowMs = STALE_MS;
-    held.reads = [];
-    held.deadlines = [];
+    pending.reads = [];
+    pending.deadlines = [];
     const [known, unknown] = [identified(ring, KEY), identified(ring, 'sk-never-seen-before-90')];
-    await expect.poll(() => held.deadlines.length).toBe(2);
-    for (const expire of held.deadlines) expire();
+    await expect.poll(() => pending.deadlines.length).toBe(2);
+    for (const expire of pending.deadlines) expire();
     expect(await known).toMatchObject({ keyHash: HASH });
     expect(await unknown).toBeInstanceOf(Unavailable);
   });

@@ -105,16 +105,16 @@ describe('a key ring that must read its keys again', () => {
   });
 
   it('does not trust a read that began before', async () => {
-    const { ring, state, stored, held } = aRing();
-    held.reads = [];
+    const { ring, state, stored, pending } = aRing();
+    pending.reads = [];
     const early = ring.identify(KEY);
-    await expect.poll(() => held.reads?.length).toBe(1);
+    await expect.poll(() => pending.reads?.length).toBe(1);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     state.nowMs = 1;
     ring.distrust();
     state.nowMs = 2;
-    held.reads.forEach((resolve) => resolve());
-    held.reads = null;
+    pending.reads.forEach((resolve) => resolve());
+    pending.reads = null;
     expect(await early).toMatchObject({ keyHash: HASH });
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
@@ -162,28 +162,28 @@ describe('a key that was changed in this process', () => {
   });
 
   it('is not replaced by a read that began before', async () => {
-    const { ring, stored, held } = aRing();
-    held.reads = [];
+    const { ring, stored, pending } = aRing();
+    pending.reads = [];
     const early = ring.identify(KEY);
-    await expect.poll(() => held.reads?.length).toBe(1);
+    await expect.poll(() => pending.reads?.length).toBe(1);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     ring.evict(aKey({ hash: HASH }));
-    held.reads.forEach((resolve) => resolve());
-    held.reads = null;
+    pending.reads.forEach((resolve) => resolve());
+    pending.reads = null;
     expect(await early).toMatchObject({ keyHash: HASH });
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
   it('is not replaced by a refresh that began before', async () => {
-    const { ring, stored, held } = aRing();
+    const { ring, stored, pending } = aRing();
     await ring.identify(KEY);
-    held.reads = [];
+    pending.reads = [];
     const refreshed = ring.refresh();
-    await expect.poll(() => held.reads?.length).toBe(1);
+    await expect.poll(() => pending.reads?.length).toBe(1);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     ring.evict(aKey({ hash: HASH }));
-    held.reads.forEach((resolve) => resolve());
-    held.reads = null;
+    pending.reads.forEach((resolve) => resolve());
+    pending.reads = null;
     await refreshed;
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });

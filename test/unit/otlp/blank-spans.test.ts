@@ -54,8 +54,8 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
       const sent = bodyOf(format, request);
       const removedTraces = new Set(spans.flatMap(({ traceId }) => (draw(2) === 0 ? [traceId] : [])));
       const blanked = blankSpans(sent, format, [...removedTraces]);
-      const kept = [...spans.keys()].filter((at) => !removedTraces.has(spans[at]?.traceId ?? ''));
-      expect(kept.map((at) => read(blanked, at))).toEqual([...decodeSpans(sent, format, kept).values()]);
+      const remaining = [...spans.keys()].filter((at) => !removedTraces.has(spans[at]?.traceId ?? ''));
+      expect(remaining.map((at) => read(blanked, at))).toEqual([...decodeSpans(sent, format, remaining).values()]);
     }
   });
 });

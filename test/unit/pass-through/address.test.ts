@@ -105,8 +105,8 @@ describe('addressBelow', () => {
   });
 
   it.each([...new Set(HOSTILE)])('refuses %j, or keeps it below the target', (path) => {
-    const kept = [`http://target.example:8080/base/path/${path}`, 'refused'];
-    expect(kept).toContain(addressOf(path));
+    const allowed = [`http://target.example:8080/base/path/${path}`, 'refused'];
+    expect(allowed).toContain(addressOf(path));
     // No decoding of an accepted path leaves the target.
     const decoded = addressOf(path) === 'refused' ? '' : decodeURIComponent(decodeURIComponent(path));
     expect(decoded.split(/[/\\]/)).not.toContain('..');

@@ -3,14 +3,14 @@ import { createStatementCache, isCacheable } from '../../../src/persistence/sqli
 
 const MOST_KEPT = 64;
 
-function kept() {
+function recordingCache() {
   const dropped: string[] = [];
   return { dropped, statements: createStatementCache<string>((statement) => void dropped.push(statement)) };
 }
 
 describe('cached statements', () => {
   it('are found by their text, and the least recently used is evicted', () => {
-    const { statements, dropped } = kept();
+    const { statements, dropped } = recordingCache();
     for (let at = 0; at < MOST_KEPT; at += 1) statements.keep(`select ${at}`, `${at}`);
     expect(statements.find('select 0')).toBe('0');
     statements.keep('select 64', '64');
@@ -18,14 +18,14 @@ describe('cached statements', () => {
   });
 
   it('replace an earlier one with the same text', () => {
-    const { statements, dropped } = kept();
+    const { statements, dropped } = recordingCache();
     statements.keep('select 1', 'first');
     statements.keep('select 1', 'second');
     expect([dropped, statements.find('select 1')]).toEqual([['first'], 'second']);
   });
 
   it('are all dropped at the end', () => {
-    const { statements, dropped } = kept();
+    const { statements, dropped } = recordingCache();
     statements.keep('select 1', 'first');
     statements.keep('select 2', 'second');
     statements.clear();

@@ -109,8 +109,8 @@ describe('the queue of responses', () => {
     const { store, queue } = aQueue();
     expect([queue.mayKeep(1_000), queue.mayKeep(1_001)]).toEqual([true, false]);
     expect(queue.keep(ofSize('resp_large', 1_000))).toBe(false);
-    const kept = [1, 2, 3, 4].map((number) => queue.keep(ofSize(`resp_${number}`, 700)));
-    expect(kept).toEqual([true, true, true, false]);
+    const results = [1, 2, 3, 4].map((number) => queue.keep(ofSize(`resp_${number}`, 700)));
+    expect(results).toEqual([true, true, true, false]);
     expect(queue.mayKeep(1_000)).toBe(false);
     const flushed = queue.flush();
     (await store.commit()).end();

@@ -43,7 +43,7 @@ describe('the memory of a connection', () => {
     expect(memory.find('one')).toBeNull();
   });
 
-  it('is bounded: the oldest of the connection is evicted first, and one that is too large is not kept', () => {
+  it('is bounded: the oldest of the connection is evicted first, and one that is too large is not stored', () => {
     // Two characters of an id and 33 of the items, at two bytes each: 70 bytes.
     const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
     memory.remember('a', turn('t1', 'xxx'));

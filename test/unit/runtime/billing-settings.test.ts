@@ -4,7 +4,7 @@ import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
 type Section = Readonly<Record<string, string | number>>;
 
-const given = (env: Record<string, string>, billing: Section = {}, publicUrl: string | null = null) => ({
+const sourcesOf = (env: Record<string, string>, billing: Section = {}, publicUrl: string | null = null) => ({
   env,
   yaml: stringify({
     billing_settings: billing,
@@ -13,8 +13,8 @@ const given = (env: Record<string, string>, billing: Section = {}, publicUrl: st
 });
 
 /** The settings, with their secrets revealed. */
-function read(...source: Parameters<typeof given>) {
-  const { secretKey, webhookSecret, ...rest } = settingsFrom(given(...source)).billing;
+function read(...source: Parameters<typeof sourcesOf>) {
+  const { secretKey, webhookSecret, ...rest } = settingsFrom(sourcesOf(...source)).billing;
   return { ...rest, secretKey: secretKey?.reveal() ?? null, webhookSecret: webhookSecret?.reveal() ?? null };
 }
 
@@ -95,7 +95,7 @@ describe('billing settings', () => {
   });
 
   it('name file and line of a fault', () => {
-    expect(faultsFrom(given({}, { stripe_mode: 'gift' }))).toEqual([
+    expect(faultsFrom(sourcesOf({}, { stripe_mode: 'gift' }))).toEqual([
       'config.yaml:2: billing_settings.stripe_mode: "gift" is not one of payment, subscription',
     ]);
   });

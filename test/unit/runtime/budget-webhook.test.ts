@@ -59,11 +59,11 @@ it('logs a refused and a failed alert without the address', async () => {
 });
 
 it('drops alerts while 50 are being sent', async () => {
-  const held = Promise.withResolvers<number>();
-  const { webhook, sent, logged } = aWebhook(() => held.promise);
+  const status = Promise.withResolvers<number>();
+  const { webhook, sent, logged } = aWebhook(() => status.promise);
   for (let nth = 0; nth < 51; nth += 1) webhook.send(ALERT);
   expect([sent.length, logged.length]).toEqual([50, 1]);
-  held.resolve(200);
+  status.resolve(200);
   await webhook.drained();
   webhook.send(ALERT);
   expect(sent).toHaveLength(51);

@@ -109,8 +109,8 @@ describe('an address chosen by a caller', () => {
       callback(null, [address('10.0.0.1'), address('8.8.8.8')]),
     );
     const { lookup } = guarded({ secure: false, hostname: 'name.example', port: 80 });
-    const given = await new Promise((resolve) => lookup?.('name.example', {}, (...result) => resolve(result)));
-    expect(given).toEqual([null, '8.8.8.8', 4]);
+    const resolved = await new Promise((resolve) => lookup?.('name.example', {}, (...result) => resolve(result)));
+    expect(resolved).toEqual([null, '8.8.8.8', 4]);
   });
 
   it('may be private where the setting lists it', async () => {

@@ -37,7 +37,7 @@ async function issuerOfA() {
 }
 
 describe('a credential with an expiry', () => {
-  it('is requested once for all waiting callers, and then kept', async () => {
+  it('is requested once for all waiting callers, and then cached', async () => {
     const { credential, count, issues } = issuer();
     const waiting = [credential(), credential(), credential()];
     issues('a', 60 * MINUTE);

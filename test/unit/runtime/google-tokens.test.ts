@@ -29,10 +29,11 @@ function google(answer: () => Response): { readonly fetch: typeof fetch; readonl
   };
 }
 
-const given = (token: string) => () => Response.json({ access_token: token, expires_in: 3600, token_type: 'Bearer' });
+const tokenAnswer = (token: string) => () =>
+  Response.json({ access_token: token, expires_in: 3600, token_type: 'Bearer' });
 
 it('a service account signs its own assertion, once for all callers', async () => {
-  const { fetch, assertions } = google(given('ya29.first'));
+  const { fetch, assertions } = google(tokenAnswer('ya29.first'));
   const tokens = createGoogleTokens(fetch);
   const got = await Promise.all([tokens.for(KEY), tokens.for(KEY), tokens.for(KEY)]);
   expect(got.map(({ token, project }) => [token.reveal(), project])).toEqual(
@@ -51,9 +52,9 @@ it('a service account signs its own assertion, once for all callers', async () =
 });
 
 it.each([
-  ['no JSON', new Secret('{"private_key": '), given('x')],
-  ['no key in it', new Secret('{"type":"service_account"}'), given('x')],
-  ['no such file', new Secret('/nowhere/key.json'), given('x')],
+  ['no JSON', new Secret('{"private_key": '), tokenAnswer('x')],
+  ['no key in it', new Secret('{"type":"service_account"}'), tokenAnswer('x')],
+  ['no such file', new Secret('/nowhere/key.json'), tokenAnswer('x')],
   ['Google refuses', KEY, () => Response.json({ error: 'invalid_grant' }, { status: 400 })],
 ])('an invalid credential is reported without its value: %s', async (_name, credentials, answer) => {
   const refused = createGoogleTokens(google(answer).fetch).for(credentials);

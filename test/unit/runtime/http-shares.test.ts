@@ -53,16 +53,16 @@ it.each([
     ? Array.from({ length: limit * owners.length }, (_, nth) => owners[nth % owners.length] ?? '')
     : owners.flatMap((owner) => Array.from({ length: limit }, () => owner));
   for (const owner of asks) enter(owner);
-  const held = ['a', 'b', 'c'].map((owner) => started.filter((entry) => entry.owner === owner).length);
-  expect(held).toEqual(wanted);
+  const startedCounts = ['a', 'b', 'c'].map((owner) => started.filter((entry) => entry.owner === owner).length);
+  expect(startedCounts).toEqual(wanted);
   expect(slots.waiting).toBe(asks.length - started.length);
 });
 
 it('a free slot goes to the owner that holds the fewest, and to its oldest call', () => {
   const { started, enter, leave } = slotsWith({ limit: 4, fraction: 1 });
-  const held = Array.from({ length: 4 }, () => enter('a'));
+  const entries = Array.from({ length: 4 }, () => enter('a'));
   const waiting = ['a', 'b', 'b', 'c'].map(enter);
-  for (const entry of held.slice(0, 3)) leave(entry);
+  for (const entry of entries.slice(0, 3)) leave(entry);
   expect(started.slice(4)).toEqual([waiting[1], waiting[3], waiting[0]]);
 });
 
@@ -96,22 +96,22 @@ it('an owner takes a slot if and only if it may: 50,000 random steps', () => {
   ] as const) {
     const { slots, started, enter, leave } = slotsWith({ limit, fraction });
     const perFree = fraction === 1 ? Number.POSITIVE_INFINITY : fraction / (1 - fraction);
-    const held = new Set<Entry>();
+    const entries = new Set<Entry>();
     const waiting = new Set<Entry>();
-    const heldBy = (owner: string): number => [...held].filter((entry) => entry.owner === owner).length;
+    const heldBy = (owner: string): number => [...entries].filter((entry) => entry.owner === owner).length;
     const mayTake = (owner: string): boolean => {
-      const free = limit - held.size;
+      const free = limit - entries.size;
       return free > 0 && (heldBy(owner) === 0 || heldBy(owner) < perFree * free);
     };
     for (let step = 0; step < 12_500; step += 1) {
       const before = started.length;
-      const [some] = held;
+      const [some] = entries;
       const kind = random(5);
       if (kind < 2 && waiting.size < 20) waiting.add(enter('abcd'[random(4)] ?? ''));
       else if (kind < 4) {
-        const entry = [...held][random(held.size)] ?? some;
+        const entry = [...entries][random(entries.size)] ?? some;
         if (entry !== undefined) {
-          held.delete(entry);
+          entries.delete(entry);
           leave(entry);
         }
       } else {
@@ -129,10 +129,10 @@ it('an owner takes a slot if and only if it may: 50,000 random steps', () => {
           if (heldBy(other.owner) < heldBy(entry.owner) && kind >= 2) throw new Error('A richer owner went first.');
         }
         waiting.delete(entry);
-        held.add(entry);
+        entries.add(entry);
       }
       for (const entry of waiting) if (mayTake(entry.owner)) throw new Error(`${entry.owner} waits for nothing.`);
-      expect([slots.used, slots.waiting]).toEqual([held.size, waiting.size]);
+      expect([slots.used, slots.waiting]).toEqual([entries.size, waiting.size]);
     }
   }
 });

@@ -11,7 +11,7 @@ interface InFile {
   readonly called?: boolean;
 }
 
-const given = (env: Record<string, string>, { endpoint, headers, protocol, called }: InFile = {}) => ({
+const sourcesOf = (env: Record<string, string>, { endpoint, headers, protocol, called }: InFile = {}) => ({
   env,
   yaml: stringify({
     general_settings: {
@@ -23,13 +23,13 @@ const given = (env: Record<string, string>, { endpoint, headers, protocol, calle
   }),
 });
 
-function read(...source: Parameters<typeof given>) {
-  const settings = settingsFrom(given(...source)).otlpExport;
+function read(...source: Parameters<typeof sourcesOf>) {
+  const settings = settingsFrom(sourcesOf(...source)).otlpExport;
   const headers = Object.entries(settings?.headers ?? {}).map(([name, value]) => [name, value.reveal()]);
   return settings === null ? null : { ...settings, headers: Object.fromEntries(headers) as unknown };
 }
 
-const faultsOf = (...source: Parameters<typeof given>) => faultsFrom(given(...source));
+const faultsOf = (...source: Parameters<typeof sourcesOf>) => faultsFrom(sourcesOf(...source));
 
 const to = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
 

@@ -68,8 +68,8 @@ describe('a stream that can be polled', () => {
     give(...Array.from({ length: 12 }, (_, at) => at + 1));
     end();
     const shown = mapStream(stream, (value) => {
-      const kept = value % 3 === 0 ? null : tagged(value);
-      return value % 2 === 0 ? Promise.resolve(kept) : kept;
+      const storedPrompt = value % 3 === 0 ? null : tagged(value);
+      return value % 2 === 0 ? Promise.resolve(storedPrompt) : storedPrompt;
     });
     const values: number[] = [];
     for await (const { value } of shown) values.push(value);

@@ -21,7 +21,7 @@ function settingsOf(general: string) {
   return { storeResponses, responseRetentionDays };
 }
 
-it('responses are kept for thirty days, or for the time in the file', () => {
+it('responses are stored for thirty days, or for the time in the file', () => {
   expect(settingsOf('')).toEqual({ storeResponses: true, responseRetentionDays: 30 });
   expect(settingsOf('store_responses: false, response_retention_days: 0')).toEqual({
     storeResponses: false,

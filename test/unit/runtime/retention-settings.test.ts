@@ -20,7 +20,7 @@ function daysOf(store: string | null, variable?: string): number {
   return readSettings(store === null ? [] : ['--config', file], env, keyGenerator).retentionDays;
 }
 
-it('traces are kept for fourteen days, unless the file or the environment sets another time', () => {
+it('traces are stored for fourteen days, unless the file or the environment sets another time', () => {
   expect(daysOf(null)).toBe(14);
   expect(daysOf('clickhouse')).toBe(14);
   expect(daysOf('{ retention_days: 30 }')).toBe(30);

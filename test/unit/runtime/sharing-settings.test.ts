@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
 describe('settings of shared limits', () => {
-  const urlOf = (given: Parameters<typeof settingsFrom>[0]): string | null =>
-    settingsFrom(given).sharing.redis?.url.reveal() ?? null;
+  const urlOf = (sources: Parameters<typeof settingsFrom>[0]): string | null =>
+    settingsFrom(sources).sharing.redis?.url.reveal() ?? null;
 
   it('name no Redis server by default', () => {
     expect(settingsFrom({}).sharing).toEqual({ isOn: true, redis: null });

@@ -71,18 +71,18 @@ it('gives a thread its next tasks ahead, up to a small total weight', async () =
 
 it('lets no task wait for a large one while another thread becomes free', async () => {
   const { run } = open(2, { waiting: 20, bytes: 64 << 20 });
-  const held = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
+  const runningTask = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f'];
   expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
   await pool.close();
-  expect(await held).toBeInstanceOf(Unavailable);
+  expect(await runningTask).toBeInstanceOf(Unavailable);
 });
 
 it('refuses tasks above its limits of number and bytes, and accepts them when it has capacity again', async () => {
   const { run } = open(1, { waiting: 2, bytes: 100 });
-  const held = [run(say('1'), 60), run(say('2'), 40)];
+  const runningTasks = [run(say('1'), 60), run(say('2'), 40)];
   await expect(run(say('3'), 0)).rejects.toThrow('Too much is waiting to be read. Try again shortly.');
-  await Promise.all(held);
+  await Promise.all(runningTasks);
   const first = run(say('4'), 60);
   await expect(run(say('5'), 41)).rejects.toThrow(Unavailable);
   await first;

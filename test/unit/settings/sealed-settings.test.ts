@@ -8,17 +8,17 @@ const about = { now: new Date(0), by: 'admin' };
 
 /** A store in memory, and what it holds. */
 function memory() {
-  const held = new Map<string, Content>();
-  const rowOf = (id: string) => ({ id, content: held.get(id) ?? {}, ...newStamps(about) });
+  const contents = new Map<string, Content>();
+  const rowOf = (id: string) => ({ id, content: contents.get(id) ?? {}, ...newStamps(about) });
   const store: SettingsStore = {
-    find: async (id) => (held.has(id) ? rowOf(id) : null),
-    all: async () => [...held.keys()].map(rowOf),
+    find: async (id) => (contents.has(id) ? rowOf(id) : null),
+    all: async () => [...contents.keys()].map(rowOf),
     async change(id, change) {
-      held.set(id, change(held.get(id) ?? {}));
+      contents.set(id, change(contents.get(id) ?? {}));
       return rowOf(id);
     },
   };
-  return { store, text: () => JSON.stringify([...held]) };
+  return { store, text: () => JSON.stringify([...contents]) };
 }
 
 const of = (current: string, ...former: readonly string[]) => ({

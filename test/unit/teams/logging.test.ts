@@ -62,8 +62,8 @@ it('secrets of written metadata are encrypted, and only those of a new callback'
   });
   const sent = { logging: [entry('REDACTED'), { ...entry('ls-2'), callback_type: 'failure' }] };
   const stored = { logging: [entry('sealed:1')] };
-  const kept = { logging: [entry('sealed:1'), sent.logging[1]] };
-  expect(storedCallbacks(kept, { sent, before: stored }, seal)).toEqual({
+  const storedMetadata = { logging: [entry('sealed:1'), sent.logging[1]] };
+  expect(storedCallbacks(storedMetadata, { sent, before: stored }, seal)).toEqual({
     logging: [entry('sealed:1'), { ...entry('sealed:4'), callback_type: 'failure' }],
   });
 });

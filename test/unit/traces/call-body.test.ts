@@ -25,7 +25,7 @@ const PAYLOADS: readonly SpanPayload[] = [
 const traceId = (at: number): string => String(at).padStart(32, '0');
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** A payload in its stored form. */
-const kept = (payload: SpanPayload): SpanPayload => payloadOfText(payloadText(payload));
+const stored = (payload: SpanPayload): SpanPayload => payloadOfText(payloadText(payload));
 const places = (body: Uint8Array, count: number) => Array.from({ length: count }, (_, at) => payloadOfCall(body, at));
 
 describe('a body of calls', () => {
@@ -36,13 +36,15 @@ describe('a body of calls', () => {
   );
 
   it('has each payload at its place', () => {
-    expect(payloadsOfCalls(body)).toEqual(PAYLOADS.map(kept));
-    expect(places(body, PAYLOADS.length + 1)).toEqual([...PAYLOADS.map(kept), undefined]);
+    expect(payloadsOfCalls(body)).toEqual(PAYLOADS.map(stored));
+    expect(places(body, PAYLOADS.length + 1)).toEqual([...PAYLOADS.map(stored), undefined]);
   });
 
   it('keeps the places of the others when traces are removed', () => {
     const left = blankCalls(body, [traceId(0), traceId(2)]);
-    expect(places(left, 5)).toEqual(PAYLOADS.map((payload, at) => (at === 0 || at === 2 ? undefined : kept(payload))));
+    expect(places(left, 5)).toEqual(
+      PAYLOADS.map((payload, at) => (at === 0 || at === 2 ? undefined : stored(payload))),
+    );
     expect(new TextDecoder().decode(left)).not.toContain(traceId(0));
   });
 });
@@ -66,7 +68,7 @@ describe('a body of calls of an earlier version', () => {
     whole,
     aPayload({ output: ODD, attributes: { only: 'c' }, resourceAttributes: {} }),
     other,
-  ].map(kept);
+  ].map(stored);
 
   it('is read by its patterns', () => {
     expect(payloadsOfCalls(body)).toEqual(read);

@@ -184,8 +184,8 @@ describe('a summary', () => {
 
 describe('an export', () => {
   const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
-  const kept = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
-  const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([kept]);
+  const bodies = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
+  const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([bodies]);
   /** An export with calls at these places. The input tokens of a call equal its place. */
   function packed(calls: readonly number[], tellers: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
     const placed = calls.map((place) => ({
@@ -246,7 +246,7 @@ describe('an export', () => {
   it('has its estimates in its rows, and the counted ones in its sums', () => {
     const [trace] = withAll(packed([0, 1, 2, 3], [1, 0])).traces;
     expect(spansOfRows(traceId(1), trace?.rows ?? ('' as SpanRows))).toEqual(
-      kept.map((one, place) => ({
+      bodies.map((one, place) => ({
         ...one,
         head: { ...one.head, estimate: place === 2 || place === 4 ? null : picos(BigInt(place) + 5n) },
       })),
@@ -274,7 +274,7 @@ describe('an export', () => {
   it('is unchanged where nothing can be estimated', () => {
     expect(withAll(packed([2]))).toEqual(packed([2]));
     expect(withAll(packed([0, 1]), () => null)).toEqual(packed([0, 1]));
-    expect(textOfRows(rows)).toBe(spanRows(kept));
+    expect(textOfRows(rows)).toBe(spanRows(bodies));
   });
 
   it('is the same after a transfer between threads', () => {

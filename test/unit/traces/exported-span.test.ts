@@ -76,8 +76,8 @@ it('writes the stored conversation in the form of the conventions', () => {
     { role: 'user', content: [{ type: 'text', text: 'Where is it?' }] },
     { role: 'assistant', content: '', tool_calls: [{ id: 'c1', function: { name: 'look', arguments: '{}' } }] },
   ];
-  const kept = { ...SPAN, attributes: {}, input: JSON.stringify(messages), output: 'On its way.' };
-  const { attributes } = exportedSpan(kept, '');
+  const spanWithoutMessages = { ...SPAN, attributes: {}, input: JSON.stringify(messages), output: 'On its way.' };
+  const { attributes } = exportedSpan(spanWithoutMessages, '');
   expect(JSON.parse(attributes['gen_ai.input.messages'] as string)).toEqual([
     { role: 'system', parts: [{ type: 'text', content: 'Be kind.' }] },
     { role: 'user', parts: [{ type: 'text', content: 'Where is it?' }] },

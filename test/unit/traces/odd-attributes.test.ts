@@ -77,9 +77,9 @@ describe('an odd attribute', () => {
       for (const count of [span.inputTokens, span.outputTokens, ...Object.values(tokenDetailsOf(span.attributes))])
         expect((count ?? 0) >= 0 && (count ?? 0) <= MAX_TOKENS && Number.isInteger(count ?? 0)).toBe(true);
       const lost = Object.entries(raw.attributes).filter(([key, value]) => {
-        const kept = span.attributes[key];
-        const lifted = kept === undefined && span.input + span.output !== '';
-        return !lifted && kept !== truncateText(attributeText(value), MAX_BYTES);
+        const attribute = span.attributes[key];
+        const lifted = attribute === undefined && span.input + span.output !== '';
+        return !lifted && attribute !== truncateText(attributeText(value), MAX_BYTES);
       });
       expect(lost).toEqual([]);
     }

@@ -59,7 +59,7 @@ function aHead(number: number): SpanHead {
   };
 }
 
-const kept = (number: number): StoredSpan => ({
+const storedSpan = (number: number): StoredSpan => ({
   head: aHead(number),
   payload: below(2) === 0 ? { kind: 'body', at: number } : { kind: 'row', text: aText() },
 });
@@ -77,7 +77,7 @@ function asKept({ head, payload }: StoredSpan): StoredSpan {
 }
 
 const TRACES = Array.from({ length: 60 }, (_, trace) =>
-  Array.from({ length: below(9) }, (_span, at) => kept(trace * 10 + at + 1)),
+  Array.from({ length: below(9) }, (_span, at) => storedSpan(trace * 10 + at + 1)),
 );
 
 describe('rows of spans', () => {

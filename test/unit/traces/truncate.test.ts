@@ -5,7 +5,7 @@ const bytes = (text: string): number => Buffer.byteLength(text);
 const message = (content: string, role = 'user') => ({ role, content });
 
 describe('text that is too long', () => {
-  it('is kept whole at the limit and cut one byte beyond', () => {
+  it('is whole at the limit and cut one byte beyond', () => {
     expect(truncateText('abcd', 4)).toBe('abcd');
     expect(truncateText('abcde', 4)).toBe('abcd…[truncated 1 bytes]');
   });
@@ -25,7 +25,7 @@ describe('text that is too long', () => {
 });
 
 describe('a conversation that is too long', () => {
-  it('is kept whole at the limit', () => {
+  it('is whole at the limit', () => {
     const text = JSON.stringify([message('a'), message('b')]);
     expect(truncateConversation(text, bytes(text))).toBe(text);
   });

@@ -72,7 +72,7 @@ const TOOLS: ToolSet = {
 };
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
-  describe.skipIf(engine.missing !== null)(`responses kept in ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`responses stored in ${engine.name}`, () => {
     let scratch: ScratchDatabase | null = null;
     let env: Record<string, string> = {};
     let app: TestApp;
@@ -182,9 +182,9 @@ const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
 if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no Python client comes back to a response.');
 
-const SCRIPT = fileURLToPath(new URL('clients-kept-responses.py', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('clients-stored-responses.py', import.meta.url));
 
-describe.skipIf(python === '')('responses kept, for the official client of Python', () => {
+describe.skipIf(python === '')('stored responses, with the official client of Python', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await started({});

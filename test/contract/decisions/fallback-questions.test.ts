@@ -144,7 +144,7 @@ describe('refused questions of a decision', () => {
     expect(body.answers).toMatchObject({ d: { noul: 0.7, x_model: 'perplexity/three' } });
   });
 
-  it('are not asked again without fallbacks, where the caller disables them, or where all are answered', async () => {
+  it('are not sent again without fallbacks, where the caller disables them, or where all are answered', async () => {
     answers = { alone: { a: 0.1 }, one: { a: 0.1 } };
     const { body } = await decide('alone');
     expect(body.answers).toEqual({ a: { type: 'noul', noul: 0.1 } });
