@@ -22,10 +22,10 @@ afterEach(() => house.close());
 const idsOf = (nodes: readonly { readonly spanId: string }[] = []) =>
   nodes.map((span) => Number.parseInt(span.spanId, 16));
 const page = async (
-  page: { readonly first?: number; readonly after?: string | null; readonly traceRef?: string },
+  query: { readonly first?: number; readonly after?: string | null; readonly traceRef?: string },
   key?: string,
 ) => {
-  const { data, errors } = await house.call(SpanPageDocument, { id: traceId(1), ...page }, key);
+  const { data, errors } = await house.call(SpanPageDocument, { id: traceId(1), ...query }, key);
   return { spans: data?.trace?.spans ?? null, errors };
 };
 const failure = (message: string, code: string, more: object = {}) => [{ message, extensions: { code, ...more } }];

@@ -28,8 +28,8 @@ describe('weak answers', () => {
     [answer(0.5, 0.4), 0.4, false],
     [answer(0.5, 0.4), 0.41, true],
     [answer(0.5, 0), 0, false],
-  ])('%o with the limit %d: %s', (answer, limit, weak) => {
-    expect(isWeak(answer, limit)).toBe(weak);
+  ])('%o with the limit %d: %s', (candidate, limit, weak) => {
+    expect(isWeak(candidate, limit)).toBe(weak);
   });
 });
 
