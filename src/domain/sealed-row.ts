@@ -1,3 +1,4 @@
+import type { JsonObject } from './json-object.ts';
 import type { RowStore, Stamps } from './row-store.ts';
 
 /** A stored row whose secret part is encrypted. The database has only the ciphertext of that part. */
@@ -10,14 +11,14 @@ export interface SealedRow extends Stamps {
 /** A deployment as the database has it. */
 export interface SealedDeployment extends SealedRow {
   readonly modelGroup: string;
-  readonly info: Readonly<Record<string, unknown>>;
+  readonly info: JsonObject;
   readonly blocked: boolean;
 }
 
 /** A credential as the database has it. */
 export interface SealedCredential extends SealedRow {
   readonly displayName: string | null;
-  readonly info: Readonly<Record<string, unknown>>;
+  readonly info: JsonObject;
 }
 
 /** Filter of sealed rows: null lists all. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../domain/json-object.ts';
 import { type Deployment, displayName } from '../domain/chat/provider.ts';
 import { InvalidInput, UpstreamFailed } from '../domain/errors.ts';
 import { AddressRefused, HttpFailure, type HttpFault } from '../domain/http.ts';
@@ -144,7 +145,7 @@ export function transportFailure(deployment: Deployment, error: unknown): unknow
 /** Error message in the forms `{message}` and `{detail}`. Null when there is none. */
 function otherMessage(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null;
-  const fields = value as Readonly<Record<string, unknown>>;
+  const fields = value as JsonObject;
   const found = fields['message'] ?? fields['detail'];
   if (found === undefined || found === null) return null;
   return typeof found === 'string' ? found : JSON.stringify(found);

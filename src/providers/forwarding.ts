@@ -1,3 +1,4 @@
+import type { JsonObject } from '../domain/json-object.ts';
 import type { ByteSink, ByteStream } from '../domain/bytes.ts';
 import type { Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
@@ -111,7 +112,7 @@ async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): 
   return await http.send(method, url, sent, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
 }
 
-const asTexts = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+const asTexts = (members: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 
 function exchangeOf(request: Forwarded, answer: UpstreamAnswer, end: () => void): Exchange {

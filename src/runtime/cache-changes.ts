@@ -1,3 +1,4 @@
+import type { JsonObject } from '../domain/json-object.ts';
 import { randomBytes } from 'node:crypto';
 import {
   CHANGE_KINDS,
@@ -173,5 +174,4 @@ function decoded(text: string, origin: string): ChangedRows | null {
   return rows;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { windowEnd } from '../keys/durations.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
@@ -15,7 +16,7 @@ import {
 /** Limits under an id that keys, members, customers, organizations, projects and tags refer to. */
 export interface Budget extends Limits, Stamps {
   readonly id: string;
-  readonly modelMaxBudget: Readonly<Record<string, unknown>> | null;
+  readonly modelMaxBudget: JsonObject | null;
   /** Models that a member with this budget may call; empty is every model. */
   readonly allowedModels: readonly string[];
   /** Start of the stored window: spend from then on counts. Null in the first window, where all spend counts. */
@@ -26,7 +27,7 @@ export interface Budget extends Limits, Stamps {
 }
 
 export interface BudgetPatch extends LimitsPatch {
-  readonly modelMaxBudget?: Readonly<Record<string, unknown>> | null;
+  readonly modelMaxBudget?: JsonObject | null;
   readonly allowedModels?: readonly string[];
   readonly tempBudgetIncrease?: Usd | null;
   readonly tempBudgetExpiry?: Date | null;

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-object.ts';
+import { type JsonObject, isJsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
@@ -17,7 +17,7 @@ export type ProviderBudgets = ReadonlyMap<string, RouteBudget>;
 export const NO_PROVIDER_BUDGETS: ProviderBudgets = new Map();
 
 const memberIn = (value: object, ...names: readonly string[]): unknown => {
-  const members: Readonly<Record<string, unknown>> = { ...value };
+  const members: JsonObject = { ...value };
   return names.map((name) => members[name]).find((found) => found !== undefined && found !== null);
 };
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { MAX_VALUE_BYTES, truncateText } from '../traces/truncate.ts';
 
@@ -51,7 +52,7 @@ export function callLabels(noted: {
   readonly session: string | null;
   readonly endUser: string | null;
   readonly tags: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: JsonObject;
 }): CallLabels | undefined {
   const { session, endUser, tags, metadata } = noted;
   const labels: Record<string, string> = {};

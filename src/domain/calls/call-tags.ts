@@ -1,10 +1,11 @@
+import type { JsonObject } from '../json-object.ts';
 import { type CallLabels, withTags } from './call-labels.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 
 const NO_TAGS: readonly string[] = Object.freeze([]);
 
 /** The tags in the metadata of a key or a team. */
-function tagsIn(metadata: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+function tagsIn(metadata: JsonObject | undefined): readonly string[] {
   const tags = metadata?.['tags'];
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string' && tag !== '') : NO_TAGS;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Rate } from '../money.ts';
 import type { QuarantinedPrice } from './quarantine.ts';
 
@@ -8,7 +9,7 @@ export interface CatalogEntry {
   readonly provider: string | null;
   readonly mode: string | null;
   /** Every key of the price map's row, unchanged and in its order, `litellm_provider` included. */
-  readonly row: Readonly<Record<string, unknown>>;
+  readonly row: JsonObject;
 }
 
 /** One immutable state of the catalog; readers keep it while they page through it. */

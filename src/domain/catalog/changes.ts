@@ -82,8 +82,7 @@ export function watchedFieldsOf({
   return Object.fromEntries(fields);
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
 /** Whether two JSON values are equal, in any order of keys. */
 export function isEquivalent(left: unknown, right: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Region } from '../customers/customer.ts';
 import type { ByteStream } from '../bytes.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
@@ -26,7 +27,7 @@ export interface ModelRequest {
   /** The request bytes, unchanged. */
   readonly bytes: Uint8Array;
   /** The same, parsed once; files by their names. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
   /** The same as a form, where it is one. */
   readonly form?: Form;
   /** The caller's name for this call; null lets the gateway make one. */
@@ -60,7 +61,7 @@ export interface ModelRequest {
   /** Most characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
   /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
-  readonly replaced?: Readonly<Record<string, unknown>>;
+  readonly replaced?: JsonObject;
   /**
    * The deployment that must serve it, because the request refers to an object there. Any deployment of the model when
    * absent.
@@ -87,7 +88,7 @@ export interface FollowUp {
   /**
    * Stores such an answer when it is complete; false where that is not possible. Absent where it must not be stored.
    */
-  readonly keep?: (answer: Readonly<Record<string, unknown>>) => boolean;
+  readonly keep?: (answer: JsonObject) => boolean;
   /** Our id of an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }

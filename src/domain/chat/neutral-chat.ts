@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json-object.ts';
+
 /**
  * A chat request, independent of the vendor. Where caller and upstream have different dialects, the caller's request is
  * read into this form, and the upstream's is written from it. Null always means that the request has no such member.
@@ -119,7 +121,7 @@ export interface NeutralTool {
   readonly name: string;
   readonly description: string | null;
   /** JSON Schema of its arguments, an object. */
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: JsonObject;
   /** Whether arguments must fit the schema. */
   readonly strict: boolean | null;
   readonly cached?: CacheMark;
@@ -140,7 +142,7 @@ export type OutputForm =
       readonly form: 'schema';
       readonly name: string;
       readonly description: string | null;
-      readonly schema: Readonly<Record<string, unknown>>;
+      readonly schema: JsonObject;
       readonly strict: boolean | null;
     };
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { RealtimeRequest, RealtimeUpstream } from '../realtime/realtime.ts';
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
@@ -54,7 +55,7 @@ export interface Deployment {
   /** Seconds to wait for the head of an answer. */
   readonly timeoutSeconds: number;
   /** Configured prices of this deployment, by price-map key; they take precedence over the catalog. */
-  readonly priceOverrides: Readonly<Record<string, unknown>>;
+  readonly priceOverrides: JsonObject;
   /** Its own retries and cooldowns, where configured. */
   readonly routing?: DeploymentRouting;
   /** Its own budget, where configured. */

@@ -1,12 +1,13 @@
+import type { JsonObject } from '../json-object.ts';
 import type { ModelRequest } from '../chat/chat.ts';
 
 /** A decision as a caller of the graph asks for it. Input and questions have the standard format. */
 export interface DecisionDraft {
   readonly model: string;
   readonly input: unknown;
-  readonly questions: readonly Readonly<Record<string, unknown>>[];
+  readonly questions: readonly JsonObject[];
   /** Further members of the request. */
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: JsonObject;
   readonly callId: string | null;
   readonly parent: ModelRequest['parent'];
   /** Labels of the call, and whether its span keeps neither input nor answers. None and false when absent. */

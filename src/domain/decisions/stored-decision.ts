@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Owner, Visibility } from '../caller.ts';
 import type { Usage } from '../chat/usage.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
@@ -14,7 +15,7 @@ const INPUT_LIMIT = 1024 * 1024;
 export interface StoredAnswer {
   readonly question: Question;
   /** The answer, with maps as lists of entries. */
-  readonly answer: Readonly<Record<string, unknown>>;
+  readonly answer: JsonObject;
 }
 
 /** Content of a stored decision. */
@@ -58,10 +59,7 @@ export type DecisionStore = RowStore<StoredDecision, DecisionFilter>;
 const isLevel = (value: unknown): value is StorageLevel => STORAGE_LEVELS.some((level) => level === value);
 
 /** Storage level of the decisions of a key: `store_decisions` of its metadata, else the setting. */
-export function storageLevelOf(
-  setting: StorageLevel,
-  key: { readonly metadata: Readonly<Record<string, unknown>> } | null,
-): StorageLevel {
+export function storageLevelOf(setting: StorageLevel, key: { readonly metadata: JsonObject } | null): StorageLevel {
   const own = key?.metadata['store_decisions'];
   return isLevel(own) ? own : setting;
 }

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json-object.ts';
+
 /** Configured health check of a deployment. */
 export interface ProbeSettings {
   /** Mode of the model; null takes the catalog's. */
@@ -7,7 +9,7 @@ export interface ProbeSettings {
   /** Most tokens of the answer; null where not configured. */
   readonly maxTokens: number | null;
   /** Members of a decision's health check that replace its own; none where not configured. */
-  readonly decision: Readonly<Record<string, unknown>>;
+  readonly decision: JsonObject;
   readonly timeoutSeconds: number;
   /** Whether periodic health checks skip it. */
   readonly onDemandOnly: boolean;

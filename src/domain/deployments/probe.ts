@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import {
@@ -26,7 +27,7 @@ export interface Probe {
 export interface ProbeRequest {
   readonly endpoint: Endpoint;
   /** Without the model. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
   readonly upstreamModel: string;
   readonly timeoutSeconds: number;
 }

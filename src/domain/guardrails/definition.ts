@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json-object.ts';
+
 /** When a guardrail runs: before the call, during it, on its answer, or on the record of it. */
 export const GUARDRAIL_MODES = ['pre_call', 'during_call', 'post_call', 'logging_only'] as const;
 export type GuardrailMode = (typeof GUARDRAIL_MODES)[number];
@@ -13,9 +15,9 @@ export interface GuardrailDefinition {
   /** Runs on every call, also without being selected. */
   readonly defaultOn: boolean;
   /** All of `litellm_params`, as configured. A secret stands as `os.environ/NAME` or is encrypted at rest. */
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: JsonObject;
   /** Descriptive data, as configured. */
-  readonly info: Readonly<Record<string, unknown>> | null;
+  readonly info: JsonObject | null;
   /** Whether the configuration file has it. Such a guardrail cannot be changed at run time. */
   readonly isFromConfig: boolean;
   /** Team that owns it; null for all. */

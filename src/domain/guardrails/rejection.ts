@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { Rejected } from '../errors.ts';
 import type { GuardrailMode } from './definition.ts';
 import type { ActiveGuardrail } from './guardrail.ts';
@@ -6,13 +7,13 @@ import type { ActiveGuardrail } from './guardrail.ts';
 export function rejection({ definition }: ActiveGuardrail, mode: GuardrailMode, detail: string | object): Rejected {
   const { name } = definition;
   if (typeof detail === 'string') return new Rejected(detail, name);
-  const members: Readonly<Record<string, unknown>> = { ...detail };
+  const members: JsonObject = { ...detail };
   const fields = { ...members, guardrail_name: name, guardrail_mode: mode };
   return new Rejected(messageIn(members), name, fields);
 }
 
 /** Text of a refusal: that of its members that is one, else all of them as JSON. */
-function messageIn(detail: Readonly<Record<string, unknown>>): string {
+function messageIn(detail: JsonObject): string {
   const { error, message } = detail;
   if (typeof error === 'string') return error;
   if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string')

@@ -1,6 +1,8 @@
+import type { JsonObject } from '../json-object.ts';
+
 /** Claims of a token whose signature, issuer, audience and times are valid. */
 export interface VerifiedToken {
-  readonly claims: Readonly<Record<string, unknown>>;
+  readonly claims: JsonObject;
   /** The token is valid before this time. */
   readonly expiresAt: Date;
 }

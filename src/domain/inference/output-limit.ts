@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { RequestBody } from './request-validation.ts';
 
 /** Answers of one request at most: more is an upstream's error. */
@@ -25,9 +26,9 @@ function countOf(value: unknown): number {
   return typeof count === 'number' && Number.isInteger(count) ? count : 1;
 }
 
-const NONE: Readonly<Record<string, unknown>> = {};
+const NONE: JsonObject = {};
 
-function configOf(body: RequestBody): Readonly<Record<string, unknown>> {
+function configOf(body: RequestBody): JsonObject {
   const config = body['generationConfig'] ?? body['generation_config'];
   return typeof config === 'object' && config !== null ? { ...config } : NONE;
 }

@@ -1,10 +1,11 @@
+import type { JsonObject } from '../json-object.ts';
 import { type DomainError, UpstreamFailed } from '../errors.ts';
 
 /** A model that is called after another failed. */
 export interface Fallback {
   readonly model: string;
   /** Members of the request that replace those of the first model; none for a plain name. */
-  readonly members: Readonly<Record<string, unknown>>;
+  readonly members: JsonObject;
 }
 
 /** Retry and fallback settings of a request. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Caller } from '../caller.ts';
 import { Forbidden, InvalidInput } from '../errors.ts';
 import { type Usd, usdText } from '../money.ts';
@@ -21,7 +22,7 @@ export interface KeyCaps {
 export interface KeyDefaults extends KeyCaps {
   readonly models?: readonly string[];
   readonly teamId?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: JsonObject;
 }
 
 /** Roles that may make keys, and required members of their requests. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { Conflict } from '../errors.ts';
 import { type Usd, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
@@ -20,9 +21,9 @@ export interface KeyPatch {
   readonly maxBudget?: Usd | null;
   /** Counted from now, as in a draft; null and `-1` never expire. */
   readonly duration?: string | null;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: JsonObject;
   /** Members of the metadata that change by themselves; null removes one. */
-  readonly metadataMembers?: Readonly<Record<string, unknown>>;
+  readonly metadataMembers?: JsonObject;
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   readonly budgetLimits?: readonly WantedWindow[] | null;
   readonly budgetDuration?: string | null;

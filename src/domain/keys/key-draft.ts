@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Role } from '../role.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Usd, usdText, ZERO_USD } from '../money.ts';
@@ -27,9 +28,9 @@ export interface KeyDraft {
   readonly maxBudget: Usd | null;
   /** Lifetime, as `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null never expires. */
   readonly duration: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: JsonObject;
   /** Members of the metadata that were sent beside it. */
-  readonly metadataMembers?: Readonly<Record<string, unknown>>;
+  readonly metadataMembers?: JsonObject;
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   /** Budgets of windows. The budget of the key applies, too. */
   readonly budgetLimits?: readonly WantedWindow[] | null;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { Role } from '../role.ts';
 import { type DomainError, Forbidden, Unauthenticated } from '../errors.ts';
 import type { Usd } from '../money.ts';
@@ -36,7 +37,7 @@ export interface VirtualKey {
    */
   readonly spentBefore: Usd;
   readonly settings: KeySettings;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: JsonObject;
   readonly blocked: boolean;
   readonly expiresAt: Date | null;
   readonly rotations: number;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CountedLimits, Limits } from '../budgets/limits.ts';
 import type { Role } from '../role.ts';
 import type { Usd } from '../money.ts';
@@ -13,7 +14,7 @@ interface UserRights {
   readonly models: readonly string[];
   readonly limits: Limits;
   /** Budgets of single models; absent for none. */
-  readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
+  readonly modelMaxBudget?: JsonObject;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
 }
@@ -31,7 +32,7 @@ interface TeamRights {
   readonly models: readonly string[];
   readonly modelAliases: Readonly<Record<string, string>>;
   /** It has the limits of single models. */
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: JsonObject;
   readonly limits: Limits;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
@@ -56,7 +57,7 @@ interface OrganizationRights {
   /** Empty is every model. */
   readonly models: readonly string[];
   /** It has the limits of single models; absent for none. */
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: JsonObject;
   /** Null when its budget does not exist. */
   readonly limits: CountedLimits | null;
 }
@@ -70,7 +71,7 @@ interface ProjectRights {
   /** Tags of each of its calls. */
   readonly tags: readonly string[];
   /** It has the limits of single models, and names of guardrails. */
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: JsonObject;
   /** Null when it has no budget. */
   readonly limits: CountedLimits | null;
 }

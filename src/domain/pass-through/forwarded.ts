@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { AwsAccount, AwsCredentials } from '../chat/aws-accounts.ts';
 import type { Exchange, ModelRequest } from '../chat/chat.ts';
 import type { HttpMethod } from '../http.ts';
@@ -45,7 +46,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly cloud?: CloudIdentity;
   readonly body: Uint8Array;
   /** Members of a JSON body that are replaced. */
-  readonly replaced?: Readonly<Record<string, unknown>>;
+  readonly replaced?: JsonObject;
   /** Seconds to wait for the head of the answer. The whole answer may take `LONGEST_ANSWER` times as long. */
   readonly timeoutSeconds: number;
   /** Most bytes of the answer. */
@@ -66,7 +67,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */
   readonly endpoint: Endpoint | null;
   /** The body as a JSON object; empty for another body. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: JsonObject;
   /**
    * The only guardrails that run, by name. Absent: those of the caller's key, and those that run on every call.
    */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { Forbidden } from '../errors.ts';
 import { allowsModel, assertMayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
 import { type ForwardedProvider, modelIn } from './providers.ts';
@@ -8,7 +9,7 @@ interface NamingRequest {
   readonly path: string;
   readonly search: string;
   /** The body as a JSON object or a form; empty for another body. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: JsonObject;
 }
 
 /** Members of a body, and parameters, that name a model: OpenAI's, Watsonx's, Amazon's. */

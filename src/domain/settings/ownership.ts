@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-object.ts';
+import { type JsonObject, isJsonObject } from '../json-object.ts';
 import { DomainError } from '../errors.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import type { Content, StoredSection } from './stored-section.ts';
@@ -10,9 +10,9 @@ export interface DeclaredConfig {
   /** The file and those that it includes. */
   readonly files: readonly string[];
   /** Every section as the file declares it: references to variables are not resolved. */
-  readonly declared: Readonly<Record<string, unknown>>;
+  readonly declared: JsonObject;
   /** The same with resolved references; a variable that is not set is null. */
-  readonly resolved: Readonly<Record<string, unknown>>;
+  readonly resolved: JsonObject;
   /** File and line that declare a setting. */
   placeOf(section: string, name: string): { readonly source: string; readonly line: number | null };
 }
@@ -65,7 +65,7 @@ export const sectionsOf = (rows: readonly StoredSection[]): StoredSections =>
   new Map(rows.map(({ id, content }) => [id, content]));
 
 /** A section of the file; empty when the file does not have it. */
-const sectionOf = (content: Readonly<Record<string, unknown>>, section: string): Content => {
+const sectionOf = (content: JsonObject, section: string): Content => {
   const found = content[section];
   return isJsonObject(found) ? found : {};
 };

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json-object.ts';
+
 /** Bytes of UTF-8 that are kept of one stored text: an attribute value, an input, an output. */
 export const MAX_VALUE_BYTES = 65_536;
 
@@ -93,7 +95,7 @@ function shortenEnds(messages: readonly unknown[], first: unknown, last: unknown
 /** The role and the beginning of what a message says; everything else of it is too long to keep. */
 function shorten(message: unknown, maxBytes: number): unknown {
   const member = (name: string): unknown =>
-    typeof message === 'object' && message !== null ? (message as Readonly<Record<string, unknown>>)[name] : undefined;
+    typeof message === 'object' && message !== null ? (message as JsonObject)[name] : undefined;
   const content = member('content');
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? message);
   const role = member('role');

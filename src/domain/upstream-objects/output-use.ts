@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { ByteStream } from '../bytes.ts';
 import { plausibleUsage } from '../inference/plausible-usage.ts';
 import { promptTokens } from '../inference/expected-tokens.ts';
@@ -59,10 +60,7 @@ function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: 
 }
 
 /** Usage of an answer by its size; null for a body that is no answer. The vectors of an embedding are no output tokens. */
-function estimateOf(
-  { choices, output, data }: Readonly<Record<string, unknown>>,
-  inputTokens: number | null,
-): ModelUse['usage'] | null {
+function estimateOf({ choices, output, data }: JsonObject, inputTokens: number | null): ModelUse['usage'] | null {
   if (inputTokens === null || ![choices, output, data].some(Array.isArray)) return null;
   const outputTokens = promptTokens(choices) + promptTokens(output);
   return { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };

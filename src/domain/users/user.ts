@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
@@ -18,8 +19,8 @@ export interface User extends Limits, Stamps {
   readonly role: Role | null;
   /** Model names its keys without a team may call; empty is every model. */
   readonly models: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly modelMaxBudget: Readonly<Record<string, unknown>>;
+  readonly metadata: JsonObject;
+  readonly modelMaxBudget: JsonObject;
   readonly allowedCacheControls: readonly string[];
   readonly ssoUserId: string | null;
   /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
@@ -32,8 +33,8 @@ export interface UserPatch extends LimitsPatch {
   readonly email?: string | null;
   readonly role?: Role | null;
   readonly models?: readonly string[];
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly modelMaxBudget?: Readonly<Record<string, unknown>> | null;
+  readonly metadata?: JsonObject;
+  readonly modelMaxBudget?: JsonObject | null;
   readonly allowedCacheControls?: readonly string[];
   readonly ssoUserId?: string | null;
 }

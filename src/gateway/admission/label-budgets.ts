@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { spendCounter } from '../../domain/admission/counters.ts';
 import type { Budget, BudgetStore } from '../../domain/budgets/budget.ts';
 import { NO_LIMITS, type OwnerLimits } from '../../domain/budgets/limits.ts';
@@ -30,7 +31,7 @@ export interface LabelBudget {
   /** Tokens a day of batches; absent for no limit. */
   readonly tpdLimit?: number | null;
   /** Budgets of single models, of end users; absent for none. */
-  readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
+  readonly modelMaxBudget?: JsonObject;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
   /** Its budget window; null where its spend is never reset. */

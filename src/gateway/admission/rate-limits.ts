@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import {
   RATE_WINDOW_MS,
   type RateAdmission,
@@ -73,7 +74,7 @@ function addTagsOfKey(scopes: RateLimit[], { hash, metadata }: VirtualKey, tags:
   const limits = metadata['tag_rpm_limit'];
   if (typeof limits !== 'object' || limits === null) return;
   for (const tag of tags) {
-    const requests: unknown = Object.hasOwn(limits, tag) ? (limits as Readonly<Record<string, unknown>>)[tag] : null;
+    const requests: unknown = Object.hasOwn(limits, tag) ? (limits as JsonObject)[tag] : null;
     if (typeof requests === 'number') addScope(scopes, { scope: 'tag_per_key', id: `${hash}:${tag}`, requests });
   }
 }
@@ -140,7 +141,7 @@ function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): numbe
 /** Limit of a model for all keys of an organization or a project. */
 function modelOfOwner(
   scope: 'model_per_organization' | 'model_per_project',
-  owner: { readonly id: string; readonly metadata?: Readonly<Record<string, unknown>> } | null,
+  owner: { readonly id: string; readonly metadata?: JsonObject } | null,
   model: string,
 ): RateLimit | null {
   const metadata = owner?.metadata;
@@ -292,7 +293,7 @@ function statedIn(metadata: VirtualKey['metadata'], model: string): number | nul
   const byModel = metadata['default_estimated_output_tokens_per_model'];
   const ofModel =
     typeof byModel === 'object' && byModel !== null && Object.hasOwn(byModel, model)
-      ? (byModel as Readonly<Record<string, unknown>>)[model]
+      ? (byModel as JsonObject)[model]
       : undefined;
   const stated = ofModel ?? metadata['default_estimated_output_tokens'];
   return typeof stated === 'number' && stated >= 0 ? stated : null;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { type BudgetWindow, type WindowScope, windowCounter, windowOf } from '../../domain/budgets/budget-window.ts';
 import {
   NO_PROVIDER_BUDGETS,
@@ -83,7 +84,7 @@ export function createWindowBudgets(
     }: Pick<WindowBudget, 'scope' | 'owner'> & { readonly subject: string; readonly model: string },
   ): readonly WindowBudget[] {
     if (budgets === null || budgets === undefined || !Object.hasOwn(budgets, model)) return NONE;
-    const budget = readRouteBudget((budgets as Readonly<Record<string, unknown>>)[model]);
+    const budget = readRouteBudget((budgets as JsonObject)[model]);
     if (budget === null) return NONE;
     return windowBudget(budget, { scope, owner, model, text: () => `${subject}, exceeded budget for model=${model}` });
   }

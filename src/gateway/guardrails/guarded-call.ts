@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { answerTexts } from '../../domain/guardrails/texts/answer-texts.ts';
 import { withTexts } from '../../domain/guardrails/texts/walk.ts';
@@ -23,7 +24,7 @@ function deferKeeping(guard: CallGuard, request: ModelRequest): DeferredKeeping 
   const keep = followUp?.keep;
   if (followUp === undefined || keep === undefined || !guard.has('post_call'))
     return { request, passed: () => undefined };
-  let answer: Readonly<Record<string, unknown>> | null = null;
+  let answer: JsonObject | null = null;
   return {
     request: {
       ...request,

@@ -1,5 +1,5 @@
 import { evictOldest } from '../../domain/evict-oldest.ts';
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { type DocumentNode, getVariableValues } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
@@ -71,7 +71,7 @@ function answerType(accept: string | undefined): string | null {
 
 interface Operation {
   readonly query: string;
-  readonly variables: Readonly<Record<string, unknown>> | null;
+  readonly variables: JsonObject | null;
   readonly operationName: string | null;
 }
 
@@ -184,7 +184,7 @@ function compiled(
   }
 }
 
-const NO_VARIABLES: Readonly<Record<string, unknown>> = {};
+const NO_VARIABLES: JsonObject = {};
 
 /** The coerced variables of a request within the limits; null for others. */
 function variablesOf(

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { p } from '@mikro-orm/core';
 import { UsdTextType } from './usd-text.ts';
 
@@ -27,4 +28,4 @@ export const textsColumn = () => p.json().columnType('json').$type<readonly stri
 
 // `json`, not PostgreSQL's `jsonb`: the value keeps the caller's order of members.
 /** A JSON object. */
-export const objectColumn = () => p.json().columnType('json').$type<Readonly<Record<string, unknown>>>();
+export const objectColumn = () => p.json().columnType('json').$type<JsonObject>();

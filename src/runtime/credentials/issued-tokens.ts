@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { collect } from '../../domain/bytes.ts';
 import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
@@ -72,7 +73,7 @@ function requestOf({ form, key, scope }: Issued) {
 
 /** The token of an answer. IBM states its lifetime in seconds, GigaChat its end in ms. Throws CloudRefused. */
 function tokenOf(answer: unknown, nowMs: number): ExpiringCredential<Secret> {
-  const fields: Readonly<Record<string, unknown>> = typeof answer === 'object' && answer !== null ? { ...answer } : {};
+  const fields: JsonObject = typeof answer === 'object' && answer !== null ? { ...answer } : {};
   const { access_token: token, expires_in: seconds, expires_at: end } = fields;
   if (typeof token !== 'string' || token === '') throw new CloudRefused('The issuer of access tokens gave none.');
   const until =

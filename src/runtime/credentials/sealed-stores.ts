@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { Credential, CredentialStore } from '../../domain/credentials/credential.ts';
 import { type Parameters, partedParameters, revealedParameters } from '../../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
@@ -21,7 +22,7 @@ function sealing(salt: Secrets, kind: SealedKind) {
     open({ id, sealed }: Pick<SealedRow, 'id' | 'sealed'>): Parameters & { readonly unreadable: boolean } {
       const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
       if (plain === null) return EMPTY;
-      const parameters = JSON.parse(plain.toString('utf8')) as Readonly<Record<string, unknown>>;
+      const parameters = JSON.parse(plain.toString('utf8')) as JsonObject;
       return { ...partedParameters(parameters), unreadable: false };
     },
   };

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { collect } from '../../domain/bytes.ts';
 import { GuardrailFailed } from '../../domain/errors.ts';
 import type { Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
@@ -28,7 +29,7 @@ export interface Service {
     headers: Readonly<Record<string, string>>,
     body: unknown,
     signal: AbortSignal,
-  ): Promise<Readonly<Record<string, unknown>> | readonly unknown[]>;
+  ): Promise<JsonObject | readonly unknown[]>;
   /** The verdict of `check`, or a pass where the service cannot be reached and texts may pass then. */
   orOpen(inspection: Inspection, check: () => Promise<Verdict>): Promise<Verdict>;
   /** A failure of the service. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
@@ -139,11 +139,7 @@ async function readKeySet(url: string, fetch: KeySetFetch): Promise<JSONWebKeySe
 const isPublicKey = (value: unknown): value is JWK =>
   isJsonObject(value) && typeof value['kty'] === 'string' && value['kty'] !== 'oct';
 
-async function readJson(
-  url: string,
-  fetch: KeySetFetch,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>>> {
+async function readJson(url: string, fetch: KeySetFetch, signal: AbortSignal): Promise<JsonObject> {
   if (!/^https?:\/\//i.test(url)) throw new Error('The address of a key set is not http(s).');
   const { status, body } = await fetch(url, { headers: { accept: 'application/json' }, signal });
   if (status !== 200) {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { dirname, resolve } from 'node:path';
 import {
   type Document,
@@ -21,9 +21,9 @@ import { aliasFault } from './yaml-aliases.ts';
 
 /** The configuration file with its included files and resolved references. */
 export interface ConfigDocument {
-  readonly content: Readonly<Record<string, unknown>>;
+  readonly content: JsonObject;
   /** The same with references as they are written. */
-  readonly declared: Readonly<Record<string, unknown>>;
+  readonly declared: JsonObject;
   /** The file, and those that it includes. */
   readonly files: readonly string[];
   /** Variables that the file sets, by name. They may be secrets. */
@@ -49,7 +49,7 @@ export const NO_DOCUMENT: ConfigDocument = {
 /** One file. */
 interface Part {
   readonly file: string;
-  readonly content: Readonly<Record<string, unknown>>;
+  readonly content: JsonObject;
   lineOf(path: Path): number;
 }
 
@@ -106,7 +106,7 @@ export function readConfigDocument(
     return value ?? '';
   });
   return {
-    content: resolved as Readonly<Record<string, unknown>>,
+    content: resolved as JsonObject,
     declared: content,
     files: [...readPaths],
     variables: variables.values,
@@ -214,7 +214,7 @@ function repeatedKey(document: Document, lines: LineCounter, offset: number): { 
 }
 
 /** Throws ConfigError for aliases without an anchor, and for so many aliases that they are an attack. */
-function sectionsOf(document: Document, file: string, lines: LineCounter): Readonly<Record<string, unknown>> {
+function sectionsOf(document: Document, file: string, lines: LineCounter): JsonObject {
   const fault = aliasFault(document);
   if (fault !== null) {
     const offset = fault.alias.range?.[0];

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES, USUAL_TIMEOUT_SECONDS } from '../../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
@@ -211,7 +211,7 @@ export function withCredential(deployment: Deployment, credential: Parameters): 
 }
 
 /** Members of an object; none of another value, which the reference ignores. */
-const membersOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? { ...value } : {});
+const membersOf = (value: unknown): JsonObject => (isJsonObject(value) ? { ...value } : {});
 
 /** Abilities of a decision model. Those of a model of another mode do not count. */
 function decidesOf(info: ModelEntry['model_info']): Pick<Deployment, 'decides'> {

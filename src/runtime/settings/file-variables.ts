@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { ConfigFault } from './config-fault.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 
@@ -24,7 +25,7 @@ export interface FileVariables {
  * sets nothing.
  */
 export function readFileVariables(
-  content: Readonly<Record<string, unknown>>,
+  content: JsonObject,
   env: NodeJS.ProcessEnv,
   placeOf: (path: Path) => Pick<ConfigFault, 'source' | 'line'>,
 ): FileVariables {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { KeyCaps, KeyDefaults, KeyMakers } from '../../domain/keys/generation-rules.ts';
 import { durationMs } from '../../domain/keys/durations.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
@@ -71,7 +71,7 @@ const makers =
   (roles: string): Reader =>
   (value) => {
     if (!isJsonObject(value)) return 'is not a map';
-    const known: Readonly<Record<string, unknown>> = { [roles]: null, required_params: null };
+    const known: JsonObject = { [roles]: null, required_params: null };
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(known, name));
     if (unknown !== undefined) return `has the unsupported member ${unknown}`;
     const { [roles]: allowed = null, required_params: required = [] } = value;

@@ -1,8 +1,9 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { Path } from './config-references.ts';
 
 /** The value of a text, and the lines of its keys and items. */
 export interface PlainDocument {
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: JsonObject;
   /** Line of the key or item at a path; of the nearest enclosing one when it is missing. */
   lineOf(path: Path): number;
 }
@@ -47,7 +48,7 @@ export function readPlainYaml(text: string): PlainDocument | null {
   try {
     const root = UNUSUAL.test(text) ? null : rootOf(text);
     if (root === null) return null;
-    return { value: root.value as Readonly<Record<string, unknown>>, lineOf: (path) => lineIn(root, path) };
+    return { value: root.value as JsonObject, lineOf: (path) => lineIn(root, path) };
   } catch (error) {
     if (error instanceof NotPlain) return null;
     throw error;

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 
 /** `usage` object of chat completions and completions. */
-export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
+export function usageObject(usage: Usage): JsonObject {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
     prompt_tokens: inputTokens,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { toolCallDelta, usageObject } from '../chat-completions/write-answer.ts';
@@ -20,7 +20,7 @@ export function ideFaultOf(response: unknown): { readonly message: string; reado
 }
 
 /** A complete response as a chat completion for an IDE, with all text and tool calls in one choice. */
-export function ideCompletion(response: unknown, context: AnswerContext): Readonly<Record<string, unknown>> {
+export function ideCompletion(response: unknown, context: AnswerContext): JsonObject {
   const answer = object(response);
   const steps = stepsOfResponse(answer);
   const textOf = (kind: 'text' | 'refusal' | 'reasoning'): string =>

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { object } from '../json/fields.ts';
 
@@ -33,7 +33,7 @@ function nested(value: unknown): unknown {
   return type === 'function' || type === 'custom' ? { type, [type]: declared } : value;
 }
 
-function nestedChoice(choice: Readonly<Record<string, unknown>>): unknown {
+function nestedChoice(choice: JsonObject): unknown {
   const { type, name } = choice;
   return (type === 'function' || type === 'custom') && typeof name === 'string' ? { type, [type]: { name } } : choice;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { topLevelMembers } from './members.ts';
 
 /** Keys that JavaScript moves to the front of an object and sorts. */
@@ -7,7 +8,7 @@ const INDEX = /^(0|[1-9]\d{0,9})$/;
  * Keys of a parsed JSON object in the order of its text. `text` is the JSON text of the same object; the parsed order applies
  * where the text has other keys.
  */
-export function keysInOrder(value: Readonly<Record<string, unknown>>, text: Uint8Array | null): readonly string[] {
+export function keysInOrder(value: JsonObject, text: Uint8Array | null): readonly string[] {
   const keys = Object.keys(value);
   if (text === null || keys.length < 2 || !keys.some((key) => INDEX.test(key))) return keys;
   const written = [...new Set((topLevelMembers(text) ?? []).map(({ key }) => key))];

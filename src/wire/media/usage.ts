@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, object } from '../json/fields.ts';
 
@@ -31,7 +32,7 @@ export function transcriptUsageOf(value: unknown): Usage | null {
   return { ...base, audio: { inputTokens, outputTokens: 0, cacheReadTokens: 0 } };
 }
 
-function tokensOf(usage: Readonly<Record<string, unknown>>): Usage | null {
+function tokensOf(usage: JsonObject): Usage | null {
   const inputTokens = count(usage['input_tokens']);
   const outputTokens = count(usage['output_tokens']);
   if (inputTokens === null && outputTokens === null) return null;

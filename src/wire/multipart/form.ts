@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { Form, FormFile, FormPart } from '../../domain/inference/form.ts';
 import { boundaryOf, headersOf, invalidForm } from './headers.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
@@ -65,7 +66,7 @@ export const listName = (name: string): string => (name.endsWith('[]') ? name.sl
  * A form as an object: fields are strings, lists are arrays, files are `FormFile`. Throws InvalidInput for a repeated
  * field that is not a list, because parsers differ in which value they use.
  */
-export function fieldsOf(form: Form): Readonly<Record<string, unknown>> {
+export function fieldsOf(form: Form): JsonObject {
   const fields = new Map<string, unknown[]>();
   for (const part of form.parts) {
     const name = listName(part.name);

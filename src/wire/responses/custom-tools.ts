@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { type Fields, list, object, parseJson, text } from '../json/fields.ts';
 
 /**
@@ -8,7 +8,7 @@ import { type Fields, list, object, parseJson, text } from '../json/fields.ts';
 const ARGUMENT = 'input';
 
 /** JSON Schema of a custom tool, for dialects that support only functions. */
-export const CUSTOM_PARAMETERS: Readonly<Record<string, unknown>> = {
+export const CUSTOM_PARAMETERS: JsonObject = {
   type: 'object',
   properties: { [ARGUMENT]: { type: 'string' } },
   required: [ARGUMENT],

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 
 /** Names of a response for its caller. */
@@ -11,11 +12,7 @@ export interface PublicNames {
 }
 
 /** A response with the caller's names. `response` is the parsed `json`. All other values keep their bytes. */
-export function renamedResponse(
-  json: Uint8Array,
-  response: Readonly<Record<string, unknown>>,
-  names: PublicNames,
-): Buffer {
+export function renamedResponse(json: Uint8Array, response: JsonObject, names: PublicNames): Buffer {
   const changes: Record<string, string> = {};
   if (typeof response['model'] === 'string') changes['model'] = JSON.stringify(names.model);
   for (const member of ['id', 'previous_response_id']) {
@@ -28,7 +25,7 @@ export function renamedResponse(
 }
 
 /** Data of an event, with the caller's names in its `response`. The same buffer when nothing changes. */
-export function renamedEvent(data: Buffer, response: Readonly<Record<string, unknown>>, names: PublicNames): Buffer {
+export function renamedEvent(data: Buffer, response: JsonObject, names: PublicNames): Buffer {
   const member = topLevelMembers(data)?.find(({ key }) => key === 'response');
   if (member === undefined) return data;
   const inner = data.subarray(member.valueStart, member.end);

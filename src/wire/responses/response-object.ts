@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext } from '../dialect.ts';
 import { list } from '../json/fields.ts';
@@ -17,7 +17,7 @@ export interface ResponseState {
 }
 
 /** Response object in its current state, with all settings of its request, defaults included. */
-export function responseObject(context: AnswerContext, state: ResponseState): Readonly<Record<string, unknown>> {
+export function responseObject(context: AnswerContext, state: ResponseState): JsonObject {
   const { body, followUp } = context;
   const setting = (member: string, fallback: unknown): unknown => body[member] ?? fallback;
   const reasoning = isJsonObject(body['reasoning']) ? body['reasoning'] : {};

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { ByteStream } from '../../domain/bytes.ts';
 import { parseJson, text } from '../json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts';
@@ -14,7 +14,7 @@ interface SocketMessageOptions {
   /** Value of `stream_id` in every event. Null sends events without `stream_id`. */
   readonly streamId: string | null;
   /** Called with the final response, before its last event is sent. */
-  readonly ended: (response: Readonly<Record<string, unknown>>, status: 'completed' | 'failed') => void;
+  readonly ended: (response: JsonObject, status: 'completed' | 'failed') => void;
 }
 
 const OPEN_BRACE = 0x7b;

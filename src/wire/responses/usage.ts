@@ -1,10 +1,10 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, type Fields, list, object, text } from '../json/fields.ts';
 import { withServiceTier } from '../../domain/chat/usage.ts';
 
 /** `usage` object of the Responses API. */
-export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
+export function usageObject(usage: Usage): JsonObject {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
     input_tokens: inputTokens,

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { itemIdOf, ownResponseId } from '../../domain/responses/response-ids.ts';
@@ -34,7 +35,7 @@ export class ResponseWriter implements AnswerWriter {
   readonly #calls = new Map<number, { readonly item: OpenCall; readonly index: number }>();
   #reason: Reason = null;
   #usage: Usage | null = null;
-  #last: Readonly<Record<string, unknown>> | null = null;
+  #last: JsonObject | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -62,7 +63,7 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   /** The complete response. Null before `end`. */
-  whole(): Readonly<Record<string, unknown>> | null {
+  whole(): JsonObject | null {
     return this.#last;
   }
 
@@ -174,7 +175,7 @@ export class ResponseWriter implements AnswerWriter {
     this.#output[open.index] = open.item.close(this.#reason === null ? 'completed' : 'incomplete');
   }
 
-  #response(status: ResponseState['status']): Readonly<Record<string, unknown>> {
+  #response(status: ResponseState['status']): JsonObject {
     return responseObject(this.#context, {
       id: this.#id,
       status,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../json-object.ts';
+import { type JsonObject, isJsonObject } from '../../json-object.ts';
 import { DomainError } from '../../errors.ts';
 import { repairRequest } from '../prompts/prompts.ts';
 import type { Purpose } from '../lens.ts';
@@ -17,7 +17,7 @@ interface Question<Value> {
   readonly task: string;
   readonly structure: Structure<Value>;
   /** Further members; texts of traces are fenced. */
-  readonly members: Readonly<Record<string, unknown>>;
+  readonly members: JsonObject;
 }
 
 /** An answer, or why there is none. `tooLong`: a shorter prompt may have one. */
@@ -101,7 +101,7 @@ export function asMessages(prompt: string): readonly AnalysisMessage[] {
 }
 
 /** The JSON object in a prompt; null for a plain text. */
-export function objectIn(prompt: string): Readonly<Record<string, unknown>> | null {
+export function objectIn(prompt: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(prompt);
     return isJsonObject(value) ? { ...value } : null;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../json-object.ts';
 import { textAt } from '../attribute-text.ts';
 import type { Attributes, SpanType } from '../span.ts';
 import {
@@ -91,7 +92,7 @@ function promptOf(attributes: Attributes): Lifted | null {
   return read === null ? plain(text, [key]) : conversation(read, [key]);
 }
 
-function begunWith(parsed: Readonly<Record<string, unknown>>): unknown {
+function begunWith(parsed: JsonObject): unknown {
   const { system, prompt, messages, ...rest } = parsed;
   // Anything else would be lost.
   if (Object.keys(rest).length > 0) return parsed;

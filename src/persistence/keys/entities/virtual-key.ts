@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../domain/json-object.ts';
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Role } from '../../../domain/role.ts';
 import type { KeySort } from '../../../domain/keys/virtual-key.ts';
@@ -57,7 +58,7 @@ export const VirtualKeyEntity = defineEntity({
     /** Null for a key without any. */
     settings: p.json().columnType('json').$type<KeySettings>().nullable(),
     // `json`, not PostgreSQL's `jsonb`, so that the caller's order of keys is preserved.
-    metadata: p.json().columnType('json').$type<Readonly<Record<string, unknown>>>(),
+    metadata: p.json().columnType('json').$type<JsonObject>(),
     blocked: p.boolean(),
     expiresAt: p.datetime().nullable(),
     rotations: p.integer(),

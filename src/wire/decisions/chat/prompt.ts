@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../domain/json-object.ts';
 import type { Content, DecisionInput, Instructions, Part } from '../../../domain/decisions/decision.ts';
 import { labelCount, type LabelledQuestion } from '../../../domain/decisions/distribution.ts';
 import { contentText, itemsText, plainInstructions } from '../texts.ts';
@@ -5,7 +6,7 @@ import { contentText, itemsText, plainInstructions } from '../texts.ts';
 /** A message of a chat completion. */
 export interface PromptMessage {
   readonly role: 'system' | 'user';
-  readonly content: string | readonly Readonly<Record<string, unknown>>[];
+  readonly content: string | readonly JsonObject[];
 }
 
 const OPEN = '<input>';
