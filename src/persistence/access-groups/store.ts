@@ -1,7 +1,7 @@
 import type { AccessGroupStore } from '../../domain/access-groups/access-group.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
-import { AccessGroupEntity } from './entities/access-group.ts';
+import { AccessGroupEntity } from './entities.ts';
 
 export const createAccessGroupStore = (database: Database): AccessGroupStore =>
   createRowStore(database, {

@@ -3,7 +3,7 @@ import type { AnnotationFilter, AnnotationStore } from '../../domain/annotations
 import type { Visibility } from '../../domain/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, createdWithin, matching } from '../database/row-store.ts';
-import { AnnotationEntity } from './entities/annotation.ts';
+import { AnnotationEntity } from './entities.ts';
 
 function visibleTo(visibility: Visibility): readonly JsonObject[] {
   if (visibility.kind === 'all') return [];

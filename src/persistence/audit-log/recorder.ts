@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { auditEntry, type AuditNoun, type Authorship, type ChangeAuthor } from '../../domain/audit-log/audit-entry.ts';
-import { AuditEntryEntity } from './entities/audit-entry.ts';
+import { AuditEntryEntity } from './entities.ts';
 
 /** Adds the entry of a change to the transaction of the change. */
 type RecordChange = (

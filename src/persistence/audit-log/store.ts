@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../domain/audit-log/audit-entry.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, createdWithin, matching } from '../database/row-store.ts';
-import { AuditEntryEntity } from './entities/audit-entry.ts';
+import { AuditEntryEntity } from './entities.ts';
 
 export const createAuditLog = (database: Database): AuditLog =>
   createRowStore(database, {

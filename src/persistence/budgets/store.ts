@@ -1,7 +1,7 @@
 import type { BudgetStore } from '../../domain/budgets/budget.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching, until } from '../database/row-store.ts';
-import { BudgetEntity } from './entities/budget.ts';
+import { BudgetEntity } from './entities.ts';
 
 export const createBudgetStore = (database: Database): BudgetStore =>
   createRowStore(database, {

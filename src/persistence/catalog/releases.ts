@@ -3,7 +3,7 @@ import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
-import { CatalogReleaseEntity } from './entities/catalog-release.ts';
+import { CatalogReleaseEntity } from './entities.ts';
 
 /** The value of a release is compared as JSON text, because a member's order and a number's form belong to it. */
 const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) => {

@@ -3,9 +3,7 @@ import type { SqlEntityManager } from '@mikro-orm/sql';
 import { sql } from 'kysely';
 import { type PaymentEvent, stateByEvents } from '../../domain/checkout/payment-event.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { CheckoutEntity } from './entities/checkout.ts';
-import { PaymentEventEntity } from './entities/payment-event.ts';
-import { PaymentObjectEntity } from './entities/payment-object.ts';
+import { CheckoutEntity, PaymentEventEntity, PaymentObjectEntity } from './entities.ts';
 
 /** Row lock of a checkout that a transaction changes. SQLite has none: its transactions exclude each other. */
 export const FOR_UPDATE = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { type Plain, plainValues } from '../database/plain-values.ts';
 import { afterPlace } from '../database/row-store.ts';
 import type { Tables } from '../database/tables.ts';
-import { CheckoutEntity } from './entities/checkout.ts';
+import { CheckoutEntity } from './entities.ts';
 import { FOR_UPDATE, lockPaymentEvents, storeEvent } from './payment-events.ts';
 
 /** Reads of the writing connection: a buyer returns within milliseconds of the payment event. */

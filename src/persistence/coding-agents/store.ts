@@ -1,7 +1,7 @@
 import type { CodingAgentStore } from '../../domain/coding-agents/coding-agent.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, matching, visibleTo } from '../database/row-store.ts';
-import { CodingAgentEntity } from './entities/coding-agent.ts';
+import { CodingAgentEntity } from './entities.ts';
 
 export const createCodingAgentStore = (database: Database): CodingAgentStore =>
   createRowStore(database, {

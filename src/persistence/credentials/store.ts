@@ -2,7 +2,7 @@ import type { SealedCredential, SealedStore } from '../../domain/sealed-row.ts';
 import type { Database } from '../database/database.ts';
 import { fingerprintOf } from '../database/fingerprint.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
-import { CredentialEntity } from './entities/credential.ts';
+import { CredentialEntity } from './entities.ts';
 
 export const createCredentialStore = (database: Database): SealedStore<SealedCredential> => ({
   ...createRowStore<SealedCredential, { readonly ids: readonly string[] | null }, 'created_at'>(database, {

@@ -1,7 +1,7 @@
 import type { CustomerStore } from '../../domain/customers/customer.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching } from '../database/row-store.ts';
-import { CustomerEntity } from './entities/customer.ts';
+import { CustomerEntity } from './entities.ts';
 
 export const createCustomerStore = (database: Database): CustomerStore =>
   createRowStore(database, {

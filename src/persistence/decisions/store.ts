@@ -3,8 +3,7 @@ import type { DecisionOutcome, OutcomeStore } from '../../domain/decisions/outco
 import type { DecisionStore } from '../../domain/decisions/stored-decision.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, createdWithin, matching, visibleTo } from '../database/row-store.ts';
-import { DecisionEntity } from './entities/decision.ts';
-import { DecisionOutcomeEntity } from './entities/decision-outcome.ts';
+import { DecisionEntity, DecisionOutcomeEntity } from './entities.ts';
 
 export const createDecisionStore = (database: Database): DecisionStore =>
   createRowStore(database, {

@@ -1,7 +1,7 @@
 import type { HealthCheck, HealthCheckFilter, HealthCheckStore } from '../../domain/deployments/health-check.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, createdWithin, matching } from '../database/row-store.ts';
-import { HealthCheckEntity } from './entities/health-check.ts';
+import { HealthCheckEntity } from './entities.ts';
 
 export function createHealthCheckStore(database: Database): HealthCheckStore {
   const rows = createRowStore<HealthCheck, HealthCheckFilter, 'created_at'>(database, {

@@ -2,7 +2,7 @@ import type { SealedDeployment, SealedStore } from '../../domain/sealed-row.ts';
 import type { Database } from '../database/database.ts';
 import { fingerprintOf } from '../database/fingerprint.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
-import { DeploymentEntity } from './entities/deployment.ts';
+import { DeploymentEntity } from './entities.ts';
 
 export const createDeploymentStore = (database: Database): SealedStore<SealedDeployment> => ({
   ...createRowStore<SealedDeployment, { readonly ids: readonly string[] | null }, 'created_at'>(database, {

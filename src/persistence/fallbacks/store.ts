@@ -2,7 +2,7 @@ import type { FallbackStore, ModelFallback } from '../../domain/fallbacks/fallba
 import type { Database } from '../database/database.ts';
 import { fingerprintOf } from '../database/fingerprint.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
-import { FallbackEntity } from './entities/fallback.ts';
+import { FallbackEntity } from './entities.ts';
 
 export const createFallbackStore = (database: Database): FallbackStore => ({
   ...createRowStore<ModelFallback, { readonly model: string | null }, 'created_at'>(database, {

@@ -1,7 +1,7 @@
 import type { GuardrailStore } from '../../domain/guardrails/stored-guardrail.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore } from '../database/row-store.ts';
-import { GuardrailEntity } from './entities/guardrail.ts';
+import { GuardrailEntity } from './entities.ts';
 
 export const createGuardrailStore = (database: Database): GuardrailStore =>
   createRowStore(database, {

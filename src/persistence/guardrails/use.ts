@@ -6,8 +6,7 @@ import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
 import { encodeValues, insertionInto, rowTable, statements } from '../database/rows.ts';
 import { isNewBatch } from '../gateway-activity/batches.ts';
-import { GuardrailDayEntity } from './entities/guardrail-day.ts';
-import { GuardrailRunEntity } from './entities/guardrail-run.ts';
+import { GuardrailDayEntity, GuardrailRunEntity } from './entities.ts';
 
 const DAY_MS = 86_400_000;
 

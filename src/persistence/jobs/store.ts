@@ -3,7 +3,7 @@ import type { Job, JobClaim, JobStatus, JobStore, NewJob } from '../../domain/jo
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
-import { JobEntity } from './entities/job.ts';
+import { JobEntity } from './entities.ts';
 
 type JobWhere = FilterQuery<InferEntity<typeof JobEntity>>;
 type Due = { readonly $gt: Date } | { readonly $lte: Date };

@@ -1,9 +1,13 @@
 import type { LensRowStores } from '../../domain/lens/row-stores.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
-import { DatasetEntity, DatasetRevisionEntity } from './entities/dataset.ts';
-import { SignalConfigEntity, TraceSignalEntity } from './entities/signal.ts';
-import { TracingKeyEntity } from './entities/tracing-key.ts';
+import {
+  DatasetEntity,
+  DatasetRevisionEntity,
+  SignalConfigEntity,
+  TraceSignalEntity,
+  TracingKeyEntity,
+} from './entities.ts';
 
 const conflictText = (): string => 'The id is taken.';
 

@@ -2,7 +2,7 @@ import type { Usd } from '../../domain/money.ts';
 import type { Finding } from '../../domain/lens/finding.ts';
 import type { Lens, LensRun, RunHead } from '../../domain/lens/lens.ts';
 import { dueAt } from '../../domain/lens/schedule.ts';
-import type { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
+import type { LensEntity, LensFindingEntity, LensRunEntity } from './entities.ts';
 
 // Members with a column of their own are not in the document of a row.
 

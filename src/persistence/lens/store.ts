@@ -7,8 +7,14 @@ import type { FindingPage, LensFinding, LensStore, LensWorkerStore } from '../..
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { afterPlace, createRowStore, matching } from '../database/row-store.ts';
-import { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
-import { LensAnswerEntity, LensReviewEntity, LensWorkerEntity } from './entities/lens-work.ts';
+import {
+  LensEntity,
+  LensFindingEntity,
+  LensRunEntity,
+  LensAnswerEntity,
+  LensReviewEntity,
+  LensWorkerEntity,
+} from './entities.ts';
 import { dueMs, findingOf, findingRow, lensOf, lensRow, runHeadOf, runHeadRow, runOf, runRow } from './rows.ts';
 
 const reviewId = (lensId: string, criteriaKey: string, executionId: string): string =>

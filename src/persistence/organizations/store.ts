@@ -1,8 +1,7 @@
 import type { OrganizationMemberStore, OrganizationStore } from '../../domain/organizations/organization.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching } from '../database/row-store.ts';
-import { OrganizationMemberEntity } from './entities/member.ts';
-import { OrganizationEntity } from './entities/organization.ts';
+import { OrganizationMemberEntity, OrganizationEntity } from './entities.ts';
 
 export const createOrganizationStore = (database: Database): OrganizationStore =>
   createRowStore(database, {

@@ -1,7 +1,7 @@
 import type { EndpointStore } from '../../domain/pass-through/endpoint.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore } from '../database/row-store.ts';
-import { PassThroughEndpointEntity } from './entities/endpoint.ts';
+import { PassThroughEndpointEntity } from './entities.ts';
 
 export const createEndpointStore = (database: Database): EndpointStore =>
   createRowStore(database, {

@@ -1,7 +1,7 @@
 import type { ProjectStore } from '../../domain/projects/project.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching } from '../database/row-store.ts';
-import { ProjectEntity } from './entities/project.ts';
+import { ProjectEntity } from './entities.ts';
 
 export const createProjectStore = (database: Database): ProjectStore =>
   createRowStore(database, {

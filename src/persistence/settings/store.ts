@@ -3,7 +3,7 @@ import { type Authored, newStamps } from '../../domain/row-store.ts';
 import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore } from '../database/row-store.ts';
-import { SettingsSectionEntity } from './entities/settings-section.ts';
+import { SettingsSectionEntity } from './entities.ts';
 
 /** Attempts of a change of a section that others create and remove. */
 const ATTEMPTS = 5;

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { PendingSignInStore } from '../../domain/users/pending-sign-ins.ts';
 import type { Database } from '../database/database.ts';
-import { PendingSignInEntity } from './entities/pending-sign-in.ts';
+import { PendingSignInEntity } from './entities.ts';
 
 /** Pending sign-ins as managed entities. Ended ones are removed when one is added. */
 export const createPendingSignInStore = ({ find, change }: Database): PendingSignInStore => ({

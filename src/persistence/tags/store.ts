@@ -1,7 +1,7 @@
 import type { TagStore } from '../../domain/tags/tag.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
-import { TagEntity } from './entities/tag.ts';
+import { TagEntity } from './entities.ts';
 
 export const createTagStore = (database: Database): TagStore =>
   createRowStore(database, {

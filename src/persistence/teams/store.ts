@@ -2,8 +2,7 @@ import type { TeamMemberStore } from '../../domain/teams/member.ts';
 import type { TeamStore } from '../../domain/teams/team.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching, until } from '../database/row-store.ts';
-import { TeamMemberEntity } from './entities/member.ts';
-import { TeamEntity } from './entities/team.ts';
+import { TeamMemberEntity, TeamEntity } from './entities.ts';
 
 export const createTeamStore = (database: Database): TeamStore =>
   createRowStore(database, {

@@ -1,7 +1,7 @@
 import type { TokenMappingStore } from '../../domain/token-mappings/token-mapping.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching } from '../database/row-store.ts';
-import { TokenMappingEntity } from './entities/token-mapping.ts';
+import { TokenMappingEntity } from './entities.ts';
 
 export const createTokenMappingStore = (database: Database): TokenMappingStore =>
   createRowStore(database, {

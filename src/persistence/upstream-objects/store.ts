@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { type Plain, plainValues } from '../database/plain-values.ts';
 import { afterPlace } from '../database/row-store.ts';
 import { ownerOfProperties, ownerProperties } from '../database/owner-columns.ts';
-import { UpstreamObjectEntity } from './entities/upstream-object.ts';
+import { UpstreamObjectEntity } from './entities.ts';
 
 type ObjectWhere = FilterQuery<UpstreamObjectEntity>;
 

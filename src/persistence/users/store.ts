@@ -2,8 +2,7 @@ import type { InvitationStore } from '../../domain/users/invitation.ts';
 import type { UserStore } from '../../domain/users/user.ts';
 import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching, until } from '../database/row-store.ts';
-import { InvitationEntity } from './entities/invitation.ts';
-import { UserEntity } from './entities/user.ts';
+import { InvitationEntity, UserEntity } from './entities.ts';
 
 /** Spend of a user in its current budget window, as SQL: that of its keys, deleted ones too. */
 const SPEND = `coalesce((select sum(key_spend.total) from virtual_key join key_spend on key_spend.key_hash = virtual_key.hash

@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ActivityCategory } from '../../domain/gateway-activity/gateway-activity.ts';
+
+/** Numbers of requests by day, category and route. Rows only. */
+export const GatewayActivityEntity = defineEntity({
+  name: 'GatewayActivityEntity',
+  tableName: 'gateway_activity',
+  properties: {
+    /** UTC, `YYYY-MM-DD`: first in the key, so that the rows of a period are adjacent. */
+    day: p.text().primary(),
+    category: p.text().$type<ActivityCategory>().primary(),
+    route: p.text().primary(),
+    succeeded: p.bigint('number'),
+    failed: p.bigint('number'),
+  },
+});
+
+/** The last batch of counts that a process committed. */
+export const ActivityProcessEntity = defineEntity({
+  name: 'ActivityProcessEntity',
+  tableName: 'activity_process',
+  properties: {
+    id: p.text().primary(),
+    lastBatch: p.integer(),
+    /** Unix ms. */
+    writtenAt: p.bigint('number'),
+  },
+});

@@ -1,0 +1,113 @@
+import type { JsonObject } from '../../domain/json-object.ts';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { KeySettings } from '../../domain/keys/key-settings.ts';
+import type { KeySort } from '../../domain/keys/virtual-key.ts';
+import type { Role } from '../../domain/role.ts';
+import { UsdTextType } from '../column-types/usd-text.ts';
+
+const LIVE = `"deleted_at" is null`;
+
+const TOTAL = 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)';
+
+/** Ranks of keys as SQL. A key without a rank comes first in ascending order, on both engines. */
+export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  // An expression, because SQLite would read every row in the order of the primary key.
+  token: "hash || ''",
+  key_alias: "coalesce(alias, '')",
+  max_budget: 'coalesce(cast(max_budget as numeric), -1)',
+  spend: TOTAL,
+  budget_use: `case when max_budget is null then -1 else (${TOTAL} - cast(coalesce(spent_before, '0') as bigint))
+    / (cast(max_budget as bigint) / 1000000 + 1) end`,
+};
+
+/** The column of the rank is in the index, too, because PostgreSQL reads the row for it otherwise. */
+const rankIndex = (column: string, rank: string) => {
+  const name = `virtual_key_${column}_list_index`;
+  const further = column === 'hash' ? '' : `, "${column}"`;
+  return { name, expression: `create index "${name}" on "virtual_key" ((${rank}), "hash"${further}) where ${LIVE}` };
+};
+
+/** A virtual key changes over time (blocked, renamed, rotated, deleted): a managed entity. */
+export const VirtualKeyEntity = defineEntity({
+  name: 'VirtualKeyEntity',
+  tableName: 'virtual_key',
+  properties: {
+    /** Identity: hash of the first secret. Rows that the key owns name it, so it survives a rotation. */
+    hash: p.text().primary(),
+    secretHash: p.text().unique(),
+    previousSecretHash: p.text().nullable().unique(),
+    previousSecretUntil: p.datetime().nullable(),
+    name: p.text(),
+    alias: p.text().nullable(),
+    role: p.text().$type<Role>(),
+    teamId: p.text().nullable(),
+    userId: p.text().nullable(),
+    /** Project and organization of the settings, as columns for sums over keys. */
+    projectId: p.text().nullable().index(),
+    organizationId: p.text().nullable().index(),
+    models: p.json().columnType('json').$type<readonly string[]>(),
+    maxBudget: p.type(UsdTextType).nullable(),
+    budgetDuration: p.text().nullable(),
+    budgetResetAt: p.datetime().nullable(),
+    /** Null is zero. */
+    spentBefore: p.type(UsdTextType).nullable(),
+    /** When the first of its budget windows ends. Null without one, and for deleted keys. */
+    nextResetAt: p.datetime().nullable(),
+    /** Null for a key without any. */
+    settings: p.json().columnType('json').$type<KeySettings>().nullable(),
+    // `json`, not PostgreSQL's `jsonb`, so that the caller's order of keys is preserved.
+    metadata: p.json().columnType('json').$type<JsonObject>(),
+    blocked: p.boolean(),
+    expiresAt: p.datetime().nullable(),
+    rotations: p.integer(),
+    rotatedAt: p.datetime().nullable(),
+    createdAt: p.datetime(),
+    createdBy: p.text(),
+    updatedAt: p.datetime(),
+    updatedBy: p.text(),
+    /** Rows of deleted keys stay: their spend and traces name them, and their secrets must not be issued again. */
+    deletedAt: p.datetime().nullable(),
+    deletedBy: p.text().nullable(),
+    /** Grows with every change through the ORM: two changes at once cannot overwrite each other. */
+    revision: p.integer().version(),
+  },
+  uniques: [{ properties: ['alias'], where: `"deleted_at" is null` }],
+  indexes: [
+    { properties: ['nextResetAt'] },
+    // For the keys of owners, their number and their spend.
+    { properties: ['teamId', 'deletedAt', 'hash'] },
+    { properties: ['userId', 'deletedAt', 'hash'] },
+    // For lists and their counts: every column of a filter without an index of its own, so that no row is read for a count.
+    {
+      name: 'virtual_key_list_index',
+      properties: ['createdAt', 'hash', 'deletedAt', 'blocked', 'expiresAt', 'alias'],
+      where: LIVE,
+    },
+    {
+      name: 'virtual_key_deleted_list_index',
+      properties: ['createdAt', 'hash'],
+      where: `"deleted_at" is not null`,
+    },
+    // For the other orders of a list.
+    { name: 'virtual_key_update_list_index', properties: ['updatedAt', 'hash'], where: LIVE },
+    rankIndex('hash', KEY_RANKS.token),
+    rankIndex('alias', KEY_RANKS.key_alias),
+    rankIndex('max_budget', KEY_RANKS.max_budget),
+  ],
+});
+
+export type VirtualKeyEntity = InferEntity<typeof VirtualKeyEntity>;
+
+/** Hash of a secret that a rotation replaced. It is never deleted, so that no key is issued with it again. */
+export const RetiredSecretEntity = defineEntity({
+  name: 'RetiredSecretEntity',
+  tableName: 'retired_secret',
+  properties: {
+    hash: p.text().primary(),
+    /** Identity of its key. */
+    keyHash: p.text(),
+    retiredAt: p.datetime(),
+  },
+});

@@ -1,0 +1,144 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ExportBody } from '../../domain/traces/packed.ts';
+import type { SpanKind, SpanStatus, SpanType } from '../../domain/traces/span.ts';
+import { RowNumberType } from '../column-types/row-number.ts';
+
+/** One row per trace and owner. Rows only: never used as a managed entity. `startMs` is the sort key of lists. */
+export const TraceSummaryEntity = defineEntity({
+  name: 'TraceSummaryEntity',
+  tableName: 'trace_summary',
+  properties: {
+    /** Spans refer to it. It counts up, so that spans that arrive together are adjacent. */
+    traceNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
+    traceId: p.text(),
+    /** Owner and trace id as one handle; see `trace-ref.ts`. */
+    traceRef: p.text(),
+    teamId: p.text(),
+    keyHash: p.text(),
+    name: p.text(),
+    service: p.text(),
+    inputPreview: p.text(),
+    startNs: p.bigint('string'),
+    endNs: p.bigint('string'),
+    startMs: p.bigint('number'),
+    status: p.text().$type<SpanStatus>(),
+    spanCount: p.integer(),
+    /** JSON list of text. */
+    agentNames: p.text(),
+    agentInvocations: p.integer(),
+    llmCalls: p.integer(),
+    toolCalls: p.integer(),
+    errorCount: p.integer(),
+    inputTokens: p.bigint('number'),
+    outputTokens: p.bigint('number'),
+    /** JSON list of text. */
+    models: p.text(),
+    /** Picodollars. */
+    spend: p.bigint('string').nullable(),
+    pricedCalls: p.integer(),
+    /** JSON list of text; null in rows of earlier versions. */
+    frameworks: p.text().nullable(),
+    /** Picodollars. */
+    estimate: p.bigint('string').nullable(),
+    estimatedCalls: p.integer().default(0),
+    gatewayCalls: p.integer().default(0),
+    /** JSON; see `TraceSource`. */
+    source: p.text().nullable(),
+    /** Turn of the span with the preview (`turnOf`), negative for a root; null when its own root has it. */
+    previewNs: p.bigint('string').nullable(),
+    /** Start of its root. */
+    rootNs: p.bigint('string').nullable(),
+    /** Time of redaction, Unix ms. */
+    redactedMs: p.bigint('number').nullable(),
+    sessionId: p.text().nullable(),
+    userId: p.text().nullable(),
+    /** JSON list of text; null for none. */
+    tags: p.text().nullable(),
+    /** Bits; see `StatedLabels`. */
+    rootLabels: p.integer().default(0),
+  },
+  uniques: [{ properties: ['traceId', 'traceRef'] }],
+  indexes: [
+    // For "newest first": one index for all, one per team, one per key without a team. A row is in the first and in one
+    // of the others.
+    { properties: ['startMs', 'traceRef'] },
+    { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
+    { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },
+    { properties: ['sessionId', 'startMs'], where: '"session_id" is not null' },
+  ],
+});
+
+/** Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading earlier ones. Rows only, all key. */
+export const CallNoteEntity = defineEntity({
+  name: 'CallNoteEntity',
+  tableName: 'call_note',
+  properties: {
+    traceNo: p.bigint('string').primary(),
+    /** See `traces/call-notes.ts`. */
+    kind: p.integer().primary(),
+    name: p.text().primary(),
+    spanId: p.text().primary(),
+  },
+});
+
+/** Body of an export, or of the calls of a segment, compressed. Stored once for all spans in it. Rows only. */
+export const ExportBodyEntity = defineEntity({
+  name: 'ExportBodyEntity',
+  tableName: 'export_body',
+  properties: {
+    bodyNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
+    format: p.text().$type<ExportBody['format']>(),
+    compression: p.text().$type<ExportBody['compression']>(),
+    /** Number of spans whose payload is in it. It is deleted with the last of them. */
+    heldBy: p.integer(),
+    bytes: p.blob(),
+    /** Span block of the export (`span-blocks/README.md`): the `SpanRows` of some of its traces, concatenated. */
+    heads: p.blob().nullable(),
+  },
+});
+
+/**
+ * Head of a span, for lists and trees. The payload is in the body of its export, or in the last column for spans of our
+ * own. Many spans are in blocks instead (`span-blocks/README.md`). Rows only.
+ */
+export const SpanEntity = defineEntity({
+  name: 'SpanEntity',
+  tableName: 'span',
+  properties: {
+    /** Number of the trace. Rows of one trace are adjacent; new ones are appended. */
+    traceNo: p.bigint('string').primary(),
+    spanId: p.text().primary(),
+    parentSpanId: p.text().nullable(),
+    name: p.text(),
+    kind: p.text().$type<SpanKind>(),
+    type: p.text().$type<SpanType>(),
+    agent: p.text(),
+    service: p.text(),
+    startNs: p.bigint('string'),
+    endNs: p.bigint('string'),
+    status: p.text().$type<SpanStatus>(),
+    error: p.text().nullable(),
+    model: p.text().nullable(),
+    inputTokens: p.bigint('number'),
+    outputTokens: p.bigint('number'),
+    inputPreview: p.text(),
+    requestId: p.text().nullable(),
+    /** Picodollars. */
+    cost: p.bigint('string').nullable(),
+    /** Null when unknown, and in rows of earlier versions. */
+    provider: p.text().nullable(),
+    framework: p.text().nullable(),
+    callId: p.text().nullable(),
+    /** 1 for a span that the gateway made, 0 for a client's call with unknown cached tokens. */
+    gateway: p.integer().nullable(),
+    /** JSON; see `TraceSource`. */
+    source: p.text().nullable(),
+    /** Picodollars. */
+    estimate: p.bigint('string').nullable(),
+    /** Body of its export, and the place of the span in it. */
+    bodyNo: p.bigint('string').nullable(),
+    bodyAt: p.integer().nullable(),
+    /** JSON text. Last column, so that reads of heads do not reach overflow pages. */
+    payload: p.text().nullable(),
+  },
+});

@@ -1,0 +1,36 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { CallLabels } from '../../domain/calls/call-labels.ts';
+import type { BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
+import type { ObjectKind, ShownObject } from '../../domain/upstream-objects/upstream-object.ts';
+import { JsonTextType } from '../column-types/json-text.ts';
+import { UnixMsType } from '../column-types/unix-ms.ts';
+
+/** A file, batch or response stored at an upstream: a managed entity. */
+export const UpstreamObjectEntity = defineEntity({
+  name: 'UpstreamObjectEntity',
+  tableName: 'upstream_object',
+  properties: {
+    id: p.text().primary(),
+    kind: p.text().$type<ObjectKind>(),
+    deploymentId: p.text(),
+    upstreamId: p.text(),
+    teamId: p.text(),
+    keyHash: p.text(),
+    createdAt: p.type(UnixMsType),
+    purpose: p.text().nullable(),
+    /** The upstream's last state. */
+    shown: p.type(JsonTextType).$type<ShownObject>().nullable(),
+    /** Labels of the call that made a batch. */
+    labels: p.type(JsonTextType).$type<CallLabels>().nullable(),
+    /** Calls of a batch or its file. */
+    calls: p.type(JsonTextType).$type<BatchCalls>().nullable(),
+    removedAt: p.type(UnixMsType).nullable(),
+  },
+  uniques: [{ properties: ['deploymentId', 'upstreamId'] }],
+  indexes: [
+    { properties: ['kind', 'createdAt', 'id'] },
+    { properties: ['kind', 'teamId', 'keyHash', 'createdAt', 'id'] },
+  ],
+});
+
+export type UpstreamObjectEntity = InferEntity<typeof UpstreamObjectEntity>;
