@@ -76,26 +76,26 @@ export class RateShare implements Holder {
 
   /** What is left of the limit, as far as this process knows. */
   get left(): number {
-    if (this.#shares.isAway() && !this.#remembers()) return this.limit - this.#localUse();
+    if (this.#shares.isUnavailable() && !this.#remembers()) return this.limit - this.#localUse();
     if (this.#isOver() || (this.#epoch !== this.#shares.epoch() && !this.#remembers())) return this.limit;
     return this.#left + this.#ceiling - this.used;
   }
 
   /** Whether this process alone has used up the limit. */
   isUsedUp(amount: number): boolean {
-    return this.#localUse() + amount > this.limit && (this.#shares.isAway() || !this.#isOver());
+    return this.#localUse() + amount > this.limit && (this.#shares.isUnavailable() || !this.#isOver());
   }
 
   /** Whether an amount may be taken without asking. Nothing needs no share. */
   hasRoom(amount: number): boolean {
-    if (this.#shares.isAway()) return amount <= this.left;
+    if (this.#shares.isUnavailable()) return amount <= this.left;
     if (amount === 0) return this.left >= 0;
     return !this.#isOver() && this.#epoch === this.#shares.epoch() && this.used + amount <= this.#ceiling;
   }
 
   /** Takes an amount; negative gives it back. */
   take(amount: number): void {
-    if (this.#shares.isAway()) this.#countAlone();
+    if (this.#shares.isUnavailable()) this.#countAlone();
     if (this.#isOver()) {
       this.#carried += amount;
       this.#shares.watch(this);
@@ -196,7 +196,7 @@ export class RateShare implements Holder {
   /** Whether the last answer holds while the ledger is unavailable: of a window until its end. */
   #remembers(): boolean {
     if (this.kind === 'slots') return this.#shares.remembers(this.#epoch);
-    return this.#window !== null && !this.#isOver() && this.#shares.isAway();
+    return this.#window !== null && !this.#isOver() && this.#shares.isUnavailable();
   }
 
   #localUse(): number {

@@ -39,7 +39,7 @@ export interface Shares {
   /** Changes with each loss of the ledger: shares of an earlier epoch are void. */
   epoch(): number;
   /** Whether the ledger does not answer. This process then counts alone. */
-  isAway(): boolean;
+  isUnavailable(): boolean;
   /** Whether an answer of an epoch still holds: of this one, or of the last one for a short time after the loss of the ledger. */
   remembers(epoch: number): boolean;
   /** Sends the ask of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
@@ -193,7 +193,7 @@ export function createShares({
   return {
     pace,
     epoch: () => state.epoch,
-    isAway: () => state.isAway,
+    isUnavailable: () => state.isAway,
     remembers: (epoch) =>
       epoch === state.epoch ||
       (state.isAway && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < REMEMBERED_MS),

@@ -78,7 +78,7 @@ export class SpendShare implements Holder {
   /** Whether the amount of a charge may be reserved without asking. */
   hasRoom({ limit, amount, refused }: Charge): boolean {
     if (amount === 0n) return true;
-    if (this.#shares.isAway()) return !this.#remembers() || this.leftOf(limit) > 0n;
+    if (this.#shares.isUnavailable()) return !this.#remembers() || this.leftOf(limit) > 0n;
     if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
     const left = this.leftOf(limit);
     const isLeft = left > 0n || (left === 0n && refused === 'above' && this.#counter.reserved === 0n);

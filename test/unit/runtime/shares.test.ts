@@ -147,7 +147,7 @@ describe('shares of limits', () => {
     // The shared window continues with the rest that each process last received.
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
-    expect([one.losses.length, one.shares.counts(), other.shares.isAway()]).toEqual([
+    expect([one.losses.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
       1,
       { away: true, losses: 1 },
       true,
@@ -157,7 +157,7 @@ describe('shares of limits', () => {
     expect(one.losses).toHaveLength(1);
     ledger.isAway = false;
     await pass(500);
-    expect([one.losses.at(-1), one.shares.isAway(), other.shares.isAway()]).toEqual([null, false, false]);
+    expect([one.losses.at(-1), one.shares.isUnavailable(), other.shares.isUnavailable()]).toEqual([null, false, false]);
     // The local counts have been reported to the ledger.
     expect(await admitted(other.limits, requests(10), 5)).toHaveLength(0);
   });
