@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { Platform } from '../../../resolvers/operation/scope.ts';
+import { createBackgroundTasks } from '../../../src/background-tasks.ts';
+import type { PeriodicTask } from '../../../src/domain/scheduler.ts';
+import { createLog } from '../../../src/runtime/telemetry/log.ts';
+import { settingsFrom } from '../../support/read-settings.ts';
+
+/** Names of the tasks that a process with these settings schedules. No task runs. */
+function scheduledTasks(signalSeconds: number, general: Readonly<Record<string, unknown>>): readonly string[] {
+  const scheduled: PeriodicTask[] = [];
+  const scheduler = {
+    every(task: PeriodicTask) {
+      scheduled.push(task);
+      return { stop: async () => {} };
+    },
+    failures: () => new Map<string, number>(),
+    stop: async () => {},
+  };
+  const settings = settingsFrom({
+    yaml: JSON.stringify({
+      general_settings: { ...general, lens: { worker_slots: 0, signal_seconds: signalSeconds } },
+    }),
+  });
+  const platform = { payments: { configured: false } } as unknown as Platform;
+  const authorship = { by: <Result>(_author: unknown, work: () => Result) => work() };
+  createBackgroundTasks({ settings, scheduler, log: createLog('error') }, platform, {
+    alone: true,
+    authorship,
+  }).start();
+  return scheduled.map(({ name }) => name);
+}
+
+describe('background tasks', () => {
+  it('with an interval of 0 never run', () => {
+    const all = scheduledTasks(60, {
+      background_health_checks: true,
+      health_check_interval: 60,
+      proxy_batch_polling_interval: 60,
+      response_retention_days: 1,
+    });
+    const off = scheduledTasks(0, {
+      background_health_checks: false,
+      proxy_batch_polling_interval: 0,
+      response_retention_days: 0,
+    });
+    expect(all.filter((name) => !off.includes(name))).toEqual([
+      'lens-signals',
+      'health-check',
+      'batch-polling',
+      'response-retention',
+    ]);
+    expect(off).toEqual([
+      'key-refresh',
+      'model-refresh',
+      'fallback-refresh',
+      'pass-through-refresh',
+      'guardrail-refresh',
+      'settings-refresh',
+      'decision-outcomes',
+      'budget-windows',
+      'owner-windows',
+      'trace-retention',
+      'decision-retention',
+      'health-check-retention',
+      'spend-retention',
+      'lens-retention',
+    ]);
+  });
+});
