@@ -3,6 +3,7 @@ import { Secret } from '../src/domain/secret.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { httpBackend } from '../src/runtime/lens/http-backend.ts';
 import { createWorkerLoop } from '../src/runtime/lens/worker-loop.ts';
+import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 
 // A worker of lens runs for a server on another machine: `npm run lens-worker -- --url U --token T`. The token may be in
@@ -21,12 +22,14 @@ if (values.url === undefined || values.token === '' || !(slots >= 1) || !(pollSe
   console.error('Usage: npm run lens-worker -- --url URL --token TOKEN [--slots 3] [--poll-seconds 2]');
   process.exit(1);
 }
+const log = createLog('info');
 const worker = createWorkerLoop({
   backend: httpBackend(values.url, new Secret(values.token)),
   slots,
   pollMs: pollSeconds * 1_000,
   clock: systemClock,
-  log: createLog('info'),
+  scheduler: createScheduler(log),
+  log,
 });
 // Keeps the process alive while all slots wait.
 const alive = setInterval(() => {}, 60_000);

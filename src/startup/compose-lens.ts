@@ -23,7 +23,7 @@ export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): 
 
 /** The worker of lens runs in this process. Its row and its key are made when the first run is due. */
 export function composeLensWorker(
-  { settings, log }: Pick<StartContext, 'settings' | 'log'>,
+  { settings, scheduler, log }: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
   platform: Platform,
 ): WorkerLoop {
   const scopeFor = (caller: Caller, signal: AbortSignal): Scope => ({
@@ -49,5 +49,5 @@ export function composeLensWorker(
     },
   };
   const { workerSlots: slots, pollSeconds } = settings.lens;
-  return createWorkerLoop({ backend, slots, pollMs: pollSeconds * MS_PER_SECOND, clock: systemClock, log });
+  return createWorkerLoop({ backend, slots, pollMs: pollSeconds * MS_PER_SECOND, clock: systemClock, scheduler, log });
 }

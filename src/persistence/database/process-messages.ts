@@ -56,6 +56,7 @@ interface Listener extends ProcessListener {
   readonly failed: (error: unknown) => void;
 }
 
+/** Its timers are not tasks of the scheduler: the delay between attempts grows, and a check belongs to one connection. */
 function keepListening(
   connect: () => Promise<ListeningClient>,
   { message, joined, failed }: Listener,

@@ -7,10 +7,11 @@ import {
   OwnershipLost,
   type RunClaim,
 } from '../../domain/lens/worker.ts';
+import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { pause } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** A worker of lens runs: claims them and investigates, several at once. */
+/** A worker of lens runs: claims and investigates several at once. */
 export interface WorkerLoop {
   start(): void;
   /** Claims no further run, interrupts those under way, and resolves when they are returned to the queue. */
@@ -24,40 +25,42 @@ interface LoopOptions {
   /** Interval between claims while there is no work, in ms. */
   readonly pollMs: number;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 /** Longest interval between claims after failures, in ms. */
 const LONGEST_POLL_MS = 60_000;
 
-export function createWorkerLoop({ backend, slots, pollMs, clock, log }: LoopOptions): WorkerLoop {
+export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log }: LoopOptions): WorkerLoop {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<unknown> = Promise.resolve();
 
-  /** Extends the lease of a run until `over` fires; calls `lost` when the run belongs to another worker. */
-  async function heartbeat(claim: RunClaim, over: AbortSignal, lost: (reason: Error) => void): Promise<void> {
-    for (;;) {
-      try {
-        await pause(HEARTBEAT_MS, over);
-        await backend.heartbeat(claim, over);
-      } catch (error) {
-        if (over.aborted) return;
-        if (error instanceof OwnershipLost) return lost(error);
-        log.warn({ err: error }, 'a lens run could not extend its lease; trying again');
-      }
-    }
-  }
+  /** Extends the lease of a run periodically; calls `lost` when the run belongs to another worker. */
+  const extendLease = (claim: RunClaim, lost: (reason: Error) => void): ScheduledTask =>
+    scheduler.every({
+      name: 'lens-run-lease',
+      everyMs: HEARTBEAT_MS,
+      async run(heartbeatSignal) {
+        try {
+          await backend.heartbeat(claim, heartbeatSignal);
+        } catch (error) {
+          if (!(error instanceof OwnershipLost)) throw error;
+          lost(error);
+        }
+      },
+    });
 
   async function work(claimed: ClaimedRun): Promise<void> {
     const claim = { lensId: claimed.lensId, runId: claimed.run.id, attempt: claimed.run.attempts };
-    const over = new AbortController();
-    const beating = heartbeat(claim, over.signal, (reason) => over.abort(reason));
-    const both = AbortSignal.any([signal, over.signal]);
+    const lost = new AbortController();
+    const lease = extendLease(claim, (reason) => lost.abort(reason));
+    const both = AbortSignal.any([signal, lost.signal]);
     try {
       await investigate(claimed, { backend, clock, signal: both });
     } catch (error) {
-      if (error instanceof OwnershipLost || over.signal.aborted)
+      if (error instanceof OwnershipLost || lost.signal.aborted)
         log.info({ ...claim }, 'a lens run belongs to another worker');
       else if (signal.aborted) await backend.release?.(claim, null);
       else {
@@ -65,12 +68,15 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, log }: LoopOpt
         await backend.release?.(claim, error instanceof Error ? error.message : String(error));
       }
     } finally {
-      over.abort();
-      await beating;
+      await lease.stop();
     }
   }
 
-  async function slot(): Promise<void> {
+  /**
+   * Not a task of the scheduler: the next claim follows a run immediately, and the stop waits until an interrupted run
+   * is returned to the queue.
+   */
+  async function claimRuns(): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
       try {
@@ -89,7 +95,7 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, log }: LoopOpt
 
   return {
     start() {
-      running = Promise.all(Array.from({ length: slots }, () => slot()));
+      running = Promise.all(Array.from({ length: slots }, () => claimRuns()));
     },
     async stop() {
       stopping.abort();
