@@ -95,8 +95,8 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
   if (first === undefined || last === undefined) throw new RangeError('There is no call to combine.');
   if (first === last) return first;
   const { callId, traceId, spanId, modelGroup, deployment, tries, limits } = first;
+  const before = calls.slice(0, -1);
   return {
-    ...last,
     callId,
     traceId,
     spanId,
@@ -104,9 +104,17 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     deployment,
     tries,
     limits,
+    exchange: last.exchange,
+    guardrails: last.guardrails,
+    edited: last.edited,
     elapsedMs: () => first.elapsedMs(),
     cost: () => sumOf(calls.map((call) => call.cost())),
-    translated: (translate) => combined([...calls.slice(0, -1), last.translated(translate)]),
+    keySpend: () => last.keySpend(),
+    deltas: () => last.deltas(),
+    bytes: () => last.bytes(),
+    consume: (use) => last.consume(use),
+    translated: (translate) => combined([...before, last.translated(translate)]),
+    guarded: (guardrails, edited) => combined([...before, last.guarded(guardrails, edited)]),
   };
 }
 

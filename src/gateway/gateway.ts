@@ -44,9 +44,9 @@ export interface GatewayCall {
   readonly traceId: string;
   readonly spanId: string;
   /** Names of the guardrails that apply to the call; absent for a call without. */
-  readonly guardrails?: readonly string[];
+  readonly guardrails?: readonly string[] | undefined;
   /** Members of the request after guardrails edited it; absent where they did not. */
-  readonly edited?: ModelRequest['body'];
+  readonly edited?: ModelRequest['body'] | undefined;
   /** Cost; null before the answer has ended and was priced. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */
@@ -64,6 +64,8 @@ export interface GatewayCall {
   consume<Result>(use: (bytes: ByteStream) => Promise<Result>): Promise<Result>;
   /** The same call with translated bytes. It settles by the translated stream. */
   translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
+  /** The same call with the guardrails that apply to it, and with the members of the request that they edited. */
+  guarded(guardrails: readonly string[], edited?: ModelRequest['body']): GatewayCall;
 }
 
 /** Model and provider requested for a new object; null when the request has none. */

@@ -22,6 +22,8 @@ const NAME_BYTES = 512;
 const SERVICE = 'lensgate';
 /** Shared object, so that writers can cache its encoding by identity. */
 const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
+const NO_EVENTS: Span['events'] = Object.freeze([]);
+const NO_LINKS: Span['links'] = Object.freeze([]);
 const CALL_ID = 'litellm.call_id';
 const RESEND_COUNT = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
@@ -66,12 +68,12 @@ export interface ClosedCall {
   readonly end: 'completed' | 'failed' | 'abandoned';
   readonly failure: Error | null;
   readonly capturePrompts: boolean;
-  /** Number of retries and fallbacks; absent for none. */
-  readonly resendCount?: number;
-  /** Absent for a call without guardrails. */
-  readonly guard?: Guarded;
-  /** Budget windows that the cost counts in; absent for none. */
-  readonly windows?: SpendRow['windows'];
+  /** Number of retries and fallbacks. */
+  readonly resendCount: number;
+  /** Null for a call without guardrails. */
+  readonly guard: Guarded | null;
+  /** Budget windows that the cost counts in; undefined for none. */
+  readonly windows: SpendRow['windows'] | undefined;
 }
 
 /** The spend row and the span of a call. */
@@ -87,66 +89,73 @@ export function recordOf(call: ClosedCall): CallRecord {
   const durationNs = Math.round(call.durationMs * NS_PER_MS);
   const stated = spendLabels(request.labels, request.userAgent);
   const labels = request.labels === undefined ? undefined : labelsOfCall(stated);
-  return {
-    spend: {
-      id: call.rowId,
-      callId: call.callId,
-      responseId: outcome?.responseId ?? null,
-      callType: endpoint.callType,
-      keyHash: caller.keyHash,
-      teamId: caller.teamId,
-      userId: caller.userId,
-      ...stated,
-      modelGroup: request.model,
-      model: deployment.upstreamModel,
-      deploymentId: deployment.id,
-      provider: deployment.provider,
-      usage,
-      cost,
-      status: error === null ? 'success' : 'failure',
-      startedAt,
-      endedAt: new Date(startMs + Math.floor(durationNs / NS_PER_MS)),
-      firstByteAt: call.firstByteMs === null ? null : new Date(startMs + call.firstByteMs),
-      traceId: call.traceId,
-      spanId: call.spanId,
-      error,
-      ...(call.windows === undefined ? {} : { windows: call.windows }),
-      ...(call.guard === undefined || call.guard.entries.length === 0 ? {} : { guardrails: call.guard.entries }),
-    },
-    span: {
-      traceId: call.traceId,
-      spanId: call.spanId,
-      parentSpanId: request.parent?.spanId ?? null,
-      name: truncateText(`${endpoint.operation} ${request.model}`, NAME_BYTES),
-      kind: 'CLIENT',
-      type: typeOf(endpoint.operation),
-      agent: '',
-      service: SERVICE,
-      startNs,
-      endNs: startNs + BigInt(durationNs),
-      status: error === null ? 'ok' : 'error',
-      error: error?.message ?? null,
-      model: outcome?.responseModel ?? deployment.upstreamModel,
-      provider: deployment.provider,
-      framework: '',
-      inputTokens: usage?.inputTokens ?? 0,
-      outputTokens: usage?.outputTokens ?? 0,
-      inputPreview: call.capturePrompts ? preview(request) : '',
-      requestId: outcome?.responseId ?? null,
-      callId: null,
-      gateway: true,
-      cost,
-      estimate: null,
-      source: null,
-      ...(labels === undefined ? {} : { labels }),
-      input,
-      output: call.capturePrompts ? truncateText(outcome?.text ?? '', MAX_VALUE_BYTES) : '',
-      attributes: attributesOf(call, error?.code ?? null),
-      resourceAttributes: RESOURCE,
-      events: [],
-      links: [],
-    },
+  const spend: SpendRow = {
+    id: call.rowId,
+    callId: call.callId,
+    responseId: outcome?.responseId ?? null,
+    callType: endpoint.callType,
+    keyHash: caller.keyHash,
+    teamId: caller.teamId,
+    userId: caller.userId,
+    endUser: stated.endUser,
+    sessionId: stated.sessionId,
+    tags: stated.tags,
+    modelGroup: request.model,
+    model: deployment.upstreamModel,
+    deploymentId: deployment.id,
+    provider: deployment.provider,
+    usage,
+    cost,
+    status: error === null ? 'success' : 'failure',
+    startedAt,
+    endedAt: new Date(startMs + Math.floor(durationNs / NS_PER_MS)),
+    firstByteAt: call.firstByteMs === null ? null : new Date(startMs + call.firstByteMs),
+    traceId: call.traceId,
+    spanId: call.spanId,
+    error,
   };
+  const span: Span = {
+    traceId: call.traceId,
+    spanId: call.spanId,
+    parentSpanId: request.parent?.spanId ?? null,
+    name: truncateText(`${endpoint.operation} ${request.model}`, NAME_BYTES),
+    kind: 'CLIENT',
+    type: typeOf(endpoint.operation),
+    agent: '',
+    service: SERVICE,
+    startNs,
+    endNs: startNs + BigInt(durationNs),
+    status: error === null ? 'ok' : 'error',
+    error: error?.message ?? null,
+    model: outcome?.responseModel ?? deployment.upstreamModel,
+    provider: deployment.provider,
+    framework: '',
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    inputPreview: call.capturePrompts ? preview(request) : '',
+    requestId: outcome?.responseId ?? null,
+    callId: null,
+    gateway: true,
+    cost,
+    estimate: null,
+    source: null,
+    input,
+    output: call.capturePrompts ? truncateText(outcome?.text ?? '', MAX_VALUE_BYTES) : '',
+    attributes: attributesOf(call, error?.code ?? null),
+    resourceAttributes: RESOURCE,
+    events: NO_EVENTS,
+    links: NO_LINKS,
+  };
+  return {
+    spend: withExtras(spend, call),
+    span: labels === undefined ? span : { ...span, labels },
+  };
+}
+
+/** A spend row with the windows and the runs of guardrails of a call; the row itself for a call without. */
+function withExtras(spend: SpendRow, { windows, guard }: ClosedCall): SpendRow {
+  const counted = windows === undefined ? spend : { ...spend, windows };
+  return guard === null || guard.entries.length === 0 ? counted : { ...counted, guardrails: guard.entries };
 }
 
 /** Span type of an operation; `framework` for operations outside the conventions. */
@@ -188,7 +197,7 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     attributes[GEN_AI.inputAudioTokens] = String(outcome.usage.audio.inputTokens);
     attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
   }
-  if (call.resendCount !== undefined) attributes[RESEND_COUNT] = String(call.resendCount);
+  if (call.resendCount > 0) attributes[RESEND_COUNT] = String(call.resendCount);
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
   return attributes;
 }

@@ -123,7 +123,9 @@ export function createBatchRecorder(
         end: 'completed',
         failure: null,
         capturePrompts: false,
-        ...(windows === undefined ? {} : { windows }),
+        resendCount: 0,
+        guard: null,
+        windows,
       }),
     );
     const { keyHash, teamId } = owner;

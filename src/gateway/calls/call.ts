@@ -10,11 +10,12 @@ import { addUsd, type Usd } from '../../domain/money.ts';
 import { chargedOf } from '../admission/budget-charges.ts';
 import type { Budgets, Estimated } from '../admission/budgets.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
-import { type AccountTools, type CallTarget, openCallAccount, settledCall } from '../accounting/call-account.ts';
+import { type AccountTools, CallAccount, type CallTarget } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { Accounted, Guarded } from '../accounting/record.ts';
 import type { CallLimits, Limited } from '../admission/rate-limits.ts';
+import { AnsweredCall, type SettledByAnswer } from './answered-call.ts';
 
 /** Parts of the gateway that a call uses. */
 export interface CallTools extends AccountTools {
@@ -50,6 +51,8 @@ export interface OpenCall {
   edited(request: Accounted): void;
   /** The call is recorded with the guardrails of `guard`. */
   guarded(guard: Guarded): void;
+  /** Its answer is what `check` returns for the exchange of the upstream. */
+  checksAnswer(check: (exchange: Exchange) => Exchange): void;
   /** It is sent to the upstream now, so it may cost from here on. */
   sent(): void;
   /** The deployment that it is sent to. */
@@ -72,194 +75,266 @@ const NO_OUTCOME: Outcome = {
 };
 
 const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
+const NO_STANDINGS: GatewayCall['limits'] = Object.freeze([]);
+
+/** A call to open. */
+interface About extends CallTarget {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  /** Usage of a call whose caller left before its end; null where it is not known. */
+  readonly cutUsage?: (request: Accounted, cutAnswer: { pieces: number; reported: Usage | null }) => Usage | null;
+  /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
+  readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
+  /** Cost of an answered call, where it is not the price of its usage. */
+  readonly costOf?: (outcome: Outcome) => Usd | null;
+}
 
 /** Admits a call. */
-export function openCall(
-  tools: CallTools,
-  about: CallTarget & {
-    readonly caller: Caller;
-    readonly signal: AbortSignal;
-    /** Usage of a call whose caller left before its end; null where it is not known. */
-    readonly cutUsage?: (request: Accounted, cutAnswer: { pieces: number; reported: Usage | null }) => Usage | null;
-    /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
-    readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
-    /** Cost of an answered call, where it is not the price of its usage. */
-    readonly costOf?: (outcome: Outcome) => Usd | null;
-  },
-): OpenCall {
-  const { caller, costOf, cutUsage, signal, uncountedUsage } = about;
-  let target: CallTarget = about;
-  const account = openCallAccount(tools, about);
-  const { callId, traceId, spanId, elapsedMs } = account;
-  let exchange: Exchange | null = null;
-  let cost: Usd | null = null;
-  /** The complete answer whose outcome and price are known; they do not change. */
-  let known: { readonly of: Exchange; readonly outcome: Outcome; isPriced: boolean } | null = null;
-  let reserved: CostReservation | null = null;
-  let rate: RateAdmission | null = null;
-  let batch: BatchReservation | null = null;
-  let isSent = false;
-  /** Part of its limits that the key keeps, because its budget is used up. */
-  let limitPart: number | undefined;
-  const throttle = (part: number): void => void (limitPart = part);
+export const openCall = (tools: CallTools, about: About): OpenCall => new Call(tools, about);
 
-  function release(): void {
-    reserved?.settle(null);
-    reserved = null;
+class Call implements OpenCall, SettledByAnswer {
+  readonly #tools: CallTools;
+  readonly #about: About;
+  readonly #account: CallAccount;
+  #target: CallTarget;
+  #exchange: Exchange | null = null;
+  #check: ((exchange: Exchange) => Exchange) | null = null;
+  #cost: Usd | null = null;
+  /** The complete answer whose outcome is known; it does not change. */
+  #known: Exchange | null = null;
+  #knownOutcome: Outcome | null = null;
+  /** Whether the known outcome is priced. */
+  #isPriced = false;
+  #reserved: CostReservation | null = null;
+  #rate: RateAdmission | null = null;
+  #batch: BatchReservation | null = null;
+  #isSent = false;
+  /** Part of its limits that the key keeps, because its budget is used up. */
+  #limitPart: number | undefined;
+
+  constructor(tools: CallTools, about: About) {
+    this.#tools = tools;
+    this.#about = about;
+    this.#target = about;
+    this.#account = new CallAccount(tools, about);
+  }
+
+  get callId(): string {
+    return this.#account.callId;
+  }
+
+  get traceId(): string {
+    return this.#account.traceId;
+  }
+
+  elapsedMs(): number {
+    return this.#account.elapsedMs();
+  }
+
+  guarded(guard: Guarded): void {
+    this.#account.guarded(guard);
+  }
+
+  checksAnswer(check: (exchange: Exchange) => Exchange): void {
+    this.#check = check;
+  }
+
+  edited(request: Accounted): void {
+    this.#target = { request, deployment: this.#target.deployment };
+    this.#account.edited(request);
+  }
+
+  reserve(at: Estimated): void | Promise<void> {
+    if (this.#reserved !== null) this.#release();
+    const throttle = (part: number): void => {
+      this.#limitPart = part;
+    };
+    const reserving = this.#tools.budgets.reserve(this.#about.caller, at, this.#target.request.labels, throttle);
+    if (!(reserving instanceof Promise)) {
+      this.#reserved = reserving;
+      return;
+    }
+    return reserving.then((reserved) => {
+      this.#reserved = reserved;
+      if (this.#account.isClosed) this.#release();
+    });
+  }
+
+  limit(limited: Limited): void | Promise<void> {
+    const limitPart = this.#limitPart;
+    const counted = limitPart === undefined ? limited : { ...limited, limitPart };
+    const admitting = this.#tools.limits.admit(this.#about.caller, counted, this.#target.request.labels);
+    if (!(admitting instanceof Promise)) {
+      this.#rate = admitting;
+      return;
+    }
+    return admitting.then((admitted) => {
+      if (this.#account.isClosed) admitted?.settle(null);
+      else this.#rate = admitted;
+    });
+  }
+
+  prepareLimit(limited: Limited): void {
+    this.#tools.limits.prepare(this.#about.caller, limited, this.#target.request.labels);
+  }
+
+  received(exchange: Exchange): void {
+    this.#exchange = exchange;
+  }
+
+  starts(batch: BatchReservation): void {
+    this.#batch = batch;
+  }
+
+  failed(failure: unknown): void {
+    this.settle('failed', failure);
+  }
+
+  deployment(): Deployment {
+    return this.#target.deployment;
+  }
+
+  sent(): void {
+    this.#isSent = true;
+  }
+
+  redirected(to: CallTarget): void {
+    this.#target = to;
+    this.#account.redirected(to);
+  }
+
+  moved(to: CallTarget, failure: unknown): void {
+    this.#target = to;
+    this.#account.moved(to, failure);
+  }
+
+  gaveUp(at: CallTarget, failure: unknown): void {
+    this.#target = at;
+    this.#account.gaveUp(at, failure);
+  }
+
+  answered(received: Exchange, tries = NO_RETRIES): GatewayCall {
+    const exchange = this.#check === null ? received : this.#check(received);
+    this.#exchange = exchange;
+    const account = this.#account;
+    account.answered();
+    const { request, deployment } = this.#target;
+    const facts = {
+      callId: account.callId,
+      modelGroup: request.model,
+      deployment,
+      tries,
+      limits: this.#rate?.standings ?? NO_STANDINGS,
+      exchange,
+      traceId: account.traceId,
+      spanId: account.spanId,
+    };
+    return new AnsweredCall(this, facts, exchange, exchange.bytes);
+  }
+
+  cost(): Usd | null {
+    return this.#account.isClosed || this.#exchange?.streaming === false ? this.#priced() : null;
+  }
+
+  keySpend(): Usd | null {
+    const { key, keyHash } = this.#about.caller;
+    const total = this.#tools.budgets.spentBy(keyHash);
+    if (total === null || key === null) return total;
+    const before = spendOf(key, total);
+    const now = this.#account.isClosed || this.#exchange?.streaming !== false ? null : this.#priced();
+    return now === null ? before : addUsd(before, now);
+  }
+
+  settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
+    const account = this.#account;
+    if (account.isClosed) return;
+    const { budgets, price } = this.#tools;
+    const { caller, signal } = this.#about;
+    const { request, deployment } = this.#target;
+    const isLeft =
+      end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
+    const cut = isLeft && this.#isSent ? this.#cutOutcome() : null;
+    const isComplete = end === 'completed' || this.#exchange?.streaming === false;
+    const charged = cut === null ? this.#priced(isComplete) : plausibleCost(price(deployment, cut));
+    const outcome = cut ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
+    this.#rate?.settle(outcome === null ? null : usedTokens(outcome));
+    // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
+    const started = end === 'completed' ? this.#batch : null;
+    const spent = charged === null ? undefined : this.#windows();
+    const windows = started === null ? spent : [...(spent ?? []), ...started.windows];
+    account.close(end, { failure, outcome, cost: charged, windows });
+    if (this.#reserved !== null)
+      this.#reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
+    else if (charged !== null)
+      budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
+        labels: request.labels,
+        windows: spent,
+      });
+    if (started === null) this.#batch?.release();
+    else started.commit();
+    if (charged !== null && charged > 0n) budgets.spent(caller.key, request.labels);
+  }
+
+  #release(): void {
+    this.#reserved?.settle(null);
+    this.#reserved = null;
   }
 
   /** The budget windows that the cost counts in. */
-  function windowsOf(): CallRecord['spend']['windows'] {
-    const { deployment, request } = target;
-    if (reserved !== null) return reserved.windowsAt(deployment);
-    return tools.budgets.windowsOf(caller.key, { deployment, model: request.model }, request.labels);
+  #windows(): CallRecord['spend']['windows'] {
+    const { deployment, request } = this.#target;
+    if (this.#reserved !== null) return this.#reserved.windowsAt(deployment);
+    const at = { deployment, model: request.model };
+    return this.#tools.budgets.windowsOf(this.#about.caller.key, at, request.labels);
   }
 
   /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
-  function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
-    if (known?.of === answer) return known.outcome;
-    const outcome = readOutcome(answer, isComplete);
-    if (!answer.streaming) known = { of: answer, outcome, isPriced: false };
+  #outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
+    if (this.#known === answer && this.#knownOutcome !== null) return this.#knownOutcome;
+    const outcome = this.#readOutcome(answer, isComplete);
+    if (!answer.streaming) {
+      this.#known = answer;
+      this.#knownOutcome = outcome;
+      this.#isPriced = false;
+    }
     return outcome;
   }
 
-  function readOutcome(answer: Exchange, isComplete: boolean): Outcome {
+  #readOutcome(answer: Exchange, isComplete: boolean): Outcome {
+    const { costOf, uncountedUsage } = this.#about;
     const reported = answer.outcome();
     const trusted = plausibleUsage(reported.usage);
     const outcome = trusted === reported.usage ? reported : { ...reported, usage: trusted };
     const isKnown = outcome.usage !== null || outcome.measured !== undefined || outcome.charged !== undefined;
     if (isKnown || !isComplete || outcome.failure !== null || costOf !== undefined) return outcome;
-    const usage = uncountedUsage?.(target.request, answer.pieces?.() ?? 0) ?? null;
+    const usage = uncountedUsage?.(this.#target.request, answer.pieces?.() ?? 0) ?? null;
     return usage === null ? outcome : { ...outcome, usage };
   }
 
   /** A complete answer is priced before it is sent, so that its headers contain the cost. */
-  function priced(isComplete = exchange?.streaming === false): Usd | null {
-    if (cost !== null || exchange === null || (known?.isPriced === true && known.of === exchange)) return cost;
-    const outcome = outcomeOf(exchange, isComplete);
-    if (known !== null) known.isPriced = costOf === undefined;
-    cost = plausibleCost(costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome));
-    return cost;
+  #priced(isComplete = this.#exchange?.streaming === false): Usd | null {
+    const exchange = this.#exchange;
+    if (this.#cost !== null || exchange === null || (this.#isPriced && this.#known === exchange)) return this.#cost;
+    const { costOf } = this.#about;
+    const outcome = this.#outcomeOf(exchange, isComplete);
+    this.#isPriced = this.#known !== null && costOf === undefined;
+    this.#cost = plausibleCost(
+      costOf === undefined ? this.#tools.price(this.#target.deployment, outcome) : costOf(outcome),
+    );
+    return this.#cost;
   }
 
   /** The outcome of a call whose caller left: the upstream bills the prompt and what it has written. */
-  function cutOutcome(): Outcome | null {
-    if (exchange !== null && (!exchange.streaming || cost !== null)) return null;
-    const outcome = exchange === null ? NO_OUTCOME : outcomeOf(exchange, false);
+  #cutOutcome(): Outcome | null {
+    const exchange = this.#exchange;
+    if (exchange !== null && (!exchange.streaming || this.#cost !== null)) return null;
+    const outcome = exchange === null ? NO_OUTCOME : this.#outcomeOf(exchange, false);
     if (outcome.charged !== undefined || outcome.measured !== undefined) return null;
     if (outcome.finishReason !== null && outcome.usage !== null) return null;
     const cutAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: outcome.usage };
-    const usage = cutUsage?.(target.request, cutAnswer) ?? null;
+    const usage = this.#about.cutUsage?.(this.#target.request, cutAnswer) ?? null;
     return usage === null ? null : { ...outcome, usage };
   }
-
-  function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
-    if (account.closed()) return;
-    const isLeft =
-      end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
-    const cut = isLeft && isSent ? cutOutcome() : null;
-    const isComplete = end === 'completed' || exchange?.streaming === false;
-    const charged = cut === null ? priced(isComplete) : plausibleCost(tools.price(target.deployment, cut));
-    const outcome = cut ?? (exchange === null ? null : outcomeOf(exchange, isComplete));
-    rate?.settle(outcome === null ? null : usedTokens(outcome));
-    // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
-    const isStarted = batch !== null && end === 'completed';
-    const spent = charged === null ? undefined : windowsOf();
-    const windows = isStarted ? [...(spent ?? []), ...(batch?.windows ?? [])] : spent;
-    account.close(end, { failure, outcome, cost: charged, windows });
-    const { deployment } = target;
-    if (reserved !== null) reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
-    else if (charged !== null)
-      tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
-        labels: target.request.labels,
-        windows: spent,
-      });
-    if (isStarted) batch?.commit();
-    else batch?.release();
-    if (charged !== null && charged > 0n) tools.budgets.spent(caller.key, target.request.labels);
-  }
-
-  return {
-    callId,
-    traceId,
-    guarded: (guard) => account.guarded(guard),
-    edited(request) {
-      target = { ...target, request };
-      account.edited(request);
-    },
-    reserve(at) {
-      if (reserved !== null) release();
-      const reserving = tools.budgets.reserve(caller, at, target.request.labels, throttle);
-      if (!(reserving instanceof Promise)) {
-        reserved = reserving;
-        return;
-      }
-      return reserving.then((reservedCost) => {
-        reserved = reservedCost;
-        if (account.closed()) release();
-      });
-    },
-    limit(limited) {
-      const counted = limitPart === undefined ? limited : { ...limited, limitPart };
-      const admitting = tools.limits.admit(caller, counted, target.request.labels);
-      if (!(admitting instanceof Promise)) {
-        rate = admitting;
-        return;
-      }
-      return admitting.then((admitted) => {
-        if (account.closed()) admitted?.settle(null);
-        else rate = admitted;
-      });
-    },
-    prepareLimit: (limited) => tools.limits.prepare(caller, limited, target.request.labels),
-    received(answer) {
-      exchange = answer;
-    },
-    starts(reservation) {
-      batch = reservation;
-    },
-    failed: (failure) => settle('failed', failure),
-    deployment: () => target.deployment,
-    sent() {
-      isSent = true;
-    },
-    redirected(to) {
-      target = to;
-      account.redirected(to);
-    },
-    moved(to, failure) {
-      target = to;
-      account.moved(to, failure);
-    },
-    gaveUp(at, failure) {
-      target = at;
-      account.gaveUp(at, failure);
-    },
-    answered(answer, tries = NO_RETRIES) {
-      exchange = answer;
-      account.answered();
-      const facts = {
-        callId,
-        modelGroup: target.request.model,
-        deployment: target.deployment,
-        tries,
-        limits: rate?.standings ?? [],
-        exchange: answer,
-        traceId,
-        spanId,
-        cost: () => (account.closed() || !answer.streaming ? priced() : null),
-        keySpend() {
-          const total = tools.budgets.spentBy(caller.keyHash);
-          if (total === null || caller.key === null) return total;
-          const before = spendOf(caller.key, total);
-          const now = account.closed() || answer.streaming ? null : priced();
-          return now === null ? before : addUsd(before, now);
-        },
-        elapsedMs,
-      };
-      return settledCall(facts, answer, settle);
-    },
-  };
 }
 
 /** Tokens of an outcome; zero where none were reported. */

@@ -106,7 +106,7 @@ export function createForwarding(
         exchange = await forwarder.forward(await checkForwarded(guard, sent, running), signal);
         call.received(exchange);
         const answered = call.answered(await checkForwardedAnswer(guard, exchange, running));
-        return { ...answered, guardrails: guard.applied };
+        return answered.guarded(guard.applied);
       } catch (failure) {
         exchange?.bytes.cancel(failure instanceof Error ? failure : undefined);
         rememberCall(failure, {

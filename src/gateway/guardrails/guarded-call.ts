@@ -128,10 +128,7 @@ export async function sendGuarded(
   const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
   const keeping = deferKeeping(guard, checked);
   const answer = guardAnswer(guard, { request: checked, call: running, passed: keeping.passed });
-  const guarded: OpenCall = {
-    ...call,
-    answered: (exchange, tries) => call.answered(answer.take(exchange), tries),
-  };
+  call.checksAnswer((exchange) => answer.take(exchange));
   const own = [...guard.applied];
   // Guardrails that checked a body. A fallback may have texts of its own, or the first ones without later edits.
   const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
@@ -148,10 +145,10 @@ export async function sendGuarded(
     return first;
   };
   try {
-    const sending = send(guarded, { request: keeping.request, signal: beside?.signal ?? signal, beforeSend });
+    const sending = send(call, { request: keeping.request, signal: beside?.signal ?? signal, beforeSend });
     const [answered] = await Promise.all([sending, beside?.running]);
     await answer.checked();
-    return { ...answered, guardrails: guard.applied, ...(checked === request ? {} : { edited: checked.body }) };
+    return answered.guarded(guard.applied, checked === request ? undefined : checked.body);
   } catch (failure) {
     answer.cancel(failure);
     throw failure;

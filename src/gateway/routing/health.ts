@@ -9,6 +9,32 @@ export interface WatchedCall {
   ended(failure: unknown): void;
 }
 
+/** A call that is counted for its deployment. */
+class CountedCall implements WatchedCall {
+  readonly #stats: Stats;
+  readonly #clock: Clock;
+  #hasAnswered = false;
+
+  constructor(stats: Stats, clock: Clock) {
+    this.#stats = stats;
+    this.#clock = clock;
+    stats.inFlight += 1;
+  }
+
+  answered(afterMs: number): void {
+    const { latencyMs } = this.#stats;
+    this.#hasAnswered = true;
+    this.#stats.latencyMs = latencyMs === null ? afterMs : latencyMs + WEIGHT * (afterMs - latencyMs);
+  }
+
+  ended(failure: unknown): void {
+    this.#stats.inFlight -= 1;
+    const fault = (failure ?? null) === null ? null : faultOf(failure);
+    // A refused call, or a disconnect before the response, is no evidence about the deployment.
+    if (fault !== null || this.#hasAnswered) count(this.#stats, fault, this.#clock);
+  }
+}
+
 /** Tracks the results of calls per deployment. */
 export interface HealthWatch {
   begin(deploymentId: string): WatchedCall;
@@ -26,6 +52,17 @@ interface Stats {
   lastSuccessAt: Date | null;
   lastFailure: Health['lastFailure'];
   readonly recent: Ended[];
+}
+
+function count(stats: Stats, fault: string | null, clock: Clock): void {
+  stats.calls += 1;
+  stats.recent.push({ atMs: clock.monotonicMs(), well: fault === null });
+  if (stats.recent.length > RECENT_CALLS) stats.recent.shift();
+  if (fault === null) stats.lastSuccessAt = clock.now();
+  else {
+    stats.failures += 1;
+    stats.lastFailure = { at: clock.now(), code: fault };
+  }
 }
 
 /** Counts in memory. Bounded, because the ids are those of the configuration. */
@@ -49,35 +86,8 @@ export function watchHealth(clock: Clock): HealthWatch {
     return stats;
   }
 
-  function count(stats: Stats, fault: string | null): void {
-    stats.calls += 1;
-    stats.recent.push({ atMs: clock.monotonicMs(), well: fault === null });
-    if (stats.recent.length > RECENT_CALLS) stats.recent.shift();
-    if (fault === null) stats.lastSuccessAt = clock.now();
-    else {
-      stats.failures += 1;
-      stats.lastFailure = { at: clock.now(), code: fault };
-    }
-  }
-
   return {
-    begin(id) {
-      const stats = statsOf(id);
-      stats.inFlight += 1;
-      let hasAnswered = false;
-      return {
-        answered(afterMs) {
-          hasAnswered = true;
-          stats.latencyMs = stats.latencyMs === null ? afterMs : stats.latencyMs + WEIGHT * (afterMs - stats.latencyMs);
-        },
-        ended(failure) {
-          stats.inFlight -= 1;
-          const fault = (failure ?? null) === null ? null : faultOf(failure);
-          // A refused call, or a disconnect before the response, is no evidence about the deployment.
-          if (fault !== null || hasAnswered) count(stats, fault);
-        },
-      };
-    },
+    begin: (id) => new CountedCall(statsOf(id), clock),
     of(id) {
       const { recent, ...stats } = statsOf(id);
       return { ...stats, state: stateOf(recent, clock.monotonicMs()) };

@@ -3,7 +3,7 @@ import { rememberCall } from '../../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../../domain/errors.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { REALTIME } from '../../domain/realtime/realtime.ts';
-import { openCallAccount } from '../accounting/call-account.ts';
+import { CallAccount } from '../accounting/call-account.ts';
 import { affordableModel } from '../admission/budget-fallbacks.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type CallTools, usedTokens } from '../calls/call.ts';
@@ -67,7 +67,7 @@ export function createRealtime(
         throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);
       if (count() >= limits.sessions) throw new Unavailable('Too many realtime sessions are open. Try again later.', 5);
       const about = { ...request, endpoint: REALTIME, body: {} };
-      const callAccount = openCallAccount(
+      const callAccount = new CallAccount(
         { ...tools, capturePrompts: false },
         { caller, request: about, deployment, signal },
       );

@@ -5,8 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { STALLED_MS, writeAnswer } from '../../../rest-shims/helpers/http/answer-writer.ts';
 import type { HttpAnswer } from '../../../rest-shims/helpers/http/route.ts';
 import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
-import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
+import { settledCall } from '../../support/settled-call.ts';
 
 /** A source of bytes that the test pushes. */
 function handSource() {
@@ -37,7 +36,7 @@ let ends: unknown[][] = [];
 
 /** The stream as a call of the gateway hands it out. */
 const settling = (bytes: ByteStream): ByteStream =>
-  settledCall({} as GatewayCall, { bytes, deltas: () => [][Symbol.iterator]() as never }, (end, failure) =>
+  settledCall({ bytes, deltas: () => [][Symbol.iterator]() as never }, (end, failure) =>
     ends.push([end, failure]),
   ).bytes();
 

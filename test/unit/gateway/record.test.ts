@@ -21,6 +21,9 @@ function recorded(fields: Partial<ClosedCall>) {
     end: 'completed',
     failure: null,
     capturePrompts: true,
+    resendCount: 0,
+    guard: null,
+    windows: undefined,
     ...fields,
   });
 }

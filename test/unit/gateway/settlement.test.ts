@@ -3,8 +3,7 @@ import { type ByteSink, type ByteStream, bytesOf, collect } from '../../../src/d
 import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
 import { Unavailable, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { ReaderStalled } from '../../../src/domain/http.ts';
-import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
+import { settledCall } from '../../support/settled-call.ts';
 
 async function* noSteps(): AsyncGenerator<ChatDelta, undefined> {}
 
@@ -19,9 +18,7 @@ function aCall(bytes?: ByteStream) {
     resume() {},
     cancel: (failure) => done.push(['cancelled', failure]),
   };
-  const call = settledCall({} as GatewayCall, { bytes: source, deltas: noSteps }, (end, failure) =>
-    done.push([end, failure]),
-  );
+  const call = settledCall({ bytes: source, deltas: noSteps }, (end, failure) => done.push([end, failure]));
   const read: ByteSink = {
     chunk: (chunk) => done.push(['chunk', Buffer.from(chunk).toString()]) > 0,
     done: () => done.push(['done']),

@@ -8,8 +8,7 @@ import type { PassThrough } from '../../../src/domain/upstream-objects/pass-thro
 import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstream-object.ts';
 import { fieldsOf, readForm } from '../../../src/wire/multipart/form.ts';
 import { aCaller, aDeployment } from '../../support/chat.ts';
-import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { settledCall } from '../../../src/gateway/accounting/call-account.ts';
+import { settledCall } from '../../support/settled-call.ts';
 
 const DEPLOYMENT = aDeployment();
 const FILE: UpstreamObject = {
@@ -35,7 +34,7 @@ function aSetup(differing: { readonly found?: UpstreamObject | null; readonly kn
       done.push(`${action.method} ${path}`);
       const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));
       const answer = { bytes: bytesOf(body), deltas: () => [][Symbol.iterator]() as never };
-      return Promise.resolve(settledCall({} as GatewayCall, answer, (end) => settled.push(end)));
+      return Promise.resolve(settledCall(answer, (end) => settled.push(end)));
     },
   };
   const refuse = () => Promise.reject(new Unavailable('The database is away.'));

@@ -1,0 +1,163 @@
+import type { ByteStream } from '../../domain/bytes.ts';
+import type { ChatDelta, Exchange } from '../../domain/chat/chat.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { ReaderStalled } from '../../domain/http.ts';
+import type { Usd } from '../../domain/money.ts';
+import type { GatewayCall } from '../gateway.ts';
+
+/** Facts of an answered call. */
+type Facts = Pick<
+  GatewayCall,
+  'callId' | 'modelGroup' | 'deployment' | 'tries' | 'limits' | 'exchange' | 'traceId' | 'spanId'
+> &
+  Pick<GatewayCall, 'guardrails' | 'edited'>;
+
+/** The call that an answer belongs to. */
+export interface SettledByAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'elapsedMs'> {
+  /** Settles the call; only the first use has an effect. */
+  settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void;
+}
+
+/** A call that settles at the end of its body, however the body is read. */
+export class AnsweredCall implements GatewayCall {
+  readonly callId: string;
+  readonly modelGroup: string;
+  readonly deployment: GatewayCall['deployment'];
+  readonly tries: GatewayCall['tries'];
+  readonly limits: GatewayCall['limits'];
+  readonly exchange: GatewayCall['exchange'];
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly guardrails: GatewayCall['guardrails'];
+  readonly edited: GatewayCall['edited'];
+  readonly #call: SettledByAnswer;
+  readonly #answer: Pick<Exchange, 'deltas'>;
+  readonly #bytes: ByteStream;
+
+  constructor(
+    call: SettledByAnswer,
+    facts: Facts,
+    answer: Pick<Exchange, 'deltas'>,
+    bytes: ByteStream,
+    { guardrails, edited }: Pick<GatewayCall, 'guardrails' | 'edited'> = facts,
+  ) {
+    this.callId = facts.callId;
+    this.modelGroup = facts.modelGroup;
+    this.deployment = facts.deployment;
+    this.tries = facts.tries;
+    this.limits = facts.limits;
+    this.exchange = facts.exchange;
+    this.traceId = facts.traceId;
+    this.spanId = facts.spanId;
+    this.guardrails = guardrails;
+    this.edited = edited;
+    this.#call = call;
+    this.#answer = answer;
+    this.#bytes = bytes;
+  }
+
+  cost(): Usd | null {
+    return this.#call.cost();
+  }
+
+  keySpend(): Usd | null {
+    return this.#call.keySpend();
+  }
+
+  elapsedMs(): number {
+    return this.#call.elapsedMs();
+  }
+
+  deltas(): AsyncIterableIterator<ChatDelta> {
+    return settlingSteps(this.#answer.deltas(), this.#call);
+  }
+
+  bytes(): ByteStream {
+    return settlingBytes(this.#bytes, this.#call);
+  }
+
+  async consume<Result>(use: (bytes: ByteStream) => Promise<Result>): Promise<Result> {
+    try {
+      const result = await use(this.#bytes);
+      this.#call.settle('completed');
+      return result;
+    } catch (failure) {
+      this.#call.settle('failed', failure);
+      throw failure;
+    }
+  }
+
+  translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall {
+    return new AnsweredCall(this.#call, this, this.#answer, translate(this.#bytes));
+  }
+
+  guarded(guardrails: readonly string[], edited?: GatewayCall['edited']): GatewayCall {
+    return new AnsweredCall(this.#call, this, this.#answer, this.#bytes, { guardrails, edited });
+  }
+}
+
+/** Settles after the last byte is forwarded, so that the client does not wait for it. */
+function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
+  return {
+    pipe(sink) {
+      source.pipe({
+        chunk: (bytes) => sink.chunk(bytes),
+        done() {
+          sink.done();
+          call.settle('completed');
+        },
+        fail(error) {
+          sink.fail(error);
+          // The transport closes the connection of a caller that does not read.
+          call.settle(error instanceof ReaderStalled ? 'abandoned' : 'failed', error);
+        },
+      });
+    },
+    resume: () => source.resume(),
+    cancel(failure) {
+      source.cancel(failure);
+      if (failure === undefined) call.settle('abandoned');
+      else call.settle('failed', failure);
+    },
+  };
+}
+
+/** Deltas of an answer. A failure is the last delta, not an exception. */
+function settlingSteps(
+  deltas: AsyncIterableIterator<ChatDelta>,
+  call: SettledByAnswer,
+): AsyncIterableIterator<ChatDelta> {
+  let over = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (over) return { done: true, value: undefined };
+      try {
+        const step = await deltas.next();
+        if (step.done) {
+          over = true;
+          call.settle('completed');
+        }
+        return step;
+      } catch (failure) {
+        over = true;
+        call.settle('failed', failure);
+        return { done: false, value: failureDelta(failure) };
+      }
+    },
+    async return() {
+      over = true;
+      call.settle('abandoned');
+      await deltas.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+function failureDelta(failure: unknown): ChatDelta {
+  return failure instanceof DomainError
+    ? { kind: 'failure', code: failure.code, message: failure.message }
+    : { kind: 'failure', code: 'INTERNAL', message: 'Internal server error' };
+}
