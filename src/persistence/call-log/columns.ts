@@ -185,6 +185,9 @@ const CALL_COLUMNS: {
 export const columnsOf = (table: keyof CallTables): readonly (readonly [column: string, source: Source])[] =>
   Object.entries(CALL_COLUMNS[table]);
 
+export const sourceOf = <Table extends keyof CallTables>(table: Table, column: keyof CallTables[Table]): Source =>
+  CALL_COLUMNS[table][column];
+
 interface Constant {
   readonly table: keyof CallTables;
   readonly column: string;

@@ -10,13 +10,14 @@ import {
   type CallTables,
   type CallValue,
   columnsOf,
+  sourceOf,
   CONSTANTS,
   EXTRAS,
   LATER_CONSTANTS,
   LATER_EXTRAS,
   type Source,
 } from './columns.ts';
-import { FRESH, dailyAdditions } from '../spend/daily-sums.ts';
+import { FRESH, FRESH_COUNTS, FRESH_KEYS, dailyAdditions, dayOf, freshOf } from '../spend/daily-sums.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
 
@@ -144,6 +145,30 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   };
 }
 
+/** Values of a call that keys of `fresh_spend` may have; the other keys are values of the profile. */
+const OWN_KEYS = ['v_tags', 'v_end_user'];
+const SUMS_OF_DAYS = [...FRESH_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
+const INTO_DAYS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...SUMS_OF_DAYS].join(', ');
+
+const spendValue = (column: keyof CallTables['spend_row']): string =>
+  expressionOf('spend_row', column, sourceOf('spend_row', column), 'null');
+
+/** Sums of calls by profile and day: groups of few numbers, which SQLite sorts much faster than groups of all keys. */
+function daysOfProfiles(): string {
+  const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
+  const keys = ['of_profile', dayOf(startedAt), ...OWN_KEYS];
+  const sums = [...FRESH_COUNTS.map((name) => `sum(v_${name})`), `sum(${endedAt} - ${startedAt})`, `max(${endedAt})`];
+  return `select ${[...keys, 'count(*)', ...sums].join(', ')} from unfolded_call group by 1, 2, 3, 4`;
+}
+
+/** The query of `fresh_spend` from these sums. Counts of a profile are zero or null. */
+function freshOfDays(): string {
+  const keys = FRESH_KEYS.map((name) => `${spendValue(name)} as ${name}`);
+  const counts = FRESH_COUNTS.map((name) => `coalesce(${spendValue(name)}, 0) as ${name}`);
+  return `select ${[...keys, 'started_at', 'unfolded_day.calls', ...counts, 'total_ms', 'last_ms'].join(', ')}
+    from unfolded_day cross join unfolded_profile on profile_no = of_profile`;
+}
+
 const INTO_PROFILES = [...CONSTANT_NAMES, 'first_place', 'calls'].join(', ');
 const INTO_CALLS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
 const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
@@ -157,15 +182,16 @@ function inSteps({ profiles, calls }: Selections, daily: readonly string[]): rea
   return [
     `create temp table if not exists unfolded_profile (profile_no integer primary key, ${INTO_PROFILES})`,
     `create temp table if not exists unfolded_call (call_no integer primary key, ${INTO_CALLS})`,
+    `create temp table if not exists unfolded_day (${INTO_DAYS})`,
     `insert into unfolded_profile (${INTO_PROFILES}) ${profiles}`,
     `insert into unfolded_call (${INTO_CALLS}) ${calls('unfolded_profile', ['profile_no'])}`,
     `${into('spend_row')} select ${valuesOf('spend_row')} ${all}`,
-    ...daily.map(
-      (statement) => `with ${FRESH} as materialized (select ${namedValues('spend_row')} ${all}) ${statement}`,
-    ),
+    `insert into unfolded_day (${INTO_DAYS}) ${daysOfProfiles()}`,
+    ...daily.map((statement) => `with ${FRESH} as materialized (${freshOfDays()}) ${statement}`),
     `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${all}`,
     `${into('span')}
       select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${all}`,
+    'delete from unfolded_day',
     'delete from unfolded_call',
     'delete from unfolded_profile',
   ];
@@ -173,7 +199,7 @@ function inSteps({ profiles, calls }: Selections, daily: readonly string[]): rea
 
 /** PostgreSQL: one statement writes the three tables, and passes on the trace numbers. */
 const atOnce = (ones: string, daily: readonly string[]): string => `${ones}, ${FRESH} as materialized (
-      select ${namedValues('spend_row')} from one
+      ${freshOf(`select ${namedValues('spend_row')} from one`)}
     ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, made as (
       ${into('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
     ), spans as (

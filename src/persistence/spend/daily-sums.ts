@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type Kysely } from 'kysely';
 import { MOST_LABEL_CHARACTERS } from '../../domain/spend/label.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/rows.ts';
@@ -14,16 +14,34 @@ export const DAY_MS = 86_400_000;
 /** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
 export const MOST_KEY_CHARACTERS = MOST_LABEL_CHARACTERS;
 
-/** Name of the relation of new spend rows in the statements. */
+/** Name of the relation of new spend in the statements: one row for each combination of `FRESH_KEYS`, with its sums. */
 export const FRESH = 'fresh_spend';
 
 const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
 
 const OWN_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
 
-/** Key columns of a row, by their names. */
+/** Columns of a spend row whose values are alike in all calls of a row of `fresh_spend`. */
+export const FRESH_KEYS = [...OWN_KEYS, 'status', 'tags', 'end_user'] as const;
+
+/** Columns of a spend row that `fresh_spend` has the sums of. */
+export const FRESH_COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cost',
+] as const;
+
+/** The day of a time. */
+export const dayOf = (time: string): string => `${time} - ${time} % ${DAY_MS}`;
+
+/** Columns of `fresh_spend`: its keys, the day, then the sums. */
+const FRESH_COLUMNS = [...FRESH_KEYS, 'started_at', 'calls', ...FRESH_COUNTS, 'total_ms', 'last_ms'] as const;
+
+/** Key columns of `fresh_spend`, by their names. */
 const KEYS: readonly (readonly [name: string, value: string])[] = [
-  ['started_at', `started_at - started_at % ${DAY_MS}`],
+  ['started_at', 'started_at'],
   ...OWN_KEYS.map((name) => [name, cut(name)] as const),
 ];
 
@@ -39,6 +57,14 @@ export const ROW_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['success_ms', "case when status = 'success' then ended_at - started_at else 0 end"],
 ];
 
+/** The same sums of a row of `fresh_spend`. */
+const FRESH_SUMS: readonly (readonly [name: string, value: string])[] = [
+  ['calls', 'calls'],
+  ['failures', "case when status = 'failure' then calls else 0 end"],
+  ...FRESH_COUNTS.map((name) => [name, name] as const),
+  ['success_ms', "case when status = 'success' then total_ms else 0 end"],
+];
+
 /** Key columns of a row without its day, for a union with sums. */
 export const ROW_KEYS: readonly (readonly [name: string, value: string])[] = OWN_KEYS.map((name) => [name, cut(name)]);
 
@@ -48,30 +74,36 @@ interface Target {
   readonly from: string;
 }
 
-/** The statement that adds the new rows to a table. Rows are locked in one order. */
+/** The statement that adds the new spend to a table. Rows are locked in one order. */
 function addition({ table, keys, from }: Target): string {
-  const names = [...keys.map(([name]) => name), ...ROW_SUMS.map(([name]) => name), 'last_ms'];
+  const names = [...keys.map(([name]) => name), ...FRESH_SUMS.map(([name]) => name), 'last_ms'];
   const places = keys.map((_key, at) => at + 1).join(', ');
-  const sums = ROW_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
-  const values = [...keys.map(([, value]) => value), ...sums, 'max(ended_at)'];
-  const updates = ROW_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
+  const sums = FRESH_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
+  const values = [...keys.map(([, value]) => value), ...sums, 'max(last_ms)'];
+  const updates = FRESH_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
   const last = `last_ms = case when excluded.last_ms > ${table}.last_ms then excluded.last_ms else ${table}.last_ms end`;
   return `insert into ${table} (${names.join(', ')})
     select ${values.join(', ')} from ${from} where 1 = 1 group by ${places} order by ${places}
     on conflict (${keys.map(([name]) => name).join(', ')}) do update set ${[...updates, last].join(', ')}`;
 }
 
-/** Statements that add the rows of `fresh_spend` to the sums: by key and model, then by tag and end user. */
+/** The query of `fresh_spend` from spend rows. */
+export function freshOf(rows: string): string {
+  const keys = [...FRESH_KEYS, `${dayOf('started_at')} as started_at`];
+  const counts = FRESH_COUNTS.map((name) => `sum(coalesce(${name}, 0)) as ${name}`);
+  const times = ['sum(ended_at - started_at) as total_ms', 'max(ended_at) as last_ms'];
+  return `select ${[...keys, 'count(*) as calls', ...counts, ...times].join(', ')}
+    from (${rows}) spent group by ${keys.map((_key, at) => at + 1).join(', ')}`;
+}
+
+/** Statements that add `fresh_spend` to the sums: by key and model, then by tag and end user. */
 export function dailyAdditions(flavour: SqlFlavour): readonly string[] {
   const tags = `${FRESH} cross join ${textsOf(flavour, 'tags')} as tag`;
-  const columns = [...OWN_KEYS, 'started_at', 'ended_at', 'status', 'cost']
-    .map((name) => `${FRESH}.${name}`)
-    .join(', ');
-  const counts = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'].join(', ');
+  const columns = FRESH_COLUMNS.map((name) => `${FRESH}.${name}`).join(', ');
   const labelled = `(
-      select 'tag' as kind, tag.value as label, ${columns}, ${counts} from ${tags} where tags is not null
+      select 'tag' as kind, tag.value as label, ${columns} from ${tags} where tags is not null
       union all
-      select 'end_user' as kind, end_user as label, ${columns}, ${counts} from ${FRESH} where end_user is not null
+      select 'end_user' as kind, end_user as label, ${columns} from ${FRESH} where end_user is not null
     ) labelled`;
   return [
     addition({
@@ -94,8 +126,8 @@ export function createDailySums(
 ): (db: Kysely<Tables>, rows: readonly EncodedRow[]) => Promise<void> {
   let texts: readonly string[] | null = null;
   const textOf = (db: Kysely<Tables>, statement: string): string => {
-    const rows: RawBuilder<unknown> = rowsFrom(flavour, spendRows, []);
-    return sql`with ${sql.raw(FRESH)} as materialized (${rows}) ${sql.raw(statement)}`.compile(db).sql;
+    const rows = rowsFrom(flavour, spendRows, []).compile(db).sql;
+    return `with ${FRESH} as materialized (${freshOf(rows)}) ${statement}`;
   };
   return async (db, rows) => {
     if (rows.length === 0) return;
