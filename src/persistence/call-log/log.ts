@@ -11,7 +11,7 @@ import type { StoresOptions } from '../options.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { insertSegment, type LoggedCall, segmentsOf } from './segments.ts';
-import type { CallUnfolding } from './unfold.ts';
+import type { CallUnfolding, StoredSegment } from './unfold.ts';
 import type { createWindowTotals } from '../spend/budget-windows.ts';
 import type { createTotals } from '../spend/store.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
@@ -39,8 +39,7 @@ const OTHERS_MS = 60_000;
 const MOST_MERGED = 1_000;
 const inflate = promisify(zstdDecompress);
 
-interface WaitingSegment {
-  readonly body_no: string;
+interface WaitingSegment extends StoredSegment {
   readonly totals: string;
 }
 
@@ -76,7 +75,7 @@ export function createCallLog(
   const oldest = (db: Kysely<Tables>, most: number): Promise<readonly WaitingSegment[]> =>
     db
       .selectFrom('call_segment')
-      .select([sql<string>`cast(body_no as text)`.as('body_no'), 'totals'])
+      .select([sql<string>`cast(body_no as text)`.as('body_no'), 'calls', 'totals'])
       .where('set_aside', '=', 0)
       .orderBy('call_segment.body_no')
       .limit(most)
@@ -96,10 +95,7 @@ export function createCallLog(
       const segments = await oldest(db, most);
       const final = segments.at(-1);
       if (final === undefined) return null;
-      await unfolding.unfold(
-        db,
-        segments.map(({ body_no: number }) => number),
-      );
+      await unfolding.unfold(db, segments);
       await addToTotals(
         db,
         segments.flatMap(({ totals }) => costsOf(totals)),
@@ -160,7 +156,7 @@ export function createCallLog(
     const [segment] = await db
       .selectFrom('call_segment')
       .innerJoin('export_body', 'export_body.body_no', 'call_segment.body_no')
-      .select([sql<string>`cast(call_segment.body_no as text)`.as('body_no'), 'totals', 'export_body.bytes'])
+      .select([sql<string>`cast(call_segment.body_no as text)`.as('body_no'), 'calls', 'totals', 'export_body.bytes'])
       .where('set_aside', '=', 0)
       .orderBy('call_segment.body_no')
       .limit(1)

@@ -21,10 +21,16 @@ import { FRESH, FRESH_COUNTS, FRESH_KEYS, dailyAdditions, dayOf, freshOf } from 
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
 
+/** A segment of the log, by its number. */
+export interface StoredSegment {
+  readonly body_no: string;
+  readonly calls: number;
+}
+
 /** Unfolds segments by SQL. The statements are built once. */
 export interface CallUnfolding {
   /** Writes the rows of all calls of these segments. Fails for all when one of the rows exists. */
-  unfold(db: Kysely<Tables>, bodyNos: readonly string[]): Promise<void>;
+  unfold(db: Kysely<Tables>, segments: readonly StoredSegment[]): Promise<void>;
   /** The calls of a segment; `body` is its inflated body. */
   read(db: Kysely<Tables>, bodyNo: string, body: Uint8Array): Promise<readonly CallRecord[]>;
 }
@@ -90,7 +96,7 @@ const namedValues = (table: keyof CallTables): string =>
     .map(([column, source]) => `${expressionOf(table, column, source, 'null')} as "${column}"`)
     .join(', ');
 
-/** Queries over segments; the first parameter is the JSON list of their numbers. */
+/** Queries over segments; the first parameter is a JSON list: the number of each, and the number of its first call. */
 interface Selections {
   /** One row per profile. */
   readonly profiles: string;
@@ -122,23 +128,24 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
     const own = pick('c.value', at, CALL_VALUES[value]);
     return `${TAIL.has(value) ? `case when ${saidWith(value)} then ${own} end` : own} as v_${value}`;
   });
-  const inSegments = sqlite ? 'jsonb_each(s.rows) p' : 'lateral jsonb_array_elements(s.rows::jsonb) p';
+  const inSegments = sqlite
+    ? 'json_each(?) w cross join call_segment s on s.body_no = w.value ->> 0 cross join jsonb_each(s.rows) p'
+    : `jsonb_array_elements($1::jsonb) w join call_segment s on s.body_no = cast(w.value ->> 0 as bigint)
+        cross join lateral jsonb_array_elements(s.rows::jsonb) p`;
   const inProfiles = sqlite
     ? 'jsonb_each(calls) c'
     : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
-  const wanted = sqlite
-    ? 'select cast(value as integer) from json_each(?)'
-    : 'select cast(value as bigint) from jsonb_array_elements_text($1::jsonb)';
   // SQLite copies the whole profile, thousands of calls, for each value read from it: the head is cut off first.
   const headPaths = Array.from({ length: PLACE + 1 + LATER }, (_, at) => `'$[${at <= PLACE ? at : at + 1}]'`);
   const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE + 1}`;
   const callsOf = sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`;
+  const place = pick('head', PLACE, 'int');
   return {
     profiles: `with part as materialized (
-        select s.body_no, ${head} as head, ${callsOf} as calls
-        from call_segment s cross join ${inSegments} where s.body_no in (${wanted})
+        select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${inSegments}
       )
-      select body_no, ${[...constants, ...extras].join(', ')}, ${pick('head', PLACE, 'int')} as first_place, calls from part`,
+      select first_no + ${place} as profile_no, body_no, ${[...constants, ...extras].join(', ')}, ${place} as first_place, calls
+      from part`,
     calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
         ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
       from ${profiles} cross join ${inProfiles}`,
@@ -169,28 +176,36 @@ function freshOfDays(): string {
     from unfolded_day cross join unfolded_profile on profile_no = of_profile`;
 }
 
-const INTO_PROFILES = [...CONSTANT_NAMES, 'first_place', 'calls'].join(', ');
-const INTO_CALLS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
+const PROFILE_COLUMNS = [...CONSTANT_NAMES, 'first_place', 'calls'].join(', ');
+const CALL_COLUMNS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
 const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
 
 /**
+ * Calls with their profiles. The outer loop is over profiles, so that SQLite decodes a row of a profile once, not for each of
+ * its calls.
+ */
+const ALL = `from unfolded_profile cross join unfolded_call on call_no >= profile_no and call_no < coalesce(
+      (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
+      ${Number.MAX_SAFE_INTEGER})`;
+
+/**
  * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
- * read once. With a single writer the numbers of new traces are known beforehand.
+ * read once. Calls are numbered from 1; the number of a profile is that of its first call. With a single writer the numbers of
+ * new traces are known beforehand.
  */
 function inSteps({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
-  const all = 'from unfolded_call cross join unfolded_profile on profile_no = of_profile';
   return [
-    `create temp table if not exists unfolded_profile (profile_no integer primary key, ${INTO_PROFILES})`,
-    `create temp table if not exists unfolded_call (call_no integer primary key, ${INTO_CALLS})`,
+    `create temp table if not exists unfolded_profile (profile_no integer primary key, ${PROFILE_COLUMNS})`,
+    `create temp table if not exists unfolded_call (call_no integer primary key, ${CALL_COLUMNS})`,
     `create temp table if not exists unfolded_day (${INTO_DAYS})`,
-    `insert into unfolded_profile (${INTO_PROFILES}) ${profiles}`,
-    `insert into unfolded_call (${INTO_CALLS}) ${calls('unfolded_profile', ['profile_no'])}`,
-    `${into('spend_row')} select ${valuesOf('spend_row')} ${all}`,
+    `insert into unfolded_profile (profile_no, ${PROFILE_COLUMNS}) ${profiles}`,
+    `insert into unfolded_call (call_no, ${CALL_COLUMNS}) ${calls('unfolded_profile', ['profile_no + c.key', 'profile_no'])}`,
+    `${into('spend_row')} select ${valuesOf('spend_row')} ${ALL}`,
     `insert into unfolded_day (${INTO_DAYS}) ${daysOfProfiles()}`,
     ...daily.map((statement) => `with ${FRESH} as materialized (${freshOfDays()}) ${statement}`),
-    `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${all}`,
+    `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${ALL}`,
     `${into('span')}
-      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${all}`,
+      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${ALL}`,
     'delete from unfolded_day',
     'delete from unfolded_call',
     'delete from unfolded_profile',
@@ -232,14 +247,20 @@ export function createCallUnfolding(
   const readAll = `${ones} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from one order by place`;
 
   return {
-    async unfold(db, bodyNos) {
-      const json = `[${bodyNos.join(',')}]`;
+    async unfold(db, segments) {
+      let firstNo = 1;
+      const numbered: string[] = [];
+      for (const { body_no: bodyNo, calls } of segments) {
+        numbered.push(`[${bodyNo},${firstNo}]`);
+        firstNo += calls;
+      }
+      const json = `[${numbered.join(',')}]`;
       for (const text of statements)
         await db.executeQuery(CompiledQuery.raw(text, text.includes(selected.profiles) ? [json] : []));
     },
     async read(db, bodyNo, body) {
       const { rows } = await db.executeQuery<Readonly<Record<string, unknown>> & { readonly trace_id: string }>(
-        CompiledQuery.raw(readAll, [`[${bodyNo}]`]),
+        CompiledQuery.raw(readAll, [`[[${bodyNo},1]]`]),
       );
       const payloads = payloadsOfCalls(body);
       return rows.map((row, place): CallRecord => {
