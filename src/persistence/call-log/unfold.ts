@@ -18,6 +18,7 @@ import {
   type Source,
 } from './columns.ts';
 import { FRESH, FRESH_COUNTS, FRESH_KEYS, dailyAdditions, dayOf, freshOf } from '../spend/daily-sums.ts';
+import { REPEATED } from '../sqlite/statement-cache.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
 
@@ -234,7 +235,12 @@ export function createCallUnfolding(
   const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
   const ones = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
   const daily = dailyAdditions(flavour);
-  const statements = flavour === 'sqlite' ? inSteps(selected, daily) : [atOnce(ones, daily)];
+  const texts = flavour === 'sqlite' ? inSteps(selected, daily) : [atOnce(ones, daily)];
+  /** `isRead`: whether the statement reads segments, whose list is its parameter. */
+  const statements = texts.map((text) => {
+    const isRead = text.includes(selected.profiles);
+    return { text: isRead ? text : `${REPEATED}${text}`, isRead };
+  });
 
   const readText = (table: 'spend_row' | 'span'): readonly string[] =>
     columnsOf(table).map(([column, source]) => {
@@ -255,8 +261,7 @@ export function createCallUnfolding(
         firstNo += calls;
       }
       const json = `[${numbered.join(',')}]`;
-      for (const text of statements)
-        await db.executeQuery(CompiledQuery.raw(text, text.includes(selected.profiles) ? [json] : []));
+      for (const { text, isRead } of statements) await db.executeQuery(CompiledQuery.raw(text, isRead ? [json] : []));
     },
     async read(db, bodyNo, body) {
       const { rows } = await db.executeQuery<Readonly<Record<string, unknown>> & { readonly trace_id: string }>(

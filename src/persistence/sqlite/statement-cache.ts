@@ -9,6 +9,9 @@ const MOST_BYTES = 524_288;
 /** Statements without parameters that repeat word for word. Others may have values in their text. */
 const WITHOUT_PARAMETERS: ReadonlySet<string> = new Set(['begin immediate', 'commit']);
 
+/** First characters of further statements without parameters that repeat word for word. */
+export const REPEATED = '/* repeated */ ';
+
 /** LRU cache of the prepared statements of one connection. */
 export interface StatementCache<Statement> {
   /** The statement of this text, which becomes the most recently used; undefined when none is cached. */
@@ -56,7 +59,7 @@ export function createStatementCache<Statement>(drop: (statement: Statement) => 
 
 /** Whether a statement is worth a place in the cache. */
 export function isCacheable(sql: string, parameters: readonly SqliteParameter[]): boolean {
-  if (parameters.length === 0) return WITHOUT_PARAMETERS.has(sql);
+  if (parameters.length === 0) return WITHOUT_PARAMETERS.has(sql) || sql.startsWith(REPEATED);
   return parameters.reduce<number>((total, parameter) => total + lengthOf(parameter), 0) <= MOST_BYTES;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStatementCache, isCacheable } from '../../../src/persistence/sqlite/statement-cache.ts';
+import { createStatementCache, isCacheable, REPEATED } from '../../../src/persistence/sqlite/statement-cache.ts';
 
 const MOST_KEPT = 64;
 
@@ -38,6 +38,7 @@ describe('which statements are cached', () => {
     ['select ?', [1], true],
     ['begin immediate', [], true],
     ['commit', [], true],
+    [`${REPEATED}delete from note`, [], true],
     ["insert into note values ('a value in the text')", [], false],
     ['select ?', ['x'.repeat(524_288)], true],
     ['select ?, ?', ['x'.repeat(524_288), new Uint8Array(1)], false],
