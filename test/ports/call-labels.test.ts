@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { SessionActivity } from '../../src/domain/traces/sessions.ts';
 import { labelsIn, NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
+import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
-import { A_CALL, spanId, traceId } from './samples.ts';
+import { A_CALL, ALL, spanId, traceId } from './samples.ts';
 
 const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
 
@@ -17,6 +19,9 @@ function aCall(number: number, fields: Partial<SpendRow> = {}): CallRecord {
   const error = fields.error?.message ?? null;
   return { spend: { ...A_CALL.spend, ...own, ...ids, ...fields }, span: { ...A_CALL.span, ...ids, error } };
 }
+
+const SEARCH = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, filters: NO_FILTERS, after: null };
+const seen = ({ sessionId, userId, traces }: SessionActivity) => ({ sessionId, userId, traces });
 
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`labels of calls on ${engine.name}`, () => {
@@ -67,6 +72,17 @@ for (const engine of ENGINES)
       const expected = { [traceId(1)]: { ...labels, rootLabels: 3 }, [traceId(2)]: NO_LABELS };
       expect(byTrace(rows)).toEqual(expected);
       expect(byTrace(appended)).toEqual(expected);
+    });
+
+    it.each([
+      ['listed', () => stores.traces.sessions(ALL, SEARCH, 9).then((sessions) => sessions.map(seen))],
+      ['counted', () => stores.traces.countSessions(ALL, SEARCH)],
+    ])('are those of sessions, which are %s after the log is unfolded', async (how, read) => {
+      const labels = { sessionId: 's', userId: 'u', tags: [] };
+      const calls = [1, 2].map((number) => aCall(number, { sessionId: 's', endUser: 'u' }));
+      await commit(calls.map((call) => ({ ...call, span: { ...call.span, labels } })));
+      expect(stores.calls.backlog()).toBe(2);
+      expect(await read()).toEqual(how === 'counted' ? 1 : [{ sessionId: 's', userId: 'u', traces: 2 }]);
     });
 
     it('are none for segments of versions without labels', async () => {
