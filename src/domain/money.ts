@@ -81,6 +81,7 @@ export function addUsd(left: Usd, right: Usd): Usd {
 
 /** Plain decimal text of a whole number of 10^-digits, without exponent or trailing zeros: `0.000125`. */
 export function fixedText(value: bigint, digits: number): string {
+  if (value === 0n) return '0';
   const negative = value < 0n;
   const text = (negative ? -value : value).toString().padStart(digits + 1, '0');
   const fraction = text.slice(-digits).replace(/0+$/, '');

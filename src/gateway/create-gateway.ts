@@ -241,7 +241,19 @@ export function createGateway(
     }
   }
 
-  const textLimit: Pick<ModelRequest, 'textLimit'> = capturePrompts ? { textLimit: MAX_VALUE_BYTES } : {};
+  /** A request as its key sends it, with what the gateway adds. */
+  function requestOf({ key, keyHash: owner }: Caller, received: ModelRequest): ModelRequest {
+    const request = key === null ? received : requestOfKey(key, received);
+    const includeUsage = received.includeUsage || (options.alwaysStreamUsage && received.stream);
+    return capturePrompts
+      ? { ...request, includeUsage, owner, textLimit: MAX_VALUE_BYTES }
+      : { ...request, includeUsage, owner };
+  }
+
+  /** A request and its route; those of a fallback where the budget of the key for the model is used up. */
+  const affordable = (caller: Caller, named: ModelRequest, first: { request: ModelRequest; route: Route }) =>
+    affordableModel(budgets, caller.key, first, (model) => located(caller, named, model));
+
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
   /** Usage of a model call whose caller left. */
@@ -279,9 +291,7 @@ export function createGateway(
     async admit(caller, received) {
       const named = caller.key === null ? received : requestOfKey(caller.key, received);
       const first = { request: named, route: await freshRouteFor(caller, named) };
-      const { request, route } = await affordableModel(budgets, caller.key, first, (model) =>
-        located(caller, named, model),
-      );
+      const { request, route } = await affordable(caller, named, first);
       const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
       await demands.met(caller, at);
       await budgets.check(caller, at);
@@ -289,22 +299,14 @@ export function createGateway(
     admitKey: async (caller) => budgets.checkKey(caller),
     async call(caller, received, signal) {
       const { key } = caller;
-      const includeUsage = received.includeUsage || (options.alwaysStreamUsage && received.stream);
-      const named: ModelRequest = {
-        ...(key === null ? received : requestOfKey(key, received)),
-        includeUsage,
-        owner: caller.keyHash,
-        ...textLimit,
-      };
+      const named = requestOf(caller, received);
       const placed = named.labels === undefined ? named : placedRequest(caller, named);
       // No turn of the event loop where the model is known.
       const asPlaced = placed instanceof Promise ? await placed : placed;
       const found = freshRouteFor(caller, asPlaced);
       const first = { request: asPlaced, route: found instanceof Promise ? await found : found };
       const { request, route } =
-        key !== null && hasFallbacks(key, asPlaced.model)
-          ? await affordableModel(budgets, key, first, (model) => located(caller, named, model))
-          : first;
+        key !== null && hasFallbacks(key, asPlaced.model) ? await affordable(caller, named, first) : first;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });

@@ -21,6 +21,8 @@ import {
   userBudget,
 } from './owner-budgets.ts';
 
+const NO_LABELS: readonly LabelBudget[] = Object.freeze([]);
+
 /** A budget as a charge, with the text of its refusal. */
 export interface BudgetCharge extends Charge {
   readonly scope: BudgetScope;
@@ -71,7 +73,7 @@ export function chargesOf(
   amount: Usd,
   {
     now,
-    labels = [],
+    labels = NO_LABELS,
     windows = NO_WINDOWS,
   }: { readonly now: Date; readonly labels?: readonly LabelBudget[]; readonly windows?: CallWindows },
 ): readonly BudgetCharge[] {
@@ -84,25 +86,36 @@ export function chargesOf(
     addWindows(charges, windows.route, amount);
     return charges;
   }
-  const own = keyCharges(key, amount, now);
+  const ownCharge = keyCharge(key, amount, now);
+  const windowCharge = keyWindowCharge(key, amount, ownCharge);
   const charges: BudgetCharge[] = [];
+  // The charge of the window counts in the same counter.
+  const own =
+    ownCharge === null || windowCharge === null
+      ? ownCharge
+      : { ...ownCharge, amount: ZERO_USD, isOnlyChecked: true as const };
+  if (key.owners === undefined && labels.length === 0 && windows === NO_WINDOWS) {
+    if (own !== null) charges.push(own);
+    if (windowCharge !== null) charges.push(windowCharge);
+    return charges;
+  }
   if (key.owners !== undefined) {
     const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
     const member = memberBudget(key, isEarly);
     if (isEarly) addOwner(charges, member, amount);
-    if (own.key !== null) charges.push(own.key);
+    if (own !== null) charges.push(own);
     addWindows(charges, windows.early, amount);
     addOwner(charges, projectBudget(key), amount);
     addTeam(charges, key, amount);
-    if (own.window !== null) charges.push(own.window);
+    if (windowCharge !== null) charges.push(windowCharge);
     addOwner(charges, organizationBudget(key), amount);
     addLabels(charges, 'tag', { labels, amount });
     addOwner(charges, userBudget(key), amount);
     if (!isEarly) addOwner(charges, member, amount);
   } else {
-    if (own.key !== null) charges.push(own.key);
+    if (own !== null) charges.push(own);
     addWindows(charges, windows.early, amount);
-    if (own.window !== null) charges.push(own.window);
+    if (windowCharge !== null) charges.push(windowCharge);
     addLabels(charges, 'tag', { labels, amount });
   }
   addLabels(charges, 'end_user', { labels, amount });
@@ -130,44 +143,43 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 }
 
 /**
- * The budget of a key and those of its windows compare one counter, the total of the key: a budget with windows has a
- * limit that is higher by the spend before its window. So the smallest limit is the one charge of that counter. The
- * budget of the key is checked before those of its owners, its windows after them.
+ * The budget of a key; null for none. It and those of its windows compare one counter, the total of the key: a budget with
+ * windows has a limit that is higher by the spend before its window. So the smallest limit is the one charge of that
+ * counter. The budget of the key is checked before those of its owners, its windows after them.
  */
-function keyCharges(
-  key: VirtualKey,
-  amount: Usd,
-  now: Date,
-): { readonly key: BudgetCharge | null; readonly window: BudgetCharge | null } {
-  const counter = keyCounter(key.hash);
+function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null {
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
-  const budget = budgetOf({ maxBudget, metadata: key.metadata }, now);
-  const { settings } = key;
-  const { spentBefore, window: ownWindow } = countedOf(key);
-  const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']): BudgetCharge => ({
-    scope,
-    counter,
-    limit,
+  if (maxBudget === null) return null;
+  const budget = budgetOf({ maxBudget, metadata: key.metadata }, now) ?? maxBudget;
+  const { spentBefore, window } = countedOf(key);
+  return {
+    scope: 'key',
+    counter: keyCounter(key.hash),
+    limit: budget + spentBefore,
     amount,
-    refused: BUDGET_REFUSES[scope],
-    refusalText,
-  });
-  const own =
-    budget === null
-      ? null
-      : charge(
-          'key',
-          (budget + spentBefore) as Usd,
-          (spent) => `${keyText(key, (spent - spentBefore) as Usd, budget)}${resetText(ownWindow)}`,
-        );
-  const [first, ...others] = settings.budgetLimits ?? [];
-  if (first === undefined) return { key: own, window: null };
+    refused: BUDGET_REFUSES.key,
+    refusalText: (spent) => `${keyText(key, (spent - spentBefore) as Usd, budget)}${resetText(window)}`,
+  };
+}
+
+/** The budget of the window of a key with the smallest limit; null for none, and where the budget of the key is not wider. */
+function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null): BudgetCharge | null {
+  const windows = key.settings.budgetLimits;
+  if (windows === undefined) return null;
+  const [first, ...others] = windows;
+  if (first === undefined) return null;
   const least = others.reduce((one, other) => (windowLimit(other) < windowLimit(one) ? other : one), first);
   const limit = windowLimit(least);
-  if (own !== null && own.limit <= limit) return { key: own, window: null };
+  if (own !== null && own.limit <= limit) return null;
   const before = limit - windowBudget(least);
-  const window = charge('key_window', limit, (spent) => windowText(key, least, (spent - before) as Usd));
-  return { key: own === null ? null : { ...own, amount: ZERO_USD, isOnlyChecked: true }, window };
+  return {
+    scope: 'key_window',
+    counter: keyCounter(key.hash),
+    limit,
+    amount,
+    refused: BUDGET_REFUSES.key_window,
+    refusalText: (spent) => windowText(key, least, (spent - before) as Usd),
+  };
 }
 
 /** Adds the budget of an owner. A budget of zero refuses every call, on each scope. */

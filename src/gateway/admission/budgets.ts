@@ -11,7 +11,7 @@ import { throttleOf, withoutBudget } from '../../domain/keys/budget-throttle.ts'
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { type BudgetAlerts, createSoftBudgets } from './budget-alerts.ts';
-import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
+import { type BudgetCharge, chargesOf, hasBudget } from './budget-charges.ts';
 import {
   assertNoneBlocked,
   labelCounters,
@@ -19,8 +19,8 @@ import {
   type LabelBudgets,
   NO_LABEL_BUDGETS,
 } from './label-budgets.ts';
-import { costReservation, type CostReservation } from './cost-reservation.ts';
-import type { CostExpectations, SentRequest } from './expected-cost.ts';
+import { ChargedReservation, type CostReservation, type CountedCall } from './cost-reservation.ts';
+import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
 
 /** Deployment and request that a cost is estimated for. */
 export interface Estimated {
@@ -96,6 +96,16 @@ interface NamedLabels {
 
 const NO_LABELS: NamedLabels = { labels: undefined, found: [] };
 
+/** A call whose expected cost is being reserved. */
+interface Reserving extends CountedCall {
+  readonly call: Estimated;
+  readonly found: readonly LabelBudget[];
+  readonly throttle: Throttle | undefined;
+}
+
+/** The expectation of a call whose cost is known beforehand: nothing is learned from it. */
+const knownCost = (cost: Usd): ExpectedCost => ({ cost, learn() {} });
+
 export function createBudgets({
   admission,
   expectations,
@@ -149,24 +159,36 @@ export function createBudgets({
     if (found.length > 0) assertNoneBlocked(found);
     const windows = windowBudgets.of(key, routedOf(call), found);
     if (!isCharged(key, found, windows)) return null;
-    const expected =
-      call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
-    const counted = { admission, charged: key && chargedOf(key), labels, windows };
-    const route = { at: call.deployment, routeAt: windowBudgets.ofRoute };
+    const expected = call.cost === undefined ? expectations.of(call.deployment, call.request) : knownCost(call.cost);
+    const { deployment: at } = call;
+    const { ofRoute: routeAt } = windowBudgets;
+    return reserveFor(key, { admission, key, labels, windows, expected, at, routeAt, call, found, throttle });
+  }
 
-    function reserveFor(payer: VirtualKey | null): CostReservation | null | Promise<CostReservation | null> {
-      const charges = chargesOf(payer, expected.cost, { now: now(), labels: found, windows });
-      const decided = admission.reserve(charges);
-      const reserveOrDowngrade = (decision: Reservation | Refusal): ReturnType<typeof reserveFor> => {
-        if (decision.kind === 'reserved') return costReservation(decision, expected, { ...counted, ...route, charges });
-        const limitPart = limitPartAfter(decision, call, payer);
-        if (payer === null || limitPart === null) return refuse(decision, call, key);
-        throttle?.(limitPart);
-        return reserveFor(withoutBudget(payer));
-      };
-      return decided instanceof Promise ? decided.then(reserveOrDowngrade) : reserveOrDowngrade(decided);
-    }
-    return reserveFor(key);
+  function reserveFor(
+    payer: VirtualKey | null,
+    reserving: Reserving,
+  ): CostReservation | null | Promise<CostReservation | null> {
+    const { expected, found: labels, windows } = reserving;
+    const charges = chargesOf(payer, expected.cost, { now: now(), labels, windows });
+    const decided = admission.reserve(charges);
+    return decided instanceof Promise
+      ? decided.then((decision) => reservedOrThrottled(decision, payer, charges, reserving))
+      : reservedOrThrottled(decided, payer, charges, reserving);
+  }
+
+  function reservedOrThrottled(
+    decision: Reservation | Refusal,
+    payer: VirtualKey | null,
+    charges: readonly BudgetCharge[],
+    reserving: Reserving,
+  ): ReturnType<typeof reserveFor> {
+    if (decision.kind === 'reserved') return new ChargedReservation(decision, charges, reserving);
+    const { call, key, throttle } = reserving;
+    const limitPart = limitPartAfter(decision, call, payer);
+    if (payer === null || limitPart === null) return refuse(decision, call, key);
+    throttle?.(limitPart);
+    return reserveFor(withoutBudget(payer), reserving);
   }
 
   function checkAll(

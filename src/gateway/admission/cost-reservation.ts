@@ -1,11 +1,12 @@
 import type { Admission, Reservation } from '../../domain/admission/admission.ts';
-import { type Charged, countersOf } from '../../domain/admission/counters.ts';
+import { countersOf } from '../../domain/admission/counters.ts';
 import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import type { BudgetCharge } from './budget-charges.ts';
+import { type BudgetCharge, chargedOf } from './budget-charges.ts';
 import type { ExpectedCost } from './expected-cost.ts';
 import { labelCounters } from './label-budgets.ts';
 import { type CallWindows, isOfRoute, NO_WINDOWS, type WindowBudget } from './window-budgets.ts';
@@ -31,14 +32,14 @@ export interface CostReservation {
   progress(cost: Usd): void;
 }
 
-/** Charges of a call, and the counters of its cost. */
-interface CountedCall {
+/** A call whose cost is reserved, and the counters of its cost. */
+export interface CountedCall {
   readonly admission: Pick<Admission, 'count'>;
-  readonly charges: readonly BudgetCharge[];
   /** Null for a call without a key. */
-  readonly charged: Charged | null;
+  readonly key: VirtualKey | null;
   readonly labels: CallLabels | undefined;
   readonly windows: CallWindows;
+  readonly expected: ExpectedCost;
   /** The deployment that was reserved for. */
   readonly at: Deployment;
   /** Budgets of the provider and of the deployment of a call. */
@@ -46,42 +47,60 @@ interface CountedCall {
 }
 
 /** The reservation of a call's charges. */
-export function costReservation(
-  reservation: Reservation,
-  expected: ExpectedCost,
-  { admission, charges, charged, labels, windows, at, routeAt }: CountedCall,
-): CostReservation {
-  let isOpen = true;
-  const costs = (cost: Usd): readonly Usd[] =>
-    charges.map(({ isOnlyChecked }) => (isOnlyChecked === true ? ZERO_USD : cost));
-  return {
-    windowsAt(deployment) {
-      const isElsewhere = deployment.id !== at.id;
-      if (windows === NO_WINDOWS && !isElsewhere) return undefined;
-      const own = charges.flatMap(({ scope, counts }) =>
-        counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
+export class ChargedReservation implements CostReservation {
+  readonly #reservation: Reservation;
+  readonly #charges: readonly BudgetCharge[];
+  readonly #call: CountedCall;
+  #isOpen = true;
+
+  constructor(reservation: Reservation, charges: readonly BudgetCharge[], call: CountedCall) {
+    this.#reservation = reservation;
+    this.#charges = charges;
+    this.#call = call;
+  }
+
+  windowsAt(deployment: Deployment): readonly BudgetWindow[] | undefined {
+    const { at, routeAt, windows } = this.#call;
+    const isElsewhere = deployment.id !== at.id;
+    if (windows === NO_WINDOWS && !isElsewhere) return undefined;
+    const own = this.#charges.flatMap(({ scope, counts }) =>
+      counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
+    );
+    const all = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
+    return all.length === 0 ? undefined : all;
+  }
+
+  settle(cost: Usd | null, { deployment = this.#call.at, answered = null }: Settled = {}): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (cost === null) return this.#reservation.release();
+    const { admission, at, expected, key, labels, routeAt } = this.#call;
+    const isElsewhere = deployment.id !== at.id;
+    const counted = this.#costs(cost);
+    if (!isElsewhere) this.#reservation.commit(counted);
+    else
+      this.#reservation.commit(
+        counted.map((one, place) => (isOfRoute(this.#charges[place]?.scope ?? '') ? ZERO_USD : one)),
       );
-      const all = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
-      return all.length === 0 ? undefined : all;
-    },
-    settle(cost, { deployment = at, answered = null } = {}) {
-      if (!isOpen) return;
-      isOpen = false;
-      if (cost === null) return reservation.release();
-      const isElsewhere = deployment.id !== at.id;
-      const counted = costs(cost);
-      if (!isElsewhere) reservation.commit(counted);
-      else reservation.commit(counted.map((one, place) => (isOfRoute(charges[place]?.scope ?? '') ? ZERO_USD : one)));
-      if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
-      // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
-      const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
-      for (const counter of counters)
-        if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
-      if (answered !== null) expected.learn(cost, answered.usage);
-    },
-    progress(cost) {
-      reservation.progress(costs(cost));
-      expected.learn(cost, null);
-    },
-  };
+    if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
+    // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
+    if (key !== null) this.#countOthers(countersOf(chargedOf(key)), cost);
+    this.#countOthers(labelCounters(labels), cost);
+    if (answered !== null) expected.learn(cost, answered.usage);
+  }
+
+  progress(cost: Usd): void {
+    this.#reservation.progress(this.#costs(cost));
+    this.#call.expected.learn(cost, null);
+  }
+
+  #costs(cost: Usd): readonly Usd[] {
+    return this.#charges.map(({ isOnlyChecked }) => (isOnlyChecked === true ? ZERO_USD : cost));
+  }
+
+  /** Counts a cost in the counters that no charge of the call counts in. */
+  #countOthers(counters: readonly string[], cost: Usd): void {
+    for (const counter of counters)
+      if (this.#charges.every((charge) => charge.counter !== counter)) this.#call.admission.count(counter, cost);
+  }
 }

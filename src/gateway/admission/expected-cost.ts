@@ -8,7 +8,7 @@ import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { mostOutputTokens, answerCount } from '../../domain/inference/output-limit.ts';
-import type { createPricer } from '../accounting/price.ts';
+import type { Pricer } from '../accounting/price.ts';
 
 /** Parts of a request that its cost is estimated from: the size and small members. The prompt is not parsed. */
 export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes' | 'labels'>;
@@ -60,13 +60,14 @@ interface TokenBounds {
   readonly output: number;
 }
 
-export function createCostExpectations(
-  price: ReturnType<typeof createPricer>,
-  catalog: () => CatalogSnapshot,
-): CostExpectations {
+export function createCostExpectations(price: Pricer, catalog: () => CatalogSnapshot): CostExpectations {
   const averages = new Map<string, Average>();
+  /** Ids of deployments with calls of which the cost was known. */
+  const learned = new Set<string>();
 
-  function learn(kind: string, cost: Usd, usage: Usage | null): void {
+  function learn({ deployment, request }: Estimate, cost: Usd, usage: Usage | null): void {
+    const kind = kindOf(deployment, request);
+    learned.add(deployment.id);
     const before = averages.get(kind);
     const inputTokens = usage?.inputTokens ?? before?.inputTokens ?? 0;
     if (before !== undefined) {
@@ -82,20 +83,21 @@ export function createCostExpectations(
   const turnCost = (deployment: Deployment): Usd | null =>
     price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) });
 
-  function callCost(
-    deployment: Deployment,
-    request: SentRequest,
-    answers: number,
-    average: Average | undefined,
-  ): Usd | null {
+  /** Whether no cost of a call can be known before its end: tokens have no price, and no call has reported a cost. */
+  const isUnknown = (deployment: Deployment, request: SentRequest | null): boolean =>
+    (request === null || isBilledByTokens(request.endpoint)) &&
+    !learned.has(deployment.id) &&
+    !price.billsTokens(deployment);
+
+  function callCost(deployment: Deployment, request: SentRequest, average: Average | undefined): Usd | null {
     const { endpoint, body, bytes } = request;
+    const answers = answerCount(body);
     const limit = writes(endpoint) ? mostOutputTokens(body) : null;
     if (limit === null && average !== undefined) return average.cost;
     const bounds = boundsOf(deployment, catalog());
     const sized = Math.min(Math.ceil(bytes.length / BYTES_PER_TOKEN), bounds.input);
     const input = average?.inputTokens ?? sized;
-    if (endpoint.medium !== undefined || endpoint.billedBy !== undefined || endpoint.operation === 'rerank')
-      return unitCost(deployment, request, answers);
+    if (!isBilledByTokens(endpoint)) return unitCost(deployment, request, answers);
     if (!writes(endpoint)) return price(deployment, { usage: tokens(input, 0) });
     const output = Math.min(limit ?? USUAL_OUTPUT_TOKENS, bounds.output) * answers;
     return price(deployment, { usage: tokens(input, output) });
@@ -128,37 +130,67 @@ export function createCostExpectations(
 
   return {
     of(deployment, request) {
-      const answers = request === null ? 1 : answerCount(request.body);
-      const kind = kindOf(deployment, request, answers);
-      const average = averages.get(kind);
-      const known =
-        request === null ? (average?.cost ?? turnCost(deployment)) : callCost(deployment, request, answers, average);
+      if (isUnknown(deployment, request)) return new Estimate(ZERO_USD, deployment, request, learn);
+      const average = averages.get(kindOf(deployment, request));
+      const known = request === null ? (average?.cost ?? turnCost(deployment)) : callCost(deployment, request, average);
       const cost = known ?? ZERO_USD;
-      return { cost: cost > 0n ? cost : ZERO_USD, learn: (actual, usage) => learn(kind, actual, usage) };
+      return new Estimate(cost > 0n ? cost : ZERO_USD, deployment, request, learn);
     },
   };
 }
 
+class Estimate implements ExpectedCost {
+  readonly cost: Usd;
+  readonly deployment: Deployment;
+  readonly request: SentRequest | null;
+  readonly #learn: (estimate: Estimate, cost: Usd, usage: Usage | null) => void;
+
+  constructor(
+    cost: Usd,
+    deployment: Deployment,
+    request: SentRequest | null,
+    learn: (estimate: Estimate, cost: Usd, usage: Usage | null) => void,
+  ) {
+    this.cost = cost;
+    this.deployment = deployment;
+    this.request = request;
+    this.#learn = learn;
+  }
+
+  learn(cost: Usd, usage: Usage | null): void {
+    this.#learn(this, cost, usage);
+  }
+}
+
 /** Key of a kind of calls with similar cost. Size classes are powers of four. */
-function kindOf({ id, provider, upstreamModel }: Deployment, request: SentRequest | null, answers: number): string {
+function kindOf({ id, provider, upstreamModel }: Deployment, request: SentRequest | null): string {
   if (request === null) return `${id}\n${provider}\n${upstreamModel}\n/realtime`;
   const sizeClass = (32 - Math.clz32(request.bytes.length)) >> 1;
-  return `${id}\n${provider}\n${upstreamModel}\n${request.endpoint.path}\n${sizeClass}\n${answers}`;
+  return `${id}\n${provider}\n${upstreamModel}\n${request.endpoint.path}\n${sizeClass}\n${answerCount(request.body)}`;
 }
+
+/** Whether calls of an endpoint are billed by tokens alone. */
+const isBilledByTokens = ({ medium, billedBy, operation }: Endpoint): boolean =>
+  medium === undefined && billedBy === undefined && operation !== 'rerank';
 
 /** Whether an endpoint generates text, so that the request size does not bound the output tokens. */
 const writes = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';
 
 function boundsOf(deployment: Deployment, catalog: CatalogSnapshot): TokenBounds {
-  const row: PriceRow = entryFor(deployment, catalog)?.row ?? {};
-  const limitOf = (member: string, otherwise: number): number => {
-    const value = deployment.priceOverrides[member] ?? row[member];
-    return typeof value === 'number' && value > 0 ? value : otherwise;
-  };
+  const row = entryFor(deployment, catalog)?.row ?? NO_ROW;
+  const own = deployment.priceOverrides;
   return {
-    input: limitOf('max_input_tokens', MOST_INPUT_TOKENS),
-    output: limitOf('max_output_tokens', limitOf('max_tokens', Infinity)),
+    input: limitIn(own, row, 'max_input_tokens') ?? MOST_INPUT_TOKENS,
+    output: limitIn(own, row, 'max_output_tokens') ?? limitIn(own, row, 'max_tokens') ?? Infinity,
   };
+}
+
+const NO_ROW: PriceRow = Object.freeze({});
+
+/** A limit in the prices of the configuration, else in a row of the catalog; null for none. */
+function limitIn(own: PriceRow, row: PriceRow, member: string): number | null {
+  const value = own[member] ?? row[member];
+  return typeof value === 'number' && value > 0 ? value : null;
 }
 
 const tokens = (inputTokens: number, outputTokens: number): Usage => ({

@@ -49,9 +49,11 @@ export interface LabelBudgets {
   evictAll(): void;
 }
 
+const NO_COUNTERS: readonly string[] = Object.freeze([]);
+
 /** The tags and the end user of a call, as counters of spend. */
 export function labelCounters(labels: CallLabels | undefined): readonly string[] {
-  if (labels === undefined) return [];
+  if (labels === undefined) return NO_COUNTERS;
   const endUser = idOrNull(labels[END_USER] ?? null);
   const tags = ownTags(labels).map((tag) => spendCounter('tag', cutLabel(tag)));
   return endUser === null ? tags : [...tags, spendCounter('end_user', cutLabel(endUser))];

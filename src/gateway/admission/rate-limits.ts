@@ -31,6 +31,18 @@ interface CallNames {
 }
 
 const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
+const NO_SCOPES: readonly RateLimit[] = Object.freeze([]);
+
+/** Whether calls of a key may have limits. False only where no rule of `rateScopesOf` can find one for the key. */
+const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
+  owners !== undefined ||
+  settings.rpmLimit !== undefined ||
+  settings.tpmLimit !== undefined ||
+  settings.maxParallelRequests !== undefined ||
+  settings.modelMaxBudget !== undefined ||
+  ownsModelLimits(metadata, 'model_rpm_limit') ||
+  ownsModelLimits(metadata, 'model_tpm_limit') ||
+  metadata['tag_rpm_limit'] !== undefined;
 
 /**
  * The limits of a call, in the order in which they are checked: of its key, the owners of the key, its end user, the
@@ -41,6 +53,7 @@ export function rateScopesOf(
   model: string,
   { tags, labels, limitPart }: CallNames = NO_NAMES,
 ): readonly RateLimit[] {
+  if (labels.length === 0 && (key === null || !mayHaveLimits(key))) return NO_SCOPES;
   const scopes: RateLimit[] = [];
   if (key !== null) addScope(scopes, keyScope(key, limitPart));
   const owners = key?.owners;
@@ -124,18 +137,24 @@ function ownLimit({ metadata, settings }: VirtualKey, member: ModelMember, model
 
 const ownsLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): boolean =>
   ownsModelLimits(metadata, member) ||
-  Object.values(settings.modelMaxBudget ?? {}).some((budget) => budget[IN_BUDGET[member]] !== undefined);
+  (settings.modelMaxBudget !== undefined &&
+    Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[member]] !== undefined));
 
 /** Limit of a model for one key: its own, else, when it has none of this kind for any model, that of the team's map. */
 function limitOfKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
   if (ownsLimits(key, member)) return ownLimit(key, member, model) ?? undefined;
-  return modelLimit(key.owners?.team?.metadata ?? {}, member, model) ?? undefined;
+  return limitInTeam(key, member, model);
+}
+
+/** Limit of a model in the metadata of the team of a key. */
+function limitInTeam({ owners }: VirtualKey, member: ModelMember, model: string): number | undefined {
+  const metadata = owners?.team?.metadata;
+  return metadata === undefined ? undefined : (modelLimit(metadata, member, model) ?? undefined);
 }
 
 /** Limit of a model for all keys of a team. A key with a limit of its own for the model is not counted in it. */
 function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
-  if (ownLimit(key, member, model) !== null) return undefined;
-  return modelLimit(key.owners?.team?.metadata ?? {}, member, model) ?? undefined;
+  return ownLimit(key, member, model) === null ? limitInTeam(key, member, model) : undefined;
 }
 
 /** Limit of a model for all keys of an organization or a project. */
@@ -152,19 +171,19 @@ function modelOfOwner(
   return { scope, id: `${owner.id}:${model}`, ...limits };
 }
 
-const modelOfKey = (key: VirtualKey, model: string): RateLimit => ({
-  scope: 'model_per_key',
-  id: `${key.hash}:${model}`,
-  requests: limitOfKey(key, 'model_rpm_limit', model),
-  tokens: limitOfKey(key, 'model_tpm_limit', model),
-});
+function modelOfKey(key: VirtualKey, model: string): RateLimit | null {
+  const requests = limitOfKey(key, 'model_rpm_limit', model);
+  const tokens = limitOfKey(key, 'model_tpm_limit', model);
+  if (requests === undefined && tokens === undefined) return null;
+  return { scope: 'model_per_key', id: `${key.hash}:${model}`, requests, tokens };
+}
 
-const modelOfTeam = (key: VirtualKey, model: string): RateLimit => ({
-  scope: 'model_per_team',
-  id: `${key.teamId}:${model}`,
-  requests: limitOfTeam(key, 'model_rpm_limit', model),
-  tokens: limitOfTeam(key, 'model_tpm_limit', model),
-});
+function modelOfTeam(key: VirtualKey, model: string): RateLimit | null {
+  const requests = limitOfTeam(key, 'model_rpm_limit', model);
+  const tokens = limitOfTeam(key, 'model_tpm_limit', model);
+  if (requests === undefined && tokens === undefined) return null;
+  return { scope: 'model_per_team', id: `${key.teamId}:${model}`, requests, tokens };
+}
 
 /** Parts of a call that limits use. Without bytes, its tokens are not known before it ends. */
 export type Limited = Pick<ModelRequest, 'model'> &
@@ -258,7 +277,8 @@ export function createCallLimits(
   return {
     admit(caller, call, labels) {
       const { limitPart } = call;
-      if (labels === undefined) return count(caller, call, { tags: [], labels: [], limitPart });
+      if (labels === undefined)
+        return count(caller, call, limitPart === undefined ? NO_NAMES : { ...NO_NAMES, limitPart });
       const tags = ownTags(labels);
       const found = labelBudgets.of(labels, caller.key);
       return found instanceof Promise

@@ -83,8 +83,9 @@ interface Sending {
   readonly call: OpenCall;
   readonly signal: AbortSignal;
   readonly beforeSend: BeforeSend | undefined;
-  /** The routes that its key permits. */
-  readonly routeOf: Router;
+  readonly key: VirtualKey | null;
+  /** Its first request. */
+  readonly request: ModelRequest;
   readonly tries: MutableTries;
   /** Its last target. */
   target: CallTarget;
@@ -109,12 +110,15 @@ export function createRetrying(tools: RetryTools): Retrying {
   }
 
   const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
-  const membersOf = (group: string | null, { routeOf }: Sending): readonly Route[] =>
-    group === null ? [] : routeOf.all(group);
+  /** The routes that the key of a call permits. */
+  const permittedRoutes = ({ key, request }: Pick<RoutedCall, 'key' | 'request'>): Router =>
+    inRegion(permittedFor(tools.routeOf, key), request.region);
+  const membersOf = (group: string | null, sending: Sending): readonly Route[] =>
+    group === null ? [] : permittedRoutes(sending).all(group);
 
   /** Sends to one model until it answers. Throws its last failure. */
-  async function sendTo({ request: original, first, group }: Attempt, sending: Sending): Promise<Exchange> {
-    const { signal, tries, beforeSend } = sending;
+  async function sendTo({ request: original, first, group }: Attempt, sending: Sending): Promise<GatewayCall> {
+    const { call, signal, tries, beforeSend } = sending;
     let request = original;
     const called: string[] = [];
     if (isCooling(first)) {
@@ -128,11 +132,10 @@ export function createRetrying(tools: RetryTools): Retrying {
       sending.target = { request, deployment };
       // Failures by a caller's own credentials or timeout do not count for the deployment.
       const isOwn = deployment.id === next.deployment.id;
+      let exchange: Exchange;
       try {
-        sending.call.sent();
-        const exchange = await next.provider.send(deployment, request, signal);
-        if (isOwn) cooldowns.succeeded(deployment);
-        return exchange;
+        call.sent();
+        exchange = await next.provider.send(deployment, request, signal);
       } catch (failure) {
         called.push(deployment.id);
         const all = membersOf(group, sending);
@@ -160,8 +163,11 @@ export function createRetrying(tools: RetryTools): Retrying {
           next = await affordableAfter(failure, { next, open, request, called }, sending);
         tries.retries += 1;
         tries.mostRetries = most;
-        sending.call.moved({ request, deployment: forRequest(next.deployment, request) }, failure);
+        call.moved({ request, deployment: forRequest(next.deployment, request) }, failure);
+        continue;
       }
+      if (isOwn) cooldowns.succeeded(deployment);
+      return call.answered(exchange, tries);
     }
   }
 
@@ -225,12 +231,9 @@ export function createRetrying(tools: RetryTools): Retrying {
   }
 
   /** Sends a call whose first model failed to its fallbacks. Throws the failure where none of them answers. */
-  async function fallBack(
-    { key, request }: Pick<RoutedCall, 'key' | 'request'>,
-    sending: Sending,
-    failed: unknown,
-  ): Promise<GatewayCall> {
-    const { call, tries, signal } = sending;
+  async function fallBack(sending: Sending, failed: unknown): Promise<GatewayCall> {
+    const { call, key, request, tries, signal } = sending;
+    const routeOf = permittedRoutes(sending);
     const failures: DomainError[] = [];
     const note = (failure: unknown): DomainError => {
       if (signal.aborted || !(failure instanceof DomainError) || isOfGuardrail(failure)) throw failure;
@@ -245,10 +248,10 @@ export function createRetrying(tools: RetryTools): Retrying {
     for (const fallback of targets) {
       try {
         const fallbackRequest = asFallback(request, fallback, groupOf(fallback.model, key));
-        const found = targetOf(fallback.model, request, sending.routeOf);
+        const found = targetOf(fallback.model, request, routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
         const reserved = tools.checksFallbackBudgets
-          ? await reserveAt(call, { request: fallbackRequest, ...found }, sending.routeOf)
+          ? await reserveAt(call, { request: fallbackRequest, ...found }, routeOf)
           : found.first;
         budgetFailure = reserved instanceof DomainError ? reserved : null;
         if (reserved instanceof DomainError) continue;
@@ -258,7 +261,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         );
         tries.fallbacks += 1;
         tries.mostFallbacks ??= tools.policyOf().fallbacks.most;
-        return call.answered(await sendTo({ request: fallbackRequest, ...found, first: reserved }, sending), tries);
+        return await sendTo({ request: fallbackRequest, ...found, first: reserved }, sending);
       } catch (failure) {
         note(failure);
       }
@@ -287,32 +290,27 @@ export function createRetrying(tools: RetryTools): Retrying {
         return reserving instanceof Promise ? reserving.then(() => route) : route;
       }
       const group = request.deploymentId === undefined ? request.model : null;
-      const routes = tryable(route, group, inRegion(permittedFor(tools.routeOf, key), request.region));
+      const routes = tryable(route, group, permittedRoutes({ key, request }));
       return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
         if (failure instanceof RouteBudgetExceeded) return failure;
         throw failure;
       });
     },
-    async send(call, { key, request, route, signal, beforeSend }) {
+    send(call, { key, request, route, signal, beforeSend }) {
       const { retries } = request;
       const names = retries !== undefined && retries.fallbacks.length + retries.longer.size > 0;
       const sending: Sending = {
         call,
         signal,
         beforeSend,
-        routeOf: inRegion(permittedFor(tools.routeOf, key), request.region),
+        key,
+        request,
         tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
-      if (route instanceof DomainError) return await fallBack({ key, request }, sending, route);
+      if (route instanceof DomainError) return fallBack(sending, route);
       const group = request.deploymentId === undefined ? request.model : null;
-      let failure: unknown;
-      try {
-        return call.answered(await sendTo({ request, first: route, group }, sending), sending.tries);
-      } catch (thrown) {
-        failure = thrown;
-      }
-      return await fallBack({ key, request }, sending, failure);
+      return sendTo({ request, first: route, group }, sending).catch((failure: unknown) => fallBack(sending, failure));
     },
   };
 }

@@ -125,26 +125,30 @@ export function createMemoryAdmission({
   }
 
   function hold(charged: readonly Charged[]): Reservation {
-    touch(charged, nowMs());
-    return new MemoryReservation(charged, leases);
+    const now = nowMs();
+    touch(charged, now);
+    return new MemoryReservation(charged, leases, now);
   }
 
+  const pass = (): null => null;
   const admit = (charged: readonly Charged[]): Reservation | Refusal | Promise<Reservation | Refusal> =>
-    decide(charged, () => hold(charged));
-  const checked = (charged: readonly Charged[]): Refusal | null | Promise<Refusal | null> =>
-    decide(charged, () => null);
+    decide(charged, hold);
+  const checked = (charged: readonly Charged[]): Refusal | null | Promise<Refusal | null> => decide(charged, pass);
 
-  /** Refuses, asks for shares that lack room, or passes. Nothing else runs between the decision and `pass`. */
+  /** Refuses, asks for shares that lack room, or passes. Nothing else runs between the decision and `admitted`. */
   function decide<Passed>(
     charged: readonly Charged[],
-    pass: () => Passed,
+    admitted: (charged: readonly Charged[]) => Passed,
   ): Refusal | Passed | Promise<Refusal | Passed> {
     const refusal = refusalOf(charged);
     if (refusal !== null) return refusal;
-    return charged.some(isLacking) ? askAndDecide(charged, pass) : pass();
+    return charged.some(isLacking) ? askAndDecide(charged, admitted) : admitted(charged);
   }
 
-  async function askAndDecide<Passed>(charged: readonly Charged[], pass: () => Passed): Promise<Refusal | Passed> {
+  async function askAndDecide<Passed>(
+    charged: readonly Charged[],
+    admitted: (charged: readonly Charged[]) => Passed,
+  ): Promise<Refusal | Passed> {
     const lateMs = nowMs() + LONGEST_WAIT_MS;
     for (;;) {
       const lacking = charged.filter(isLacking);
@@ -152,10 +156,10 @@ export function createMemoryAdmission({
       const refusal = refusalOf(charged);
       if (refusal !== null) return refusal;
       const first = charged.find(isLacking);
-      if (first === undefined) return pass();
+      if (first === undefined) return admitted(charged);
       // Two calls that take each other's room ask again. That ends: each answer admits one of them.
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
-      if (nowMs() >= lateMs) return pass();
+      if (nowMs() >= lateMs) return admitted(charged);
       await Promise.all(
         charged
           .filter(({ counter }) => counter.share?.needsBase === true)
@@ -239,10 +243,10 @@ class MemoryReservation implements Reservation {
   #holds = true;
   #open = true;
 
-  constructor(charged: readonly Charged[], leases: Leases) {
+  constructor(charged: readonly Charged[], leases: Leases, nowMs: number) {
     this.#charged = charged;
     this.#leases = leases;
-    this.expiresMs = leases.nowMs() + leases.leaseMs;
+    this.expiresMs = nowMs + leases.leaseMs;
     for (const { charge, counter } of charged) {
       counter.hold(charge.amount);
       counter.share?.took(charge.amount);

@@ -3,7 +3,8 @@ import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/
 import type { Usage } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { type Usd, usdFrom, usdText } from '../../../src/domain/money.ts';
-import { costOf, createPricer, tariffOf } from '../../../src/gateway/accounting/price.ts';
+import { tariffOf } from '../../../src/gateway/accounting/deployment-prices.ts';
+import { costOf, createPricer } from '../../../src/gateway/accounting/price.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

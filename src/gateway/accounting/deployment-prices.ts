@@ -1,0 +1,184 @@
+import { type AudioPrices, audioPricesOf } from '../../domain/catalog/audio-prices.ts';
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import {
+  type ImageTokenPrices,
+  imagePricesOf,
+  imageTokenPricesOf,
+  videoTokenPricesOf,
+} from '../../domain/catalog/image-prices.ts';
+import { type OffPeak, offPeakOf } from '../../domain/catalog/off-peak.ts';
+import { type PriceRow, readTariff, serviceRowOf, type Tariff } from '../../domain/catalog/prices.ts';
+import { type ToolPrices, toolPricesOf } from '../../domain/catalog/tool-prices.ts';
+import { PRICED_TIERS, type PricedTier } from '../../domain/chat/usage.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { entryFor } from '../../domain/deployments/priced-by.ts';
+import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import { type Rate, rateFrom } from '../../domain/money.ts';
+
+/**
+ * Tariff of a deployment: prices of the configuration, else the first catalog row found for its base model,
+ * `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because hosts have other
+ * prices than the model's vendor. Null when no price is found.
+ */
+export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
+  return pricesOf(deployment, catalog).tariff;
+}
+
+/** Prices of tokens, for one class of service. */
+export interface TierPrices {
+  readonly tariff: Tariff | null;
+  readonly audio: AudioPrices;
+  readonly image: ImageTokenPrices;
+  readonly video: ImageTokenPrices;
+}
+
+/** Prices of a deployment, by unit. */
+export interface Prices extends TierPrices {
+  readonly tools: ToolPrices;
+  /** Surcharge of processing in one region, in millionths of the price; null for none. */
+  readonly uplift: bigint | null;
+  /** Prices of classes of service that have their own. */
+  readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
+  readonly units: Readonly<Record<Exclude<Measured['unit'], 'image'>, Rate | null>>;
+  /** Prices of a second of video, by resolution as in the name of the key. */
+  readonly videos: ReadonlyMap<string, Rate>;
+  /** Prices at some hours; absent where they are always the same. */
+  readonly offPeak?: { readonly isAt: OffPeak['isAt']; readonly prices: Prices };
+}
+
+function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
+  const row: PriceRow = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const offPeak = offPeakOf(row);
+  const usual = pricesIn(row, deployment, catalog);
+  return offPeak === null
+    ? usual
+    : { ...usual, offPeak: { isAt: offPeak.isAt, prices: pricesIn(offPeak.row, deployment, catalog) } };
+}
+
+function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapshot): Prices {
+  const { perImage, perPixel } = imagePricesOf(row);
+  const units = unitPricesOf(row);
+  const tariff = readTariff(row);
+  // A zero token price beside a price for another unit means that tokens are not billed.
+  const byTokens =
+    !isFree(tariff) || [...Object.values(units), perImage, perPixel].every((price) => (price ?? 0n) === 0n);
+  return {
+    ...tokenPrices(row, byTokens ? tariff : null),
+    services: byTokens ? servicesOf(row) : {},
+    tools: toolPricesOf(row, catalog.find(`${deployment.provider}/container`)?.row),
+    uplift: upliftOf(deployment, row),
+    units,
+    videos: videoPricesOf(row),
+  };
+}
+
+const VIDEO = 'output_cost_per_second_';
+
+const videoPricesOf = (row: PriceRow): Prices['videos'] =>
+  new Map(
+    Object.keys(row).flatMap((key) => {
+      const rate = key.startsWith(VIDEO) ? rateFrom(row[key]) : null;
+      return rate === null ? [] : [[key.slice(VIDEO.length), rate] as const];
+    }),
+  );
+
+function unitPricesOf(row: PriceRow): Prices['units'] {
+  const page = rateFrom(row['ocr_cost_per_page']);
+  const video = rateFrom(row['output_cost_per_video_per_second'] ?? row['output_cost_per_second']);
+  return {
+    query: rateFrom(row['input_cost_per_query']),
+    character: rateFrom(row['input_cost_per_character']),
+    // The catalog has the price of a second of audio in either member.
+    second: rateFrom(
+      row['input_cost_per_second'] ?? row['output_cost_per_second'] ?? row['input_cost_per_audio_per_second'],
+    ),
+    page,
+    annotated_page: rateFrom(row['annotation_cost_per_page']) ?? page,
+    credit: rateFrom(row['ocr_cost_per_credit']),
+    video_second: video,
+  };
+}
+
+/** Addresses of OpenAI that process in one region. */
+const REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
+/** Parts of a surcharge: millionths. */
+export const UPLIFT_PARTS = 1_000_000;
+
+/** Whether a deployment names a region of Google's cloud. */
+const isInRegion = ({ provider, options }: Deployment): boolean =>
+  provider.startsWith('vertex_ai') && (options['vertex_location'] ?? 'global') !== 'global';
+
+/** The surcharge of processing in the region of a deployment, in millionths of the price; null for none. */
+function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
+  const [, region] = REGION.exec(deployment.apiBase ?? '') ?? [];
+  const ofEndpoint = isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
+  const multiplier = region === undefined ? ofEndpoint : row[`regional_processing_uplift_multiplier_${region}`];
+  if (typeof multiplier !== 'number' || !(multiplier > 0) || multiplier > 100) return null;
+  return BigInt(Math.round(multiplier * UPLIFT_PARTS));
+}
+
+const tokenPrices = (row: PriceRow, tariff: Tariff | null): TierPrices => ({
+  tariff,
+  audio: audioPricesOf(row),
+  image: imageTokenPricesOf(row),
+  video: videoTokenPricesOf(row),
+});
+
+function servicesOf(row: PriceRow): Prices['services'] {
+  const services: Partial<Record<PricedTier, TierPrices>> = {};
+  for (const tier of PRICED_TIERS) {
+    const own = serviceRowOf(row, tier);
+    if (own !== null) services[tier] = tokenPrices(own, readTariff(own));
+  }
+  return services;
+}
+
+const isFree = (tariff: Tariff | null): boolean =>
+  tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
+
+/** Cached prices, and the facts of the deployment that they depend on. */
+interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'provider'> {
+  readonly overrides: Deployment['priceOverrides'];
+  readonly prices: Prices;
+}
+
+/** Most upstream models whose prices are in memory: a wildcard deployment has an unbounded number of them. */
+const PRICES_LIMIT = 10_000;
+
+/** Prices of deployments. They are computed once per deployment and catalog snapshot. */
+export function createKnownPrices(current: () => CatalogSnapshot): (deployment: Deployment) => Prices {
+  let snapshot: CatalogSnapshot | null = null;
+  /** By the id of the deployment, then by upstream model. */
+  let known = new Map<string, Map<string, KnownPrices>>();
+  let size = 0;
+
+  function computed(deployment: Deployment, catalog: CatalogSnapshot): KnownPrices {
+    const { provider, priceOverrides: overrides, baseModel, apiBase } = deployment;
+    return { provider, overrides, baseModel, apiBase, prices: pricesOf(deployment, catalog) };
+  }
+
+  return (deployment) => {
+    const catalog = current();
+    if (catalog !== snapshot || size > PRICES_LIMIT) {
+      snapshot = catalog;
+      known = new Map();
+      size = 0;
+    }
+    const { id, upstreamModel } = deployment;
+    const found = known.get(id)?.get(upstreamModel);
+    // A reload may change the prices of a deployment, which keeps its id.
+    if (
+      found !== undefined &&
+      found.overrides === deployment.priceOverrides &&
+      found.provider === deployment.provider &&
+      found.baseModel === deployment.baseModel &&
+      found.apiBase === deployment.apiBase
+    )
+      return found.prices;
+    const fresh = computed(deployment, catalog);
+    const models = known.get(id) ?? new Map<string, KnownPrices>();
+    known.set(id, models.set(upstreamModel, fresh));
+    if (found === undefined) size += 1;
+    return fresh.prices;
+  };
+}
