@@ -42,9 +42,10 @@ const NAMED_MAP = formatOf(SYSTEM_ONE, readNamedMap);
 /** Header with the id of a request, as TypeSafe's client reads it. */
 async function withRequestId(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const answer = await callThrough(NAMED_MAP, request, scope);
-  const head = answer.head ?? [];
-  const id = head[head.indexOf('x-litellm-call-id') + 1];
-  return id === undefined ? answer : { ...answer, head: [...head, 'x-typesafe-request-id', id] };
+  const id = answer.head?.valueOf('x-litellm-call-id');
+  return id === undefined || id === null
+    ? answer
+    : { ...answer, headers: { ...answer.headers, 'x-typesafe-request-id': id } };
 }
 
 const rowOf = (name: string, endpoint: Endpoint, paths: RouteRow['paths'], handle: RouteRow['handle']): RouteRow => ({

@@ -13,7 +13,8 @@ import { proxyError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { noUpgrade, offeredProtocols, type UpgradeRequest } from './helpers/http/handshake.ts';
 import { ownLabels } from './helpers/model-call/labels.ts';
-import { callFactsOf, headerText } from './helpers/model-call/model-call.ts';
+import { headerText } from './helpers/http/header-lines.ts';
+import { callFactsOf } from './helpers/model-call/model-call.ts';
 import type { RouteRow } from './helpers/http/route.ts';
 
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;

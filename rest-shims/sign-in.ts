@@ -5,6 +5,7 @@ import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CODE_SECONDS } from '../src/domain/users/one-time-codes.ts';
 import { SUCCESS } from './errors.ts';
 import { fields, requiredText, text } from './helpers/http/body-fields.ts';
+import { HeaderLines } from './helpers/http/header-lines.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './helpers/http/session-cookie.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { isForeign, LOGIN_ID } from './helpers/fields/sign-in.ts';
@@ -43,28 +44,20 @@ function loginOf(search: string): string | null {
 const TARGET = '/ui?login=success';
 
 /** Headers that set the cookies of a session. */
-function cookiesOf({ token, csrfToken }: Session, { headers }: HttpRequest): readonly string[] {
+function cookiesOf({ token, csrfToken }: Session, { headers }: HttpRequest): HeaderLines {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
   const shared = `Path=/; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
-  return [
-    'cache-control',
-    'no-store',
-    'set-cookie',
-    `${SESSION_COOKIE}=${token}; HttpOnly; ${shared}`,
-    'set-cookie',
-    `${CSRF_COOKIE}=${csrfToken}; ${shared}`,
-  ];
+  return new HeaderLines()
+    .addChecked('cache-control', 'no-store')
+    .addChecked('set-cookie', `${SESSION_COOKIE}=${token}; HttpOnly; ${shared}`)
+    .addChecked('set-cookie', `${CSRF_COOKIE}=${csrfToken}; ${shared}`);
 }
 
 /** Headers that remove the cookies of a session. */
-const ENDED = [
-  'cache-control',
-  'no-store',
-  'set-cookie',
-  `${SESSION_COOKIE}=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0`,
-  'set-cookie',
-  `${CSRF_COOKIE}=; Path=/; SameSite=Strict; Max-Age=0`,
-];
+const ENDED = new HeaderLines()
+  .addChecked('cache-control', 'no-store')
+  .addChecked('set-cookie', `${SESSION_COOKIE}=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0`)
+  .addChecked('set-cookie', `${CSRF_COOKIE}=; Path=/; SameSite=Strict; Max-Age=0`);
 
 const ROW = { surface: 'management', category: null, credential: 'none', failures: { body: 'model' } } as const;
 const SIGNING_IN = { ...ROW, method: 'POST', bodyLimit: 16 * 1024 } as const;

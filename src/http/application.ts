@@ -58,19 +58,22 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
     connections,
   });
   server.on('connection', (socket) => socket.on('error', options.notHttp));
-  const drain = createDrain(server, rest.refuse);
+  const drain = createDrain(rest.refuse);
   const koa = createKoaApp({ rest, graph: options.graph, corsOrigins: settings.corsOrigins, drain, failed });
   const serveKoa = koa.callback();
 
-  /** Counts a request once, when its answer has ended or broken off. */
-  function count({ method = 'GET', url = '/' }: Incoming, response: Outgoing): void {
-    const route = activity.routeOf(method, url);
-    if (route === null) return;
-    response.on('close', () => activity.count(route, response.headersSent ? response.statusCode : 0));
+  /** Counts a request once, when its answer has ended or broken off. It is open until then. */
+  function open(request: Incoming, response: Outgoing): void {
+    const route = activity.routeOf(request.method ?? 'GET', request.url ?? '/');
+    const place = drain.add(request, response);
+    response.on('close', () => {
+      drain.remove(place);
+      if (route !== null) activity.count(route, response.headersSent ? response.statusCode : 0);
+    });
   }
 
   function serve(request: Incoming, response: Outgoing): void {
-    count(request, response);
+    open(request, response);
     // Node's own requests have responses of Node; all others are of the fast path.
     if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
     response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));

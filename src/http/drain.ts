@@ -1,8 +1,7 @@
-import type { Server } from 'node:http';
 import { statusOf } from '../../rest-shims/errors.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
 import { type DomainError, Unavailable } from '../domain/errors.ts';
-import { OpenList } from '../domain/open-list.ts';
+import { OpenList, type Place } from '../domain/open-list.ts';
 import { withDeadline } from '../domain/with-deadline.ts';
 
 /** Ends the open requests of a server before the process ends. */
@@ -12,6 +11,10 @@ export interface Drain {
    * probes, which are served. Every connection closes after its answer.
    */
   refuses(request: Incoming, response: Outgoing): boolean;
+  /** Adds a request that is open until its place is removed. */
+  add(request: Incoming, response: Outgoing): Place<Exchange>;
+  /** Called once, when the answer of a request has ended or broken off. */
+  remove(place: Place<Exchange>): void;
   /** Number of open requests. */
   open(): number;
   /** Refuses new requests from now on. */
@@ -37,19 +40,10 @@ const PROBES = /^\/(?:health|metrics)\b/;
 const GRAPH = /^\/graphql(?:\/stream)?(?:\?|$)/;
 
 /** `refuse` answers a request in the form of its row; it returns false when no row matches. */
-export function createDrain(
-  server: Server,
-  refuse: (request: Incoming, response: Outgoing, error: DomainError) => boolean,
-): Drain {
+export function createDrain(refuse: (request: Incoming, response: Outgoing, error: DomainError) => boolean): Drain {
   const open = new OpenList<Exchange>();
   let idle: (() => void) | null = null;
   let hasBegun = false;
-  server.on('request', (request: Incoming, response: Outgoing) => {
-    const place = open.add({ request, response });
-    response.on('close', () => {
-      if (open.remove(place) && open.size === 0) idle?.();
-    });
-  });
 
   function ended(withinMs: number): Promise<void> {
     if (open.size === 0) return Promise.resolve();
@@ -67,6 +61,10 @@ export function createDrain(
   }
 
   return {
+    add: (request, response) => open.add({ request, response }),
+    remove(place) {
+      if (open.remove(place) && open.size === 0) idle?.();
+    },
     open: () => open.size,
     refuses(request, response) {
       if (!hasBegun) return false;

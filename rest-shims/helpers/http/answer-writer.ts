@@ -1,4 +1,5 @@
 import { ReaderStalled } from '../../../src/domain/http.ts';
+import { HeaderLines } from './header-lines.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
 
@@ -46,14 +47,12 @@ export function writeAnswer(
   stallMs = STALLED_MS,
 ): void | Promise<void> {
   const { body } = answer;
-  const head = headOf(answer);
   if (body.kind === 'stream') {
-    response.writeHead(answer.status ?? 200, head);
+    writeHead(response, answer, null);
     return writeStream(response, body, { heartbeatMs, stallMs });
   }
   const bytes = body.kind === 'json' ? Buffer.from(JSON.stringify(body.value)) : body.bytes;
-  head.push('content-length', String(bytes.length));
-  response.writeHead(answer.status ?? 200, head);
+  writeHead(response, answer, bytes.length);
   endWith(response, bytes);
 }
 
@@ -62,19 +61,22 @@ const SMALL = 16 * 1024;
 
 /**
  * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
- * which costs more than converting small bodies to text. In latin1 each byte is one character.
+ * which costs more than converting small bodies to text. In latin1 each byte is one character. The fast path joins bytes.
  */
 export function endWith(response: Outgoing, body: Uint8Array): void {
-  if (body.length > SMALL) response.end(body);
+  if (body.length > SMALL || response.writeLines !== undefined) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }
 
-/** Names and values in turn: Node writes this form without a lookup per name. */
-function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
-  const head = [...further];
-  for (const name in headers) head.push(name, headers[name] ?? '');
-  head.push('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
-  return head;
+/** Writes status and headers. `length` is that of the body; null where it is not known. */
+function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null): void {
+  const { status = 200, headers, head, body } = answer;
+  const lines = head?.copy() ?? new HeaderLines();
+  for (const name in headers) lines.addChecked(name, headers[name] ?? '');
+  lines.addChecked('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
+  if (length !== null) lines.addLength(length);
+  if (response.writeLines === undefined) response.writeHead(status, lines.pairs());
+  else response.writeLines(status, lines);
 }
 
 /**

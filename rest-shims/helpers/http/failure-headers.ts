@@ -4,8 +4,8 @@ import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
 import { usdText } from '../../../src/domain/money.ts';
 import { VERSION } from '../../../src/domain/version.ts';
 import type { Surface } from '../../errors.ts';
-import { keyLimitHeaders } from '../model-call/limit-headers.ts';
-import { callFactsOf, headerText } from '../model-call/model-call.ts';
+import { callFactsOf } from '../model-call/model-call.ts';
+import { headerText } from './header-lines.ts';
 import { upstreamLimits } from '../model-call/upstream-limits.ts';
 import type { RouteFacts } from './route.ts';
 
@@ -34,5 +34,8 @@ export function failureHead(
   if (call?.guardrails !== undefined) head['x-litellm-applied-guardrails'] = headerText(call.guardrails.join(','));
   const allowance = caller?.key?.maxBudget ?? null;
   if (allowance !== null) head['x-litellm-key-max-budget'] = usdText(allowance);
-  return { ...head, ...Object.fromEntries(keyLimitHeaders(caller?.key ?? null)) };
+  const { rpmLimit, tpmLimit } = caller?.key?.settings ?? {};
+  if (rpmLimit !== undefined) head['x-litellm-key-rpm-limit'] = String(rpmLimit);
+  if (tpmLimit !== undefined) head['x-litellm-key-tpm-limit'] = String(tpmLimit);
+  return head;
 }

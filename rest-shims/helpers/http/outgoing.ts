@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { HeaderLines } from './header-lines.ts';
 
 /** A request of the fast path whose body arrived together with its head (ADR 0022). */
 export interface WholeRequest {
@@ -43,6 +44,8 @@ export interface Outgoing {
   setHeader(name: string, value: string): unknown;
   /** `head` is names and values in turn, or a record of them. */
   writeHead(status: number, head: string[] | Record<string, string | number>): unknown;
+  /** The same with lines, which a response of the fast path takes. */
+  writeLines?(status: number, head: HeaderLines): unknown;
   flushHeaders(): void;
   /** False: wait for `drain` before the next write. */
   write(bytes: Uint8Array): boolean;
@@ -51,6 +54,6 @@ export interface Outgoing {
   end(): unknown;
   destroy(): unknown;
   on(event: 'drain' | 'close', listener: () => void): this;
-  once(event: 'drain' | 'close', listener: () => void): this;
+  once(event: 'close', listener: () => void): this;
   off(event: 'drain' | 'close', listener: () => void): this;
 }

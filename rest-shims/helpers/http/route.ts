@@ -3,6 +3,7 @@ import type { ByteStream } from '../../../src/domain/bytes.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import type { Surface } from '../../errors.ts';
 import type { FailureForm } from './failure-form.ts';
+import type { HeaderLines } from './header-lines.ts';
 import type { JsonSchema } from './schema.ts';
 
 /** A request as a row parses it, with its whole body, within the limit of the row. */
@@ -39,8 +40,8 @@ export interface HttpAnswer {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further headers, names and values in turn: the cheapest form, for hot rows. */
-  readonly head?: readonly string[];
+  /** Further headers as lines: the cheapest form, for hot rows. */
+  readonly head?: HeaderLines;
   readonly body: HttpBody;
 }
 

@@ -1,50 +1,45 @@
 import type { RateStanding } from '../../../src/domain/admission/rate-limits.ts';
 import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { type Usd, usdText } from '../../../src/domain/money.ts';
+import { type HeaderLines, HeaderName } from '../http/header-lines.ts';
 
-type Header = readonly [name: string, value: string];
-
-/** The limits per minute of a key. */
-export function keyLimitHeaders(key: VirtualKey | null): readonly Header[] {
-  const { rpmLimit, tpmLimit } = key?.settings ?? {};
-  return [
-    ...(rpmLimit === undefined ? [] : [['x-litellm-key-rpm-limit', String(rpmLimit)] as const]),
-    ...(tpmLimit === undefined ? [] : [['x-litellm-key-tpm-limit', String(tpmLimit)] as const]),
-  ];
-}
+const KEY_BUDGET = new HeaderName('x-litellm-key-max-budget');
+const KEY_SPEND = new HeaderName('x-litellm-key-spend');
+const KEY_RPM_LIMIT = new HeaderName('x-litellm-key-rpm-limit');
+const KEY_TPM_LIMIT = new HeaderName('x-litellm-key-tpm-limit');
 
 /** Adds budget, spend and limits of the key of a call. */
-export function pushKeyHeaders(
-  head: string[],
+export function addKeyHeaders(
+  head: HeaderLines,
   key: VirtualKey | null,
   call: { readonly keySpend: () => Usd | null },
 ): void {
-  if (key !== null && key.maxBudget !== null) {
-    head.push('x-litellm-key-max-budget', usdText(key.maxBudget));
+  if (key === null) return;
+  if (key.maxBudget !== null) {
+    head.add(KEY_BUDGET, usdText(key.maxBudget));
     const spent = call.keySpend();
-    if (spent !== null) head.push('x-litellm-key-spend', usdText(spent));
+    if (spent !== null) head.add(KEY_SPEND, usdText(spent));
   }
-  for (const limit of keyLimitHeaders(key)) head.push(...limit);
+  const { rpmLimit, tpmLimit } = key.settings;
+  if (rpmLimit !== undefined) head.add(KEY_RPM_LIMIT, String(rpmLimit));
+  if (tpmLimit !== undefined) head.add(KEY_TPM_LIMIT, String(tpmLimit));
 }
 
 /** A model name as a part of a header's name; others have no header. */
 const NAME = /^[\w.-]{1,100}$/;
 
-/** What is left of the limits that a call was counted against. */
-export function standingHeaders(standings: readonly RateStanding[], model: string): readonly Header[] {
-  return standings.flatMap(({ scope, type, limit, remaining }) => {
-    const named: Header[] = [
-      [`x-ratelimit-${scope}-limit-${type}`, String(limit)],
-      [`x-ratelimit-${scope}-remaining-${type}`, String(remaining)],
-    ];
-    if (type === 'max_parallel_requests') return named;
-    if (scope === 'api_key') {
-      named.push([`x-ratelimit-limit-${type}`, String(limit)], [`x-ratelimit-remaining-${type}`, String(remaining)]);
-    }
+/** Adds what is left of the limits that a call was counted against. */
+export function addStandings(head: HeaderLines, standings: readonly RateStanding[], model: string): void {
+  for (const { scope, type, limit: most, remaining: left } of standings) {
+    const [limit, remaining] = [String(most), String(left)];
+    head.addChecked(`x-ratelimit-${scope}-limit-${type}`, limit);
+    head.addChecked(`x-ratelimit-${scope}-remaining-${type}`, remaining);
+    if (type === 'max_parallel_requests') continue;
+    if (scope === 'api_key')
+      head.addChecked(`x-ratelimit-limit-${type}`, limit).addChecked(`x-ratelimit-remaining-${type}`, remaining);
     if (scope === 'model_per_key' && NAME.test(model))
-      named.push([`x-litellm-key-remaining-${type}-${model}`, String(remaining)]);
-    return named;
-  });
+      head.addChecked(`x-litellm-key-remaining-${type}-${model}`, remaining);
+  }
 }
 
 /** Rate limit headers of the reference, by the header of the upstream. */

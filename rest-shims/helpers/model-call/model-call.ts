@@ -19,7 +19,8 @@ import { statusOf } from '../../errors.ts';
 import { callTermsOf } from './terms.ts';
 import { bringsForm, formFields, formOf } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
-import { rateLimitName, standingHeaders, pushKeyHeaders } from './limit-headers.ts';
+import { HeaderLines, HeaderName, headerText } from '../http/header-lines.ts';
+import { rateLimitName, addStandings, addKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseInPart, fullyParsed } from '../http/json-body.ts';
 
@@ -168,56 +169,60 @@ function errorEvent(failure: Error): Uint8Array {
   return eventOf(JSON.stringify({ error: error instanceof UpstreamFailed ? { ...rendered, type: null } : rendered }));
 }
 
-/** Headers of an answer, as alternating names and values. */
-export function headOf(call: GatewayCall, scope: Scope): string[] {
-  const { deployment, exchange, tries } = call;
+export const CALL_ID = new HeaderName('x-litellm-call-id');
+const MODEL_GROUP = new HeaderName('x-litellm-model-group');
+export const VERSION_OF_GATEWAY = new HeaderName('x-litellm-version');
+export const DURATION = new HeaderName('x-litellm-response-duration-ms');
+const MODEL_ID = new HeaderName('x-litellm-model-id');
+export const API_BASE = new HeaderName('x-litellm-model-api-base');
+const REGION = new HeaderName('x-litellm-model-region');
+const TIMEOUT = new HeaderName('x-litellm-timeout');
+const RETRIES = new HeaderName('x-litellm-attempted-retries');
+const FALLBACKS = new HeaderName('x-litellm-attempted-fallbacks');
+const MOST_RETRIES = new HeaderName('x-litellm-max-retries');
+const MOST_FALLBACKS = new HeaderName('x-litellm-max-fallbacks');
+export const GUARDRAILS = new HeaderName('x-litellm-applied-guardrails');
+export const COST = new HeaderName('x-litellm-response-cost');
+const DROPPED = new HeaderName('x-gateway-dropped-params');
+
+/** Headers of an answer. */
+export function headOf(call: GatewayCall, scope: Scope): HeaderLines {
+  const { deployment, exchange, tries, guardrails = [] } = call;
   const cost = call.cost();
-  const key = scope.caller?.key ?? null;
-  const head = [
-    'x-litellm-call-id',
-    call.callId,
-    'x-litellm-model-group',
-    headerText(call.modelGroup),
-    'x-litellm-version',
-    VERSION,
-    'x-litellm-response-duration-ms',
-    call.elapsedMs().toFixed(3),
-    ...headOfDeployment(deployment, seesApiBase(scope)),
-    'x-litellm-attempted-retries',
-    String(tries.retries),
-    'x-litellm-attempted-fallbacks',
-    String(tries.fallbacks),
-  ];
-  if (call.guardrails !== undefined && call.guardrails.length > 0)
-    head.push('x-litellm-applied-guardrails', headerText(call.guardrails.join(',')));
-  if (tries.mostRetries !== null) head.push('x-litellm-max-retries', String(tries.mostRetries));
-  if (tries.mostFallbacks !== null) head.push('x-litellm-max-fallbacks', String(tries.mostFallbacks));
-  if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
-  pushKeyHeaders(head, key, call);
+  const head = new HeaderLines()
+    .add(CALL_ID, call.callId)
+    .addText(MODEL_GROUP, call.modelGroup)
+    .add(VERSION_OF_GATEWAY, VERSION)
+    .add(DURATION, call.elapsedMs().toFixed(3));
+  addDeployment(head, deployment, seesApiBase(scope));
+  head.add(RETRIES, String(tries.retries)).add(FALLBACKS, String(tries.fallbacks));
+  if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
+  if (tries.mostRetries !== null) head.add(MOST_RETRIES, String(tries.mostRetries));
+  if (tries.mostFallbacks !== null) head.add(MOST_FALLBACKS, String(tries.mostFallbacks));
+  if (cost !== null) head.add(COST, usdText(cost));
+  addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;
-  if (isLimited) for (const limit of standingHeaders(call.limits, call.modelGroup)) head.push(...limit);
-  if (exchange.dropped) head.push('x-gateway-dropped-params', headerText(exchange.dropped.join(', ')));
+  if (isLimited) addStandings(head, call.limits, call.modelGroup);
+  if (exchange.dropped) head.addText(DROPPED, exchange.dropped.join(', '));
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
-    head.push(`llm_provider-${name}`, value);
+    head.addOfUpstream(name, value);
     // The limits of the key hide those of the upstream.
     const limit = isLimited ? undefined : rateLimitName(name);
-    if (limit !== undefined) head.push(limit, value);
+    if (limit !== undefined) head.addChecked(limit, value);
   }
   return head;
 }
 
-/** Headers of the deployment that answered. */
-function headOfDeployment(deployment: GatewayCall['deployment'], withBase: boolean): readonly string[] {
-  const { id, apiBase, timeoutSeconds, options } = deployment;
+/** Adds the headers of the deployment that answered. */
+function addDeployment(
+  head: HeaderLines,
+  { id, apiBase, timeoutSeconds, options }: GatewayCall['deployment'],
+  withBase: boolean,
+): void {
   const place = options['aws_region_name'] ?? options['vertex_location'];
-  const region = place === undefined ? [] : ['x-litellm-model-region', headerText(place)];
-  const base = apiBase === null || !withBase ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
-  return ['x-litellm-model-id', headerText(id), ...base, ...region, 'x-litellm-timeout', String(timeoutSeconds)];
+  head.addText(MODEL_ID, id);
+  if (apiBase !== null && withBase) head.addText(API_BASE, publicAddress(apiBase));
+  if (place !== undefined) head.addText(REGION, place);
+  head.add(TIMEOUT, String(timeoutSeconds));
 }
-
-/** Text for a header. Characters that are not allowed there are percent-encoded. */
-export const headerText = (text: string): string =>
-  /^[\t\x20-\x7e]*$/.test(text)
-    ? text
-    : text.replace(/[^\t\x20-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));

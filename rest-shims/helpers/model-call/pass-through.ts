@@ -12,11 +12,12 @@ import { withMembers } from '../../../src/wire/json/members.ts';
 import { readForm } from '../../../src/wire/multipart/form.ts';
 import { bringsForm, formFields } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
+import { HeaderLines } from '../http/header-lines.ts';
 import { parseValue } from '../http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from '../http/route.ts';
 import { ownLabels } from './labels.ts';
-import { standingHeaders, pushKeyHeaders } from './limit-headers.ts';
-import { callFactsOf, headerText } from './model-call.ts';
+import { addKeyHeaders, addStandings } from './limit-headers.ts';
+import { API_BASE, CALL_ID, callFactsOf, COST, DURATION, GUARDRAILS, VERSION_OF_GATEWAY } from './model-call.ts';
 
 type Call = Awaited<ReturnType<typeof callEndpoint>>;
 
@@ -99,7 +100,7 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
   const head = headOf(call, scope);
   // With a length the answer is one write; without, it is sent in chunks.
   const length = isEvents || BODILESS.has(status) ? undefined : headers['content-length'];
-  if (length !== undefined && /^\d+$/.test(length)) head.push('content-length', length);
+  if (length !== undefined && /^\d+$/.test(length)) head.addLength(length);
   return {
     status,
     headers: relayed,
@@ -117,24 +118,18 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
 /** Statuses without a body, whose length is that of another answer. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function headOf(call: Call, scope: Scope): string[] {
+function headOf(call: Call, scope: Scope): HeaderLines {
   const { deployment, exchange } = call;
-  const key = scope.caller?.key ?? null;
-  const head = [
-    'x-litellm-call-id',
-    call.callId,
-    'x-litellm-version',
-    VERSION,
-    'x-litellm-response-duration-ms',
-    call.elapsedMs().toFixed(3),
-  ];
-  if (deployment.apiBase !== null && seesApiBase(scope))
-    head.push('x-litellm-model-api-base', headerText(publicAddress(deployment.apiBase)));
-  if (call.guardrails !== undefined) head.push('x-litellm-applied-guardrails', headerText(call.guardrails.join(',')));
+  const head = new HeaderLines()
+    .add(CALL_ID, call.callId)
+    .add(VERSION_OF_GATEWAY, VERSION)
+    .add(DURATION, call.elapsedMs().toFixed(3));
+  if (deployment.apiBase !== null && seesApiBase(scope)) head.addText(API_BASE, publicAddress(deployment.apiBase));
+  if (call.guardrails !== undefined) head.addText(GUARDRAILS, call.guardrails.join(','));
   const cost = exchange.streaming ? null : call.cost();
-  if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
-  pushKeyHeaders(head, key, call);
-  for (const limit of standingHeaders(call.limits, call.modelGroup)) head.push(...limit);
+  if (cost !== null) head.add(COST, usdText(cost));
+  addKeyHeaders(head, scope.caller?.key ?? null, call);
+  addStandings(head, call.limits, call.modelGroup);
   return head;
 }
 

@@ -1,6 +1,6 @@
 import { UpstreamFailed } from '../../../src/domain/errors.ts';
 import { rateLimitName } from './limit-headers.ts';
-import { headerText } from './model-call.ts';
+import { headerText } from '../http/header-lines.ts';
 
 /** Upstream headers with the time of the next accepted call. */
 const WAITS = new Set(['retry-after', 'retry-after-ms']);

@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ArrivingRequest, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
+import { headerLine } from '../../../rest-shims/helpers/http/header-lines.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 import { FastBody } from './request-body.ts';
 import { endOfHead, type RequestHead, readRequestHead } from './request-head.ts';
-import { FastResponse } from './fast-response.ts';
+import { type AnsweringConnection, FastResponse } from './fast-response.ts';
 
 /** How long a client may take, in ms; the same limits as for connections of Node's server. */
 export interface FastPathTimeouts {
@@ -41,9 +42,9 @@ interface FastPathServer {
   readonly paths: Pick<ReadonlySet<string>, 'has' | 'size'>;
   readonly timeouts: FastPathTimeouts;
   /** Header lines of every answer. */
-  readonly first: string;
+  readonly firstLines: string;
   /** `Connection` and `Keep-Alive` lines of answers. */
-  readonly lines: string;
+  readonly keepAliveLines: string;
   readonly open: Set<FastConnection>;
   serve(request: WholeRequest | ArrivingRequest, response: FastResponse): void;
   /** Gives a connection to Node's server, with the bytes that were not served. */
@@ -73,8 +74,8 @@ export function openFastPath(
   const owner: FastPathServer = {
     paths,
     timeouts,
-    first: headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''),
-    lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeouts.keepAliveTimeout / 1_000)}\r\n`,
+    firstLines: headers.map(([name, value]) => headerLine(name, value)).join(''),
+    keepAliveLines: `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeouts.keepAliveTimeout / 1_000)}`,
     open,
     serve: (request, response) => void server.emit('request', request, response),
     handOver(socket, unread) {
@@ -103,8 +104,10 @@ export function openFastPath(
 }
 
 /** A client connection. Serves one request at a time, in order. */
-class FastConnection {
-  readonly #socket: Socket;
+class FastConnection implements AnsweringConnection {
+  readonly socket: Socket;
+  readonly firstLines: string;
+  readonly keepAliveLines: string;
   readonly #owner: FastPathServer;
   /** `arriving`: the body of the current request is not complete. `closing`: further bytes are discarded. */
   #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
@@ -118,12 +121,14 @@ class FastConnection {
   #ahead: GatheredBytes | null = null;
   #response: FastResponse | null = null;
   readonly #onData = (bytes: Buffer): void => this.#take(bytes);
-  readonly #onDrain = (): void => void this.#response?.emit('drain');
+  readonly #onDrain = (): void => this.#response?.drained();
   readonly #onEnd = (): void => this.#halfClosed();
   readonly #onClose = (): void => this.#closed();
 
   constructor(socket: Socket, owner: FastPathServer) {
-    this.#socket = socket;
+    this.socket = socket;
+    this.firstLines = owner.firstLines;
+    this.keepAliveLines = owner.keepAliveLines;
     this.#owner = owner;
     socket.on('data', this.#onData).on('drain', this.#onDrain).on('end', this.#onEnd).on('close', this.#onClose);
     // Without a listener an error ends the process. `close` follows every error.
@@ -142,27 +147,27 @@ class FastConnection {
     }[this.#state];
     if (waitedMs <= limitMs) return;
     if (this.#state === 'arriving' && this.#response?.headersSent === false) this.#timeOut();
-    else this.#socket.destroy();
+    else this.socket.destroy();
   }
 
   /** Answers 408 to a client that is too slow to send its body. */
   #timeOut(): void {
     this.#abort();
-    this.#socket.end(TIMED_OUT);
+    this.socket.end(TIMED_OUT);
     this.#discard();
   }
 
   closeIfIdle(): void {
-    if ((this.#state === 'idle' && !this.#sending) || this.#state === 'fresh') this.#socket.destroy();
+    if ((this.#state === 'idle' && !this.#sending) || this.#state === 'fresh') this.socket.destroy();
   }
 
   /** Whether the socket still holds bytes of an answer that has ended. */
   get #sending(): boolean {
-    return this.#socket.writableLength > 0;
+    return this.socket.writableLength > 0;
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
   #enter(state: 'idle' | 'arriving' | 'answering' | 'closing'): void {
@@ -181,7 +186,7 @@ class FastConnection {
   #keep(bytes: Buffer): void {
     this.#ahead ??= new GatheredBytes();
     this.#ahead.add(bytes);
-    if (this.#ahead.size > AHEAD_LIMIT) this.#socket.pause();
+    if (this.#ahead.size > AHEAD_LIMIT) this.socket.pause();
   }
 
   /** Starts a request with the first bytes after the last one, here or in Node's server. */
@@ -207,7 +212,7 @@ class FastConnection {
   }
 
   #serve({ path, headers }: RequestHead, whole: Buffer): void {
-    const request: WholeRequest = { method: 'POST', url: path, headers, socket: this.#socket, whole };
+    const request: WholeRequest = { method: 'POST', url: path, headers, socket: this.socket, whole };
     const response = this.#respondTo(request);
     this.#enter('answering');
     this.#owner.serve(request, response);
@@ -215,7 +220,7 @@ class FastConnection {
 
   /** Serves a request whose body is not complete. The connection is not read until the body is requested. */
   #serveArriving({ path, headers, length }: RequestHead, firstBytes: Buffer): void {
-    const socket = this.#socket;
+    const socket = this.socket;
     const arriving = new FastBody(length, () => void (socket.isPaused() && socket.resume()));
     const request: ArrivingRequest = { method: 'POST', url: path, headers, socket, arriving };
     const response = this.#respondTo(request);
@@ -228,8 +233,7 @@ class FastConnection {
   }
 
   #respondTo(request: WholeRequest | ArrivingRequest): FastResponse {
-    const { first, lines } = this.#owner;
-    const response = new FastResponse(request, { socket: this.#socket, first, lines, ended: () => this.#answered() });
+    const response = new FastResponse(request, this);
     this.#response = response;
     return response;
   }
@@ -243,7 +247,7 @@ class FastConnection {
     if (beyond.length > 0) this.#keep(beyond);
   }
 
-  #answered(): void {
+  answered(): void {
     const keepsAlive = this.#body === null && this.#response?.shouldKeepAlive !== false;
     this.#response = null;
     if (!keepsAlive) return this.#close();
@@ -251,10 +255,10 @@ class FastConnection {
     // Deferred: the `close` listeners of the answer run before the next request begins.
     setImmediate(() => {
       const ahead = this.#ahead;
-      if (this.#socket.destroyed || ahead === null) return;
+      if (this.socket.destroyed || ahead === null) return;
       this.#ahead = null;
       this.#enter('idle');
-      if (this.#socket.isPaused()) this.#socket.resume();
+      if (this.socket.isPaused()) this.socket.resume();
       const { buffer, byteOffset, byteLength } = ahead.take();
       this.#begin(Buffer.from(buffer, byteOffset, byteLength));
     });
@@ -264,7 +268,7 @@ class FastConnection {
   #close(): void {
     this.#discard();
     // Deferred: the last write of the answer is in the current turn.
-    setImmediate(() => this.#socket.end());
+    setImmediate(() => this.socket.end());
   }
 
   /** Discards what the client still sends: closing a socket with unread bytes resets it before the answer is read. */
@@ -273,7 +277,7 @@ class FastConnection {
     this.#body = null;
     this.#ahead = null;
     this.#enter('closing');
-    this.#socket.resume();
+    this.socket.resume();
   }
 
   /** Aborts the current request because its client left. */
@@ -287,13 +291,13 @@ class FastConnection {
 
   #handOver(unread: Buffer): void {
     this.#detach();
-    this.#owner.handOver(this.#socket, unread);
+    this.#owner.handOver(this.socket, unread);
   }
 
   /** As in Node's server, a half-closed connection is closed, even while its request is being answered. */
   #halfClosed(): void {
-    if (this.#state === 'idle') this.#socket.end();
-    else if (this.#state !== 'closing') this.#socket.destroy();
+    if (this.#state === 'idle') this.socket.end();
+    else if (this.#state !== 'closing') this.socket.destroy();
   }
 
   #closed(): void {
@@ -303,7 +307,7 @@ class FastConnection {
 
   #detach(): void {
     this.#owner.open.delete(this);
-    const socket = this.#socket;
+    const socket = this.socket;
     socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd).off('close', this.#onClose);
   }
 }

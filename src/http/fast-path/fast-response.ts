@@ -1,14 +1,14 @@
-import { EventEmitter } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { headerLine, HeaderLines } from '../../../rest-shims/helpers/http/header-lines.ts';
 import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { sendInTurn } from '../../runtime/tasks/write-coalescing.ts';
 
 /** Chunks up to this size, in bytes, are copied between their frames: one write costs more than the copy. */
 const SMALL_CHUNK = 16 * 1024;
-const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const LAST_CHUNK = '0\r\n\r\n';
-const CLOSE_LINE = 'Connection: close\r\n';
+const CLOSE_LINE = '\r\nConnection: close';
+const CHUNKED_LINE = '\r\nTransfer-Encoding: chunked';
 
 let dateSecond = 0;
 let dateLine = '';
@@ -18,35 +18,48 @@ function dateNow(): string {
   const second = Math.floor(Date.now() / 1_000);
   if (second !== dateSecond) {
     dateSecond = second;
-    dateLine = `Date: ${new Date(second * 1_000).toUTCString()}\r\n`;
+    dateLine = `\r\nDate: ${new Date(second * 1_000).toUTCString()}`;
   }
   return dateLine;
 }
 
-function assertHeaderText(name: string, value: string): void {
-  if (!HEADER_TEXT.test(value)) throw new TypeError(`Invalid characters in the header ${name}.`);
+const STATUS_LINES: ReadonlyMap<number, string> = new Map(
+  Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}`]),
+);
+
+/** The part of a connection that its response uses. Lines have their line end before them. */
+export interface AnsweringConnection {
+  readonly socket: Socket;
+  /** Header lines of every answer. */
+  readonly firstLines: string;
+  /** `Connection` and `Keep-Alive` lines. */
+  readonly keepAliveLines: string;
+  /** Called when the whole answer is written to the socket. */
+  answered(): void;
 }
 
-/** Called when the whole answer is written to the socket. */
-type Ended = () => void;
+type Listener = () => void;
+const NO_LISTENERS: readonly Listener[] = [];
 
 /**
  * A response on a connection of the fast path: the part of Node's response that the transports use, in as few writes as
- * possible.
+ * possible. It has the two events that they listen to; an emitter of Node costs more than all of them.
  */
-export class FastResponse extends EventEmitter implements Outgoing {
+export class FastResponse implements Outgoing {
   readonly req: WholeRequest | ArrivingRequest;
+  readonly #connection: AnsweringConnection;
   readonly #socket: Socket;
-  readonly #connectionLines: string;
-  readonly #ended: Ended;
   /** Header lines of every answer, and those that `setHeader` added. */
   #early: string;
-  readonly #values: Record<string, string> = {};
   /** Status line and headers, until they are written. */
   #head = '';
   #chunked = false;
   /** The connection closed before the answer was complete. */
   #gone = false;
+  /** `end` has not returned. */
+  #ending = false;
+  #onClose = NO_LISTENERS;
+  #onDrain = NO_LISTENERS;
   headersSent = false;
   statusCode = 0;
   writableFinished = false;
@@ -55,48 +68,67 @@ export class FastResponse extends EventEmitter implements Outgoing {
   requestArriving = false;
   cut: ((failure: Error) => void) | null = null;
 
-  constructor(
-    request: WholeRequest | ArrivingRequest,
-    connection: { readonly socket: Socket; readonly first: string; readonly lines: string; readonly ended: Ended },
-  ) {
-    super();
+  constructor(request: WholeRequest | ArrivingRequest, connection: AnsweringConnection) {
     this.req = request;
+    this.#connection = connection;
     this.#socket = connection.socket;
-    this.#early = connection.first;
-    this.#connectionLines = connection.lines;
-    this.#ended = connection.ended;
+    this.#early = connection.firstLines;
   }
 
   get destroyed(): boolean {
     return (this.#gone || this.#socket.destroyed) && !this.writableFinished;
   }
 
+  on(event: 'drain' | 'close', listener: Listener): this {
+    if (event === 'close') this.#onClose = this.#onClose.concat(listener);
+    else this.#onDrain = this.#onDrain.concat(listener);
+    return this;
+  }
+
+  /** `close` comes once. */
+  once(event: 'close', listener: Listener): this {
+    return this.on(event, listener);
+  }
+
+  off(event: 'drain' | 'close', listener: Listener): this {
+    if (event === 'close') this.#onClose = this.#onClose.filter((one) => one !== listener);
+    else this.#onDrain = this.#onDrain.filter((one) => one !== listener);
+    return this;
+  }
+
+  /** Called when the socket takes bytes again. */
+  drained(): void {
+    for (const listener of this.#onDrain) listener();
+  }
+
+  #close(): void {
+    for (const listener of this.#onClose) listener();
+  }
+
   getHeader(name: string): string | undefined {
-    return this.#values[name];
+    return new HeaderLines(this.#early).valueOf(name) ?? undefined;
   }
 
   setHeader(name: string, value: string): this {
-    assertHeaderText(name, value);
-    this.#values[name] = value;
-    this.#early += `${name}: ${value}\r\n`;
+    this.#early += headerLine(name, value);
     return this;
   }
 
   writeHead(status: number, head: string[] | Record<string, string | number>): this {
+    const pairs = Array.isArray(head) ? head : Object.entries(head).flatMap(([name, value]) => [name, String(value)]);
+    const lines = new HeaderLines();
+    for (let at = 0; at < pairs.length; at += 2) lines.addChecked(pairs[at] ?? '', pairs[at + 1] ?? '');
+    return this.writeLines(status, lines);
+  }
+
+  writeLines(status: number, { text, hasLength }: HeaderLines): this {
     if (this.headersSent) throw new TypeError('The head of this answer is already written.');
-    const lines = Array.isArray(head) ? head : Object.entries(head).flatMap(([name, value]) => [name, String(value)]);
-    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${this.#early}`;
-    let framed = false;
-    for (let at = 0; at < lines.length; at += 2) {
-      const [name = '', value = ''] = [lines[at], lines[at + 1]];
-      assertHeaderText(name, value);
-      text += `${name}: ${value}\r\n`;
-      framed ||= name === 'content-length' || name.toLowerCase() === 'content-length';
-    }
-    this.#chunked = !framed;
+    this.#chunked = !hasLength;
     if (this.requestArriving) this.shouldKeepAlive = false;
-    const connection = this.shouldKeepAlive ? this.#connectionLines : CLOSE_LINE;
-    this.#head = `${text}${dateNow()}${connection}${framed ? '' : 'Transfer-Encoding: chunked\r\n'}\r\n`;
+    const start = (STATUS_LINES.get(status) ?? `HTTP/1.1 ${status} Unknown`) + this.#early;
+    const connection = this.shouldKeepAlive ? this.#connection.keepAliveLines : CLOSE_LINE;
+    const framing = hasLength ? connection : connection + CHUNKED_LINE;
+    this.#head = `${start + text + dateNow() + framing}\r\n\r\n`;
     this.headersSent = true;
     this.statusCode = status;
     return this;
@@ -112,12 +144,11 @@ export class FastResponse extends EventEmitter implements Outgoing {
     if (this.#over() || bytes.length === 0) return true;
     if (this.#head === '') return this.#writeChunk(bytes);
     if (bytes.length <= SMALL_CHUNK) {
-      // One text is one write; a head and bytes are two.
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-      const framed = this.#chunked ? `${bytes.length.toString(16)}\r\n${text}\r\n` : text;
-      const first = this.#head + framed;
+      const whole = this.#chunked
+        ? framed(`${this.#head}${bytes.length.toString(16)}\r\n`, bytes, '\r\n')
+        : framed(this.#head, bytes, '');
       this.#head = '';
-      return this.#socket.write(first, 'latin1');
+      return this.#socket.write(whole);
     }
     this.#socket.cork();
     this.flushHeaders();
@@ -137,44 +168,51 @@ export class FastResponse extends EventEmitter implements Outgoing {
       this.#socket.uncork();
       return more;
     }
-    const framed = Buffer.allocUnsafe(size.length + bytes.length + 2);
-    framed.write(size, 0, 'latin1');
-    framed.set(bytes, size.length);
-    framed.write('\r\n', size.length + bytes.length, 'latin1');
-    return this.#socket.write(framed);
+    return this.#socket.write(framed(size, bytes, '\r\n'));
   }
 
   end(body: Uint8Array | string = '', encoding: 'latin1' = 'latin1'): this {
     if (this.#over()) return this;
-    if (typeof body === 'string') {
-      const whole = this.#head + (this.#chunked ? this.#framedText(body) : body);
-      const isFirst = this.#head === '';
-      this.#head = '';
-      this.writableFinished = true;
-      if (isFirst) this.#finish(whole, encoding);
-      else sendInTurn(() => this.#finish(whole, encoding));
-      return this;
-    }
+    if (typeof body !== 'string' && (body.length > SMALL_CHUNK || this.#chunked)) return this.#endLarge(body);
+    const isFirst = this.#head === '';
+    const rest =
+      typeof body === 'string' ? this.#head + (this.#chunked ? framedText(body) : body) : framed(this.#head, body, '');
+    this.#head = '';
+    this.writableFinished = true;
+    this.#ending = true;
+    if (isFirst) this.#finish(rest, encoding);
+    else sendInTurn(() => this.#finish(rest, encoding));
+    this.#ending = false;
+    return this;
+  }
+
+  #endLarge(body: Uint8Array): this {
     this.#socket.cork();
     this.write(body);
     this.flushHeaders();
     if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
     this.#socket.uncork();
     this.writableFinished = true;
+    this.#ending = true;
     this.#tellEnd();
+    this.#ending = false;
     return this;
   }
 
-  #finish(rest: string, encoding: 'latin1'): void {
-    if (rest !== '' && !this.#socket.destroyed) this.#socket.write(rest, encoding);
+  #finish(rest: Uint8Array | string, encoding: 'latin1'): void {
+    if (rest.length > 0 && !this.#socket.destroyed) {
+      if (typeof rest === 'string') this.#socket.write(rest, encoding);
+      else this.#socket.write(rest);
+    }
     this.#tellEnd();
   }
 
   #tellEnd(): void {
-    this.#ended();
+    this.#connection.answered();
     // As in Node, `close` comes after `end` returns and after the kernel has all bytes.
-    if (this.#socket.writableLength > 0) this.#socket.write('', () => this.emit('close'));
-    else if (this.listenerCount('close') > 0) process.nextTick(() => this.emit('close'));
+    if (this.#socket.writableLength > 0) this.#socket.write('', () => this.#close());
+    else if (this.#ending) process.nextTick(() => this.#close());
+    else this.#close();
   }
 
   destroy(): this {
@@ -185,14 +223,22 @@ export class FastResponse extends EventEmitter implements Outgoing {
   /** Called when the connection closes before the answer is complete. */
   left(): void {
     this.#gone = true;
-    if (!this.writableFinished) this.emit('close');
+    if (!this.writableFinished) this.#close();
   }
 
   #over(): boolean {
     return this.writableFinished || this.#gone || this.#socket.destroyed;
   }
-
-  #framedText(text: string): string {
-    return text === '' ? LAST_CHUNK : `${text.length.toString(16)}\r\n${text}\r\n${LAST_CHUNK}`;
-  }
 }
+
+/** Bytes between two texts, in one piece. */
+function framed(before: string, bytes: Uint8Array, after: string): Buffer {
+  const whole = Buffer.allocUnsafe(before.length + bytes.length + after.length);
+  whole.write(before, 0, 'latin1');
+  whole.set(bytes, before.length);
+  if (after !== '') whole.write(after, before.length + bytes.length, 'latin1');
+  return whole;
+}
+
+const framedText = (text: string): string =>
+  text === '' ? LAST_CHUNK : `${text.length.toString(16)}\r\n${text}\r\n${LAST_CHUNK}`;

@@ -219,11 +219,20 @@ describe('the fast path', () => {
     }
   });
 
-  it('refuses invalid characters in headers', async () => {
+  it.each<[string, (response: Outgoing) => unknown]>([
+    ['a list', (response) => response.writeHead(200, ['x-a', 'b\r\nx-c: d', 'content-length', '0'])],
+    ['a record', (response) => response.writeHead(200, { 'x-a': 'b\r\nx-c: d', 'content-length': 0 })],
+    ['a name', (response) => response.writeHead(200, ['x-a: b\r\nx-c', 'd', 'content-length', '0'])],
+    ['a header that is set', (response) => response.setHeader('x-a', 'b\r\nx-c: d')],
+    [
+      'an answer',
+      (response) => writeAnswer(response, { headers: { 'x-a': 'b\r\nx-c: d' }, body: { kind: 'json', value: 1 } }),
+    ],
+  ])('refuses invalid characters in headers: %s', async (_what, write) => {
     const failed = Promise.withResolvers<unknown>();
     const server = await openServer((_request, response) => {
       try {
-        response.writeHead(200, ['x-a', 'b\r\nx-c: d', 'content-length', '0']);
+        write(response);
       } catch (error) {
         failed.resolve(error);
         response.destroy();
