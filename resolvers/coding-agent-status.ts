@@ -9,7 +9,7 @@ import {
 } from '../src/domain/coding-agents/coding-agent.ts';
 import type { PollResult } from '../src/domain/coding-agents/agent-polls.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { behind, ENDED } from '../src/domain/pollable-stream.ts';
+import { prepend, ENDED } from '../src/domain/pollable-stream.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import { checkAnyAgent, jsonOf, ownAgent, storeState } from './coding-agents.ts';
 import { authored } from './operation/authored.ts';
@@ -70,7 +70,7 @@ export const watchCodingAgent = operation({
         return mayRead(visibilityOf(caller), shown) ? shown : null;
       },
     });
-    const states = behind(first, changes);
+    const states = prepend(first, changes);
     const leave = isFinal(first.state) ? () => undefined : agentPolls.follow(id, (signal) => poll(scope, id, signal));
     let ended = false;
     async function end(): Promise<IteratorReturnResult<undefined>> {

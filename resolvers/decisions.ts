@@ -108,7 +108,7 @@ async function typed(
   signal: AbortSignal,
   answered?: ModelRequest['answered'],
 ): Promise<TypedDecision> {
-  const { model, input, questions, parameters, callId, parent, labels, unkept } = draft;
+  const { model, input, questions, parameters, callId, parent, labels, omitContent } = draft;
   const body = { ...parameters, model, input, questions };
   assertValidRequest(body, DECISIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
@@ -123,7 +123,7 @@ async function typed(
     callId,
     parent,
     ...(labels === undefined ? {} : { labels }),
-    ...(unkept === undefined ? {} : { unkept }),
+    ...(omitContent === undefined ? {} : { omitContent }),
   };
   const call = await send(scope, answered === undefined ? request : { ...request, answered }, signal);
   // The end of the answer settles the call.
@@ -155,9 +155,9 @@ function store(scope: DecisionScope, request: ModelRequest, call: GatewayCall): 
   const { storage, queue } = scope.platform.decisions;
   const configured = storageLevelOf(storage, caller.key);
   if (decision === undefined || configured === 'none') return;
-  const level = request.unkept === true ? 'redacted' : configured;
+  const level = request.omitContent === true ? 'redacted' : configured;
   const { callId, traceId, spanId, modelGroup, edited: body = request.body } = call;
-  queue.keep({
+  queue.enqueue({
     id: `${traceId}${spanId}`,
     callId,
     model: modelGroup,

@@ -38,7 +38,7 @@ export const claimDuty = operation({
       for (const { id } of await jobs.list({ kind, status: 'running' }, MOST_LOST)) await jobs.cancel(id, clock.now());
     for (const { id, attempts } of await jobs.exhausted(kind, clock.now(), MOST_LOST))
       await jobs.markDead({ id, attempt: attempts }, 'Its process was lost repeatedly.', clock.now());
-    if (period !== null) await jobs.offer(dutyJob(duty, period), clock.now());
+    if (period !== null) await jobs.addIfIdle(dutyJob(duty, period), clock.now());
     if (!(await jobs.hasDue(kind, clock.now()))) return null;
     return jobs.claim({ kind, workerId, now: clock.now(), leaseMs: dutyLeaseMs(duty) });
   },

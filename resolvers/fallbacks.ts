@@ -6,7 +6,7 @@ import {
   listsFor,
   newFallback,
 } from '../src/domain/fallbacks/fallback.ts';
-import { standsFor } from '../src/domain/deployments/model-names.ts';
+import { matchesGroup } from '../src/domain/deployments/model-names.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { system, tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -40,7 +40,9 @@ const noneOf = ({ model, type }: ChosenFallback): NotFound =>
 
 /** Whether a model can be called by a name: exactly, by a wildcard, or by the id of a deployment. */
 const isKnown = ({ platform }: FallbackScope, name: string): boolean =>
-  platform.deployments.all().some(({ deployment }) => standsFor(deployment.modelGroup, name) || deployment.id === name);
+  platform.deployments
+    .all()
+    .some(({ deployment }) => matchesGroup(deployment.modelGroup, name) || deployment.id === name);
 
 function assertNotConfigured({ platform }: FallbackScope, { model, type }: ChosenFallback): void {
   if (platform.fallbacks.isConfigured(model, type))

@@ -1,7 +1,7 @@
 import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
-import { standsFor } from '../src/domain/deployments/model-names.ts';
+import { matchesGroup } from '../src/domain/deployments/model-names.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { modelBehind } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
@@ -201,7 +201,7 @@ export const callUnconfigured = operation({
     if (
       model === null ||
       deploymentsFor(callerOf(scope).key, platform.gateway.deployments()).some(({ modelGroup }) =>
-        standsFor(modelGroup, model),
+        matchesGroup(modelGroup, model),
       )
     )
       return null;

@@ -140,7 +140,7 @@ async function scoresFor(
       callId: null,
       parent: { traceId: signalCallTrace(ids.spanId()), spanId: null },
       labels: SIGNAL_LABELS,
-      unkept: true,
+      omitContent: true,
     },
   );
   return scoresOf(made);

@@ -45,7 +45,12 @@ const RENEW_MS = RESERVED_MS / 10;
 /** Most bytes of one answer. */
 const ANSWER_LIMIT = 4 * 1024 * 1024;
 /** Attempts of one call after failures that may pass. */
-const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>(), withoutFallbacks: false } as const;
+const RETRIES = {
+  count: 2,
+  fallbacks: [],
+  contextFallbacks: new Map<string, string>(),
+  withoutFallbacks: false,
+} as const;
 
 /** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
 export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
@@ -126,7 +131,7 @@ function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: JsonObject
     // All calls of a run are one trace, so that no lens reviews them.
     parent: { traceId: traceIdOfRun(claim.runId), spanId: null },
     retries: RETRIES,
-    unkept: true,
+    omitContent: true,
     ...(labels === undefined ? {} : { labels }),
   };
 }

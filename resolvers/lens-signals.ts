@@ -1,6 +1,6 @@
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import {
-  askedOf,
+  questionsOf,
   DEFAULT_SIGNALS,
   flagsOf,
   SIGNAL_CONFIG_ID,
@@ -34,7 +34,7 @@ export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<S
 
 /** Hash of the settings that the answers depend on. */
 export const configKeyOf = ({ platform }: Scope<LensPlatform>, config: SignalConfig): string =>
-  platform.keyGenerator.hash(askedOf(config));
+  platform.keyGenerator.hash(questionsOf(config));
 
 /** Reads the signals that traces are classified by. */
 export const readSignalConfig = operation({

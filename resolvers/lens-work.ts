@@ -58,7 +58,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
   if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
   assertOwned(scope, state.run, claim);
   if (!isHere) throw new OwnershipLost();
-  if (state.run.sample !== null) claimedRuns.keep(claim, state.run);
+  if (state.run.sample !== null) claimedRuns.put(claim, state.run);
   return state.run;
 }
 

@@ -57,9 +57,9 @@ export async function askWithItems(
     keep &&
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
-    scope.platform.responses.queue.mayKeep(request.bytes.length);
+    scope.platform.responses.queue.mayStore(request.bytes.length);
   const answered = { id: named.ownId, previousId, items };
-  const followUp = isStored ? { ...named, keep: storeAnswer(scope, answered) } : named;
+  const followUp = isStored ? { ...named, store: storeAnswer(scope, answered) } : named;
   const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
   return { call, items };
 }
@@ -85,10 +85,10 @@ function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): 
 function storeAnswer(
   scope: Scope<ResponsePlatform>,
   { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
-): FollowUp['keep'] & {} {
+): FollowUp['store'] & {} {
   const owner = ownerOf(callerOf(scope));
   return (response) =>
-    scope.platform.responses.queue.keep({
+    scope.platform.responses.queue.enqueue({
       id,
       previousId,
       owner,

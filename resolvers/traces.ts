@@ -191,7 +191,7 @@ export const getTrace = operation({
     const shown = { ...trace.summary, ...outline.spend };
     if (cursor === null && pageSize === null)
       return { ...trace, ...outline, summary: shown, spendPending, nextCursor: null };
-    if (others.length === 0) scope.platform.outlines.keep(outlineName(scope, summary), outline);
+    if (others.length === 0) scope.platform.outlines.put(outlineName(scope, summary), outline);
     const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
     const rest = behind === null ? spans : spans.filter((span) => isBehind(span, behind));
     const shownTrace = { ...outline, summary: shown, parts: trace.parts, spendPending };

@@ -162,7 +162,7 @@ function startCatalog(
   { catalog, recorder }: { readonly catalog: RefreshingCatalog; readonly recorder: CatalogRecorder },
 ): void {
   const starting = setTimeout(() => {
-    recorder.see(catalog.current());
+    recorder.enqueue(catalog.current());
     catalog.start();
   }, BACKGROUND_DELAY_MS);
   shutdown.add('catalog', () => {

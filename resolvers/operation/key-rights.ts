@@ -1,6 +1,6 @@
 import { Forbidden, InvalidInput } from '../../src/domain/errors.ts';
 import { assertUnbounded, boundedDraft, boundedPatch, opensMore, outranks } from '../../src/domain/keys/key-bounds.ts';
-import { assertMayMake } from '../../src/domain/keys/generation-rules.ts';
+import { assertMayCreate } from '../../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../../src/domain/keys/key-draft.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
@@ -155,11 +155,11 @@ export async function allowedDraft(
   if (caller.role === 'proxy_admin') {
     if (isRuled && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
       throw unknownTeamOf(teamId);
-    assertMayMake({ caller, memberRole: null }, draft, keyRules);
+    assertMayCreate({ caller, memberRole: null }, draft, keyRules);
     return draft;
   }
   if (teamId === null) {
-    assertMayMake({ caller, memberRole: null }, draft, keyRules);
+    assertMayCreate({ caller, memberRole: null }, draft, keyRules);
     const userId = await userOfDraft(scope, draft, false);
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
@@ -168,7 +168,7 @@ export async function allowedDraft(
   if (team === null || (!isManager && member === null))
     throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
   if (!isManager && !isPermitted(team, route)) throw new NotPermitted(team, route);
-  assertMayMake({ caller, memberRole: member?.role ?? null }, draft, keyRules);
+  assertMayCreate({ caller, memberRole: member?.role ?? null }, draft, keyRules);
   const isService = route === '/key/service-account/generate';
   if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))
     throw new Forbidden('A member with limits in a team makes no keys of the team alone.', 'key_owner');

@@ -1,6 +1,6 @@
 import type { BudgetAlert } from './budgets/budget-alert.ts';
 import type { CatalogChange } from './catalog/changes.ts';
-import type { AgentNews } from './coding-agents/coding-agent.ts';
+import type { AgentChange } from './coding-agents/coding-agent.ts';
 import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
 import type { Job } from './jobs/job.ts';
 import type { LensRun } from './lens/lens.ts';
@@ -25,7 +25,7 @@ export interface Topics {
   /** A background job after this process changed its state. */
   job: Job;
   /** A coding agent after its state changed, and after it was deleted. */
-  codingAgent: AgentNews;
+  codingAgent: AgentChange;
   /** A finding after a run or a person changed it. */
   finding: LensFinding;
   /** A call that was settled. */

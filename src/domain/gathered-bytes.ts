@@ -3,8 +3,8 @@ const SMALL_CHUNK = 4 * 1024;
 const SMALLEST_BLOCK = 256;
 const LARGEST_BLOCK = 64 * 1024;
 
-/** A copy with memory of its own: a small Buffer would share a block of memory with others. */
-function exactly(bytes: Buffer): Buffer {
+/** A copy with its own memory: a small Buffer is part of a shared block. */
+function compactCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
@@ -93,7 +93,7 @@ export class GatheredBytes {
     const block = this.#block;
     if (block === null) return;
     // An unfilled block would keep its whole memory, so its bytes are copied.
-    this.#chunks.push(this.#filled === block.length ? block : exactly(block.subarray(0, this.#filled)));
+    this.#chunks.push(this.#filled === block.length ? block : compactCopy(block.subarray(0, this.#filled)));
     this.#block = null;
     this.#filled = 0;
   }

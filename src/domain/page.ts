@@ -4,7 +4,7 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** The page of `limit` rows, of which one row more was read. */
+/** A page of `limit` rows. `rows` has one row more when there is a next page. */
 export const pageOfRows = <Row>(rows: readonly Row[], limit: number) => ({
   items: rows.slice(0, limit),
   hasMore: rows.length > limit,

@@ -74,12 +74,12 @@ class Outcome<Item> {
 }
 
 /** A stream with one more item before all others. */
-export function behind<Item>(first: Item, rest: PollableStream<Item>): PollableStream<Item> {
+export function prepend<Item>(first: Item, rest: PollableStream<Item>): PollableStream<Item> {
   let read = false;
   return streamOf({
     fork() {
       const other = rest.fork();
-      return read || other === null ? other : behind(first, other);
+      return read || other === null ? other : prepend(first, other);
     },
     isDrained: () => read && rest.isDrained(),
     poll() {
@@ -98,7 +98,7 @@ export function behind<Item>(first: Item, rest: PollableStream<Item>): PollableS
   });
 }
 
-/** Makes any stream pollable; a pollable one is returned unchanged. */
+/** Makes a stream pollable. A pollable stream is returned unchanged. */
 export function toPollable<Item>(source: AsyncIterable<Item>): PollableStream<Item> {
   if ('poll' in source && 'whenReady' in source) return source as PollableStream<Item>;
   const iterator = source[Symbol.asyncIterator]();

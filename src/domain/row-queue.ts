@@ -1,7 +1,7 @@
-/** Stores rows behind the calls that made them. */
+/** Stores rows in the background, after the calls that made them. */
 export interface RowQueue<Row> {
   /** Queues a row. Never throws. */
-  keep(row: Row): void;
-  /** Resolves when the rows so far can be read; at the latest after a second. */
+  enqueue(row: Row): void;
+  /** Resolves when all rows so far can be read, after one second at the latest. */
   caughtUp(): Promise<unknown>;
 }

@@ -40,7 +40,7 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   remove(ids: readonly string[]): Promise<readonly Row[]>;
 }
 
-/** The same store; `changed` is called after each of its changes, with what was done to rows. */
+/** The same store; `changed` is called after each change, with the changed rows. */
 export function changeNotifier<Row, Filter, Sort extends string>(
   store: RowStore<Row, Filter, Sort>,
   changed: (how: 'added' | 'changed' | 'removed') => void,

@@ -223,7 +223,7 @@ export function createGateway(
 
   /** Also without a change by this read: another one may have found the model meanwhile. */
   async function lookedUpAgain(caller: Caller, request: ModelRequest): Promise<Route> {
-    await deployments.lookAgain().catch(() => false);
+    await deployments.readChanges().catch(() => false);
     return routeFor(caller, request);
   }
 

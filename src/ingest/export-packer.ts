@@ -7,7 +7,7 @@ import type { BodyReader, ExportBody, ExportPacker, PackedExport, SentExport } f
 import { packedOfText, type PackedText } from '../domain/traces/packed-text.ts';
 import type { SpanPayload } from '../domain/traces/span.ts';
 import { createSerialExecutor } from '../runtime/tasks/serial-executor.ts';
-import { createThreadPool, ownMemory } from '../runtime/tasks/thread-pool.ts';
+import { createThreadPool, transferableBuffer } from '../runtime/tasks/thread-pool.ts';
 import { createWorkQueueLimit } from '../runtime/tasks/work-queue-limit.ts';
 import { declaredSize, openedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 
@@ -81,7 +81,7 @@ export function createTracePacker({
           if (packed !== null) return packed;
         }
         const task = { kind: 'pack', sent } as const;
-        const packed = await pool.run<PackedMessage>(task, sent.bytes.length, ownMemory(sent.bytes));
+        const packed = await pool.run<PackedMessage>(task, sent.bytes.length, transferableBuffer(sent.bytes));
         return { body: packed.body, ...packedOfText(packed) };
       } finally {
         done();

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { InvalidInput, TooLarge } from '../domain/errors.ts';
 import type { OtlpLimits } from '../domain/traces/otlp-limits.ts';
 import { packedText } from '../domain/traces/packed-text.ts';
-import { ownMemory } from '../runtime/tasks/thread-pool.ts';
+import { transferableBuffer } from '../runtime/tasks/thread-pool.ts';
 import { packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 import type { PackedMessage, PackingFailure, PackingTask } from './export-packer.ts';
 
@@ -23,13 +23,13 @@ function perform(task: PackingTask): Done {
     case 'pack': {
       const { body, ...read } = packExport(task.sent, limits);
       const result: PackedMessage = { ...packedText(read), body };
-      return { result, transferred: [...ownMemory(body.bytes), ...ownMemory(result.rows)] };
+      return { result, transferred: [...transferableBuffer(body.bytes), ...transferableBuffer(result.rows)] };
     }
     case 'payloads':
       return { result: payloadsAt(task.body, task.places, task.owner, limits.valueBytes), transferred: [] };
     case 'without': {
       const result = withoutSpans(task.body, task.traceIds);
-      return { result, transferred: ownMemory(result.bytes) };
+      return { result, transferred: transferableBuffer(result.bytes) };
     }
   }
 }

@@ -132,7 +132,7 @@ function translatedCount(
 
 /** Whether the request sets `store: true`, but the answer cannot be stored. */
 const requestsUnavailableStorage = ({ followUp, body }: ModelRequest): boolean =>
-  followUp !== undefined && followUp.keep === undefined && body['store'] === true;
+  followUp !== undefined && followUp.store === undefined && body['store'] === true;
 
 function unsupportedEndpoint({ provider }: Deployment, { endpoint, model }: ModelRequest): Unsupported {
   return new Unsupported(

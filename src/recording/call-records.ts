@@ -2,7 +2,7 @@ import type { CallRecord, CallStore, QueuedCall } from '../domain/calls/call-rec
 import { InvalidInput, TooLarge, Unavailable } from '../domain/errors.ts';
 import type { TraceSummary } from '../domain/traces/trace.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
-import { behindSends } from '../runtime/tasks/write-coalescing.ts';
+import { afterSends } from '../runtime/tasks/write-coalescing.ts';
 import { createUnfolding, type Unfolding } from '../runtime/tasks/call-unfolding.ts';
 import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behind.ts';
 
@@ -127,7 +127,7 @@ export function createCallRecords({
       // Encoded after the answer is sent: the caller does not wait for its record.
       const gathered = fresh.push(call);
       if (gathered === 1) setTimeout(encodeGathered, GATHER_MS).unref();
-      else if (gathered === BATCH_FRESH) behindSends(encodeGathered);
+      else if (gathered === BATCH_FRESH) afterSends(encodeGathered);
     },
     async flush() {
       encodeGathered();

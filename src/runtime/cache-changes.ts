@@ -22,7 +22,7 @@ const MOST_IDS = 100;
 export interface CacheChanges extends ChangeAnnouncer {
   /** Begins to listen. `evict` is called with what others have changed, and with everything when messages may be lost. */
   start(evict: (changed: ChangedRows) => void): void;
-  /** Sends what waits, and ends the listening. */
+  /** Sends pending changes and stops listening. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ function changesOver(messages: ProcessMessages): CacheChanges {
     try {
       await messages.send(encoded(origin, changed, messages.mostBytes));
     } catch {
-      // Others see the change by the age of their entries until then.
+      // Until then, other processes see the change when their cached entries expire.
       outgoing.add(changed);
       sending.request(RETRY_MS);
     }
@@ -121,7 +121,7 @@ function createPace(work: () => Promise<void>) {
   };
 }
 
-/** Changed rows that wait. Its size is bounded by `MOST_IDS`. */
+/** Changed rows that are not sent yet; at most `MOST_IDS` of each kind. */
 function createBatch() {
   let rows = new Map<ChangeKind, ReadonlySet<string> | null>();
   return {
@@ -141,7 +141,7 @@ function createBatch() {
   };
 }
 
-/** A message of at most `mostBytes`: the kind with most ids is named as a whole until it is short enough. */
+/** A message of at most `mostBytes`. While it is too long, the kind with most ids is sent as "every row". */
 function encoded(origin: string, changed: ChangedRows, mostBytes: number): string {
   const rows = new Map(changed);
   for (;;) {

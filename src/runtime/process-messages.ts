@@ -1,6 +1,6 @@
 import type { ProcessListener, ProcessMessages } from '../domain/process-messages.ts';
 
-/** The same messages; any number of listeners share one connection, which is closed after the last. */
+/** Shares one connection between all listeners. It is closed after the last one has stopped. */
 export function shareMessages(messages: ProcessMessages): ProcessMessages {
   const listeners = new Set<ProcessListener>();
   let listening: { stop(): Promise<void> } | null = null;

@@ -47,7 +47,7 @@ export function createSharedBus<Own extends Bus>(
   const origin = randomBytes(9).toString('base64url');
   const outgoing = { gone: createQueue(), events: createQueue() };
   const incoming = createQueue();
-  /** Withdrawn during the read that runs. */
+  /** Events that were withdrawn during the running read. */
   let goneMeanwhile: Named[] = [];
   let stored: () => Promise<unknown> = () => Promise.resolve();
   let followedUntilMs = Number.NEGATIVE_INFINITY;

@@ -29,7 +29,7 @@ export async function composeCatalog(
     scheduler,
     clock: systemClock,
     log,
-    swapped: (_from, to) => recorder.see(to),
+    swapped: (_from, to) => recorder.enqueue(to),
     lastGoodFile: join(settings.dataDir, 'price-map'),
     releases: stores.catalogReleases,
   });

@@ -72,7 +72,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       webhook?.send(alert);
     }),
     guardrails: activeGuardrails,
-    keepHealthCheck: (check) => parts.healthCheckQueue.keep(check),
+    keepHealthCheck: (check) => parts.healthCheckQueue.enqueue(check),
     admission,
     labelBudgets,
     rateLimits,

@@ -79,7 +79,7 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
   responseQueue: createResponseQueue({
     store: stores.responses,
     masterKey: settings.masterKey,
-    keeps: settings.storeResponses,
+    storesNew: settings.storeResponses,
     log,
   }),
   decisionQueue: createRowQueue({ store: stores.decisions, noun: 'decisions', log }),

@@ -5,7 +5,7 @@ import type { PendingSignInStore } from '../domain/users/pending-sign-ins.ts';
 import { createOneTimeCodes } from '../domain/users/one-time-codes.ts';
 import { createSessionOpeners, type SessionOpeners } from '../domain/users/session.ts';
 import { createMemoryFailures, createStoredFailures, type FailureCounts } from '../domain/users/failed-sign-ins.ts';
-import { createSignInThrottle, keptSecondsOf } from '../domain/users/sign-in.ts';
+import { createSignInThrottle, retentionSecondsOf } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
@@ -38,7 +38,9 @@ export function composeSignIns(
     throttle: createSignInThrottle(
       { ...limits, limitOf: createSourceLimits(limitsBySource), countsSources: settings.trustedProxies.length > 0 },
       // Without a ledger there is no other process.
-      admissionLedger === null ? createMemoryFailures(systemClock) : storedFailures(pending, keptSecondsOf(limits)),
+      admissionLedger === null
+        ? createMemoryFailures(systemClock)
+        : storedFailures(pending, retentionSecondsOf(limits)),
     ),
     openers: sessionOpeners(settings),
     logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock, store }),

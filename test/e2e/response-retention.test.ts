@@ -24,8 +24,8 @@ it('a stored response is deleted after its retention, a younger one stays', asyn
   await stop({ keepData: true });
   const log = { warn: () => {}, error: () => {} };
   const stores = await openStores({ databaseUrl: null, dataDir, log });
-  const queue = createResponseQueue({ store: stores.responses, masterKey: new Secret(adminKey), keeps: true, log });
-  for (const response of [madeBefore(31, OLD), madeBefore(29, YOUNG)]) queue.keep(response);
+  const queue = createResponseQueue({ store: stores.responses, masterKey: new Secret(adminKey), storesNew: true, log });
+  for (const response of [madeBefore(31, OLD), madeBefore(29, YOUNG)]) queue.enqueue(response);
   await queue.flush();
   await stores.close();
 

@@ -55,17 +55,17 @@ export function jobStoreSuite(engine: Engine): void {
     it('offers a job once, and only while no other of its kind is active', async () => {
       const other = (await scratch.open()).jobs;
       await jobs.add(aJob('foreign', { kind: 'other' }), START);
-      const offered = await Promise.all([jobs, other, jobs, other].map((each) => each.offer(aJob('p1'), START)));
+      const offered = await Promise.all([jobs, other, jobs, other].map((each) => each.addIfIdle(aJob('p1'), START)));
       expect(offered.filter(Boolean)).toHaveLength(1);
       expect(await jobs.findMany(['p1'])).toMatchObject([
         { ...aJob('p1'), status: 'queued', createdAt: START, attempts: 0, workerId: null, finishedAt: null, error: '' },
       ]);
-      expect(await other.offer(aJob('p2'), START)).toBe(false);
+      expect(await other.addIfIdle(aJob('p2'), START)).toBe(false);
       const heldClaim = claimOf(await claimed());
-      expect(await other.offer(aJob('p2'), START)).toBe(false);
+      expect(await other.addIfIdle(aJob('p2'), START)).toBe(false);
       await jobs.end(heldClaim, { status: 'completed', error: '' }, after(1));
-      expect(await other.offer(aJob('p1'), after(2))).toBe(false);
-      expect(await other.offer(aJob('p2'), after(2))).toBe(true);
+      expect(await other.addIfIdle(aJob('p1'), after(2))).toBe(false);
+      expect(await other.addIfIdle(aJob('p2'), after(2))).toBe(true);
     });
 
     it('claims one of 1,000 due jobs in 20 ms', async () => {

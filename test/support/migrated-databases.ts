@@ -49,7 +49,7 @@ async function recordCatalog(dataDir: string): Promise<void> {
       log: strict,
       freshAt: () => null,
     });
-    recorder.see(
+    recorder.enqueue(
       createCatalogSource({ url: null, refreshSeconds: 0, scheduler, clock: systemClock, log: strict }).current(),
     );
     await recorder.stop();

@@ -8,7 +8,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
     mostQuestions: 128,
     fallbackBelow: null,
     storage: 'none',
-    queue: { keep: () => undefined, caughtUp: async () => undefined },
+    queue: { enqueue: () => undefined, caughtUp: async () => undefined },
     calibrations: { ...UNCALIBRATED, reports: () => [], refresh: async () => undefined },
   },
   accounts: { served: false, costPerRequest: null, of: async () => null },

@@ -22,7 +22,7 @@ const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
 export function labelsOf(
   request: Headers,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
-): Pick<ModelRequest, 'labels' | 'unkept'> {
+): Pick<ModelRequest, 'labels' | 'omitContent'> {
   const { metadata, notes } = notesIn(body, endpoint);
   const own = Object.fromEntries(Object.entries(notes).filter(([member]) => !READ.has(member)));
   const labels = callLabels({
@@ -40,7 +40,7 @@ export function labelsOf(
     metadata: { ...own, ...object(notes['spend_logs_metadata']), ...spendMetadataIn(request, endpoint) },
   });
   const isRedacted = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
-  return { ...(labels === undefined ? {} : { labels }), ...(isRedacted ? { unkept: true } : {}) };
+  return { ...(labels === undefined ? {} : { labels }), ...(isRedacted ? { omitContent: true } : {}) };
 }
 
 /** Only its format of labels is used: `metadata` belongs to the target. */

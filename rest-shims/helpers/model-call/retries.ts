@@ -32,11 +32,11 @@ export function retriesOf(
 ): { readonly retries?: Retries } {
   const count = inHeader(request, endpoint) ?? inBody(body, endpoint);
   const fallbacks = fallbacksOf(body, endpoint);
-  const longer = largerContextOf(body, endpoint);
+  const contextFallbacks = largerContextOf(body, endpoint);
   if (flagOf(body, 'disable_fallbacks', endpoint))
-    return { retries: { again: count, fallbacks: [], longer: new Map(), withoutFallbacks: true } };
-  const isDefault = count === null && fallbacks.length === 0 && longer.size === 0;
-  return isDefault ? {} : { retries: { again: count, fallbacks, longer, withoutFallbacks: false } };
+    return { retries: { count, fallbacks: [], contextFallbacks: new Map(), withoutFallbacks: true } };
+  const isDefault = count === null && fallbacks.length === 0 && contextFallbacks.size === 0;
+  return isDefault ? {} : { retries: { count, fallbacks, contextFallbacks, withoutFallbacks: false } };
 }
 
 const isRetryCount = (count: unknown): count is number =>

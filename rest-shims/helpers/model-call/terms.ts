@@ -15,7 +15,7 @@ type Terms = Pick<
   | 'timeoutSeconds'
   | 'retries'
   | 'labels'
-  | 'unkept'
+  | 'omitContent'
   | 'credentials'
   | 'mockResponse'
   | 'guardrails'

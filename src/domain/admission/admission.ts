@@ -57,7 +57,7 @@ export interface Reservation {
    * include.
    */
   commit(actual: readonly bigint[]): void;
-  /** Ends it: nothing was used. */
+  /** Ends it without use. */
   release(): void;
   /**
    * Counts a part of the use during the call, e.g. one turn of a session, and renews the lease. The reservation stays,

@@ -19,7 +19,7 @@ export const ownerOfCall = ({ teamId, keyHash }: Pick<SpendRow, 'teamId' | 'keyH
 });
 
 /**
- * A record as it waits for its commit, encoded once when the call ends: mostly bytes outside of the heap, because the
+ * A queued record, encoded once when the call ends. It is mostly bytes outside of the heap, because the
  * garbage collector moves every object that waits.
  */
 export interface QueuedCall {
@@ -38,7 +38,7 @@ export interface CallStore<Kept extends QueuedCall = QueuedCall> {
    */
   keep(call: CallRecord, withSummary?: boolean): Kept;
   /**
-   * Commits them or fails; what is stored already is left as it is. Returns a function that gives the summaries of their
+   * Commits all of them or none; stored calls stay unchanged. Returns a function that reads the summaries of their
    * traces. Calls that were kept without a summary are unfolded for it.
    */
   append(calls: readonly Kept[]): Promise<() => Promise<readonly TraceSummary[]>>;

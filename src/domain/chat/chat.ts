@@ -22,13 +22,13 @@ export interface ModelRequest {
   /** The name the caller sent: a model group. */
   readonly model: string;
   readonly stream: boolean;
-  /** The caller asked for a closing usage chunk. */
+  /** Whether a stream ends with a usage chunk. */
   readonly includeUsage: boolean;
   /** The request bytes, unchanged. */
   readonly bytes: Uint8Array;
-  /** The same, parsed once; files by their names. */
+  /** The parsed body; files by their names. */
   readonly body: JsonObject;
-  /** The same as a form, where it is one. */
+  /** The body as a form; absent for other bodies. */
   readonly form?: Form;
   /** The caller's name for this call; null lets the gateway make one. */
   readonly callId: string | null;
@@ -45,7 +45,7 @@ export interface ModelRequest {
   /** The caller's `User-Agent` header; absent when it sent none. */
   readonly userAgent?: string;
   /** The span stores neither prompt nor answer. */
-  readonly unkept?: true;
+  readonly omitContent?: true;
   /** Names of guardrails that the caller asks for, beside those of its key and those that run on every call. */
   readonly guardrails?: readonly string[];
   /** A complete answer has the list of guardrails that ran. */
@@ -88,7 +88,7 @@ export interface FollowUp {
   /**
    * Stores such an answer when it is complete; false where that is not possible. Absent where it must not be stored.
    */
-  readonly keep?: (answer: JsonObject) => boolean;
+  readonly store?: (answer: JsonObject) => boolean;
   /** Our id of an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }

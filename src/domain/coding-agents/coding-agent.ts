@@ -41,7 +41,7 @@ export const haveSameState = (one: AgentState, other: AgentState): boolean =>
   MEMBERS.every((member) => one[member] === other[member]);
 
 /** A change of an agent, for subscribers. */
-export interface AgentNews {
+export interface AgentChange {
   readonly id: string;
   /** Null when it was deleted. */
   readonly agent: CodingAgent | null;

@@ -72,7 +72,7 @@ export const UNCALIBRATED: Temperatures = { temperatureOf: () => null };
 export const FEWEST_OUTCOMES = 30;
 /** Least probability that counts: the logarithm of 0 has no value. */
 const FLOOR = 1e-9;
-/** Range of temperatures, and the steps of the bisection within it. */
+/** Range of temperatures, and number of bisection steps. */
 const COLDEST = 1 / 20;
 const HOTTEST = 20;
 const STEPS = 60;

@@ -12,5 +12,5 @@ export interface DecisionDraft {
   readonly parent: ModelRequest['parent'];
   /** Labels of the call, and whether its span keeps neither input nor answers. None and false when absent. */
   readonly labels?: ModelRequest['labels'];
-  readonly unkept?: true;
+  readonly omitContent?: true;
 }

@@ -13,7 +13,7 @@ export interface FitTerms {
 }
 
 /** A decision as its decider takes it. */
-export interface Fitted {
+export interface FittedDecision {
   readonly decision: DecisionRequest;
   /** Positions of the questions that are sent. The others count as refused. */
   readonly sent: readonly number[];
@@ -42,12 +42,12 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
  * Fits a decision to its decider. Members that the decider does not take are refused with InvalidInput, or dropped. Nothing
  * is dropped when no input or no question would be left. `isAddress` tells whether an image of a message has a known form.
  */
-export function fitted(
+export function fitDecision(
   decision: DecisionRequest,
   abilities: Abilities,
   terms: FitTerms,
   isAddress: (url: string) => boolean,
-): Fitted {
+): FittedDecision {
   const known = withoutUnknownImages(decision, terms.drop, isAddress);
   const names = unsupported(known, abilities);
   if (names.length > 0 && !terms.drop) throw unsupportedMembers(names, terms);
@@ -145,7 +145,7 @@ function assertSizes(images: readonly Media[], rules: ImageRules, { provider }: 
 }
 
 /** Answers to all questions: those of the sent ones at their positions, refusals for the others. */
-export function answersToAll(count: number, { sent }: Fitted, answers: readonly Answer[]): readonly Answer[] {
+export function answersToAll(count: number, { sent }: FittedDecision, answers: readonly Answer[]): readonly Answer[] {
   const bySent = new Map(sent.map((position, index) => [position, answers[index]]));
   return Array.from({ length: count }, (_unused, position) => bySent.get(position) ?? { kind: 'refusal' });
 }

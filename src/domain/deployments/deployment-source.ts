@@ -10,7 +10,7 @@ export interface DeploymentSource {
   /** Whether a model of all, or one of the team, has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
   /** Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. */
-  lookAgain(): Promise<boolean>;
+  readChanges(): Promise<boolean>;
 }
 
 /** A deployment, and its row where it is stored. */
@@ -57,7 +57,7 @@ export interface DeploymentReader {
 export const fixedDeployments = (deployments: readonly Deployment[]): DeploymentSource => ({
   current: () => deployments,
   isBlocked: () => false,
-  lookAgain: () => Promise.resolve(false),
+  readChanges: () => Promise.resolve(false),
 });
 
 /** Refuses a model whose deployments are all blocked. */

@@ -20,7 +20,7 @@ export interface Health {
 }
 
 /** Result of one call. */
-export interface Ended {
+export interface EndedCall {
   readonly atMs: number;
   readonly well: boolean;
 }
@@ -36,7 +36,7 @@ const DEGRADED = 0.1;
  * State by the last twenty calls that ended within five minutes: failing when half of them failed, degraded when a
  * tenth did, else healthy. Unknown without calls.
  */
-export function stateOf(ended: readonly Ended[], nowMs: number): HealthState {
+export function stateOf(ended: readonly EndedCall[], nowMs: number): HealthState {
   const recent = ended.filter(({ atMs }) => nowMs - atMs <= RECENT_MS).slice(-RECENT_CALLS);
   if (recent.length === 0) return 'unknown';
   const share = recent.filter(({ well }) => !well).length / recent.length;

@@ -1,6 +1,6 @@
 import type { Deployment } from '../chat/provider.ts';
 import type { KnownDeployment } from './deployment-source.ts';
-import { standsFor } from './model-names.ts';
+import { matchesGroup } from './model-names.ts';
 
 /** Models that keys may call by the name of the group in place of their own names. */
 export interface ModelAccessGroup {
@@ -28,7 +28,7 @@ export function accessGroupsOf(deployments: readonly Deployment[]): AccessGroups
   return (model) => {
     const own = named.get(model);
     if (own !== undefined || wildcards.length === 0) return own ?? NONE;
-    return wildcards.filter((name) => standsFor(name, model)).flatMap((name) => named.get(name) ?? NONE);
+    return wildcards.filter((name) => matchesGroup(name, model)).flatMap((name) => named.get(name) ?? NONE);
   };
 }
 

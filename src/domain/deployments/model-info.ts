@@ -16,7 +16,7 @@ export interface ModelInfo {
   readonly stored: StoredDeployment | null;
 }
 
-/** Which models of teams to list beside those of the key's own team: none, or those of some teams or of all. */
+/** Teams whose models are listed beside those of the key's own team. */
 export type OtherTeams = readonly string[] | 'all';
 
 /**

@@ -13,7 +13,7 @@ export interface NamedModel {
 const isWildcard = (name: string): boolean => name.endsWith('*');
 
 /** Whether a public name, or a wildcard, matches a name. */
-export const standsFor = (group: string, name: string): boolean =>
+export const matchesGroup = (group: string, name: string): boolean =>
   isWildcard(group) ? name.startsWith(group.slice(0, -1)) : group === name;
 
 /** Whether a key may call a public name or, for a wildcard, any name that it matches. */
@@ -21,7 +21,7 @@ export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   if (key === null) return true;
   const groups = groupsFor(key, group);
   return modelLists(key, group).every(
-    (models) => allowsModel(models, group, groups) || models.some((name) => standsFor(group, name)),
+    (models) => allowsModel(models, group, groups) || models.some((name) => matchesGroup(group, name)),
   );
 }
 
@@ -90,7 +90,7 @@ export function namedModels(
     }
     const listed = [
       ...(key?.models ?? [])
-        .filter((name) => !isWildcard(name) && standsFor(modelGroup, name))
+        .filter((name) => !isWildcard(name) && matchesGroup(modelGroup, name))
         .map((name) => ({ name, entry: catalog.find(name) })),
       ...expandWildcard(deployment, catalog).filter(({ name }) => mayCall(key, name)),
     ];
@@ -108,7 +108,7 @@ export function namedModel(
 ): NamedModel | null {
   const own = deploymentsFor(key, deployments);
   const found =
-    own.find(({ modelGroup }) => modelGroup === name) ?? own.find(({ modelGroup }) => standsFor(modelGroup, name));
+    own.find(({ modelGroup }) => modelGroup === name) ?? own.find(({ modelGroup }) => matchesGroup(modelGroup, name));
   if (found === undefined || !(found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name))) return null;
   return { name, entry: found.modelGroup === name ? entryFor(found, catalog) : catalog.find(name) };
 }

@@ -26,7 +26,7 @@ export function deploymentsFor<Of extends Owned & Pick<Deployment, 'modelGroup'>
   return found.filter((one) => !isCommon(one) || !own.has(one.modelGroup));
 }
 
-/** Public names and wildcards of models. */
+/** Index of public names and wildcards. */
 class Names {
   readonly #exact: ReadonlySet<string>;
   readonly #wildcards: readonly string[];

@@ -42,7 +42,7 @@ const SUFFIXES: readonly (readonly [string, CountedRoute])[] = [
   ':streamGenerateContent',
 ].map((suffix) => [suffix, counted('llm', suffix)]);
 
-/** Whole paths, with the route each counts as; the usual paths of suffixes, too, because most requests have one. */
+/** Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. */
 const EXACT: ReadonlyMap<string, CountedRoute> = new Map([
   ...SUFFIXES.flatMap(([suffix, route]): readonly [string, CountedRoute][] => [
     [`/v1${suffix}`, route],

@@ -9,7 +9,7 @@ type GuardedRequest = Pick<ModelRequest, 'endpoint' | 'body'>;
 const MOST_NAMES = 100;
 
 /**
- * Guardrails that a request names, in itself or in its metadata, and whether it asks for their results. Throws InvalidInput.
+ * Guardrails that a request names, in itself or in its metadata, and whether it requests their results. Throws InvalidInput.
  */
 export function guardrailsOf({
   body,

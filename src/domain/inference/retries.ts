@@ -10,18 +10,18 @@ export interface Fallback {
 
 /** Retry and fallback settings of a request. */
 export interface Retries {
-  /** Number of retries; null for the configured one. */
-  readonly again: number | null;
+  /** Number of retries; null for the configured number. */
+  readonly count: number | null;
   /** Fallback models after the retries, in order. They replace the configured ones. */
   readonly fallbacks: readonly Fallback[];
   /** Fallback models for a conversation that is too long, by the name of the first model. */
-  readonly longer: ReadonlyMap<string, string>;
+  readonly contextFallbacks: ReadonlyMap<string, string>;
   /** Turns fallbacks off, configured ones too. */
   readonly withoutFallbacks: boolean;
 }
 
 /** A request without such settings. */
-export const NO_RETRIES: Retries = { again: null, fallbacks: [], longer: new Map(), withoutFallbacks: false };
+export const NO_RETRIES: Retries = { count: null, fallbacks: [], contextFallbacks: new Map(), withoutFallbacks: false };
 
 /** Vendors' messages for a conversation that is too long. */
 const TOO_LONG =

@@ -1,8 +1,8 @@
 import type { Job, JobStore } from './job.ts';
 
 /**
- * The same store; `changed` is called with each job after a change of its state through this store. An extended lease is no
- * such change. A job that is added again may be passed again.
+ * The same store; `changed` is called with each job after a change of its state through this store. An extended lease is not
+ * a change. A job that is added again may be passed again.
  */
 export function withJobUpdates(store: JobStore, changed: (job: Job) => void): JobStore {
   async function reread(id: string): Promise<void> {
@@ -19,8 +19,8 @@ export function withJobUpdates(store: JobStore, changed: (job: Job) => void): Jo
       await store.add(job, now);
       await reread(job.id);
     },
-    async offer(job, now) {
-      const isAdded = await store.offer(job, now);
+    async addIfIdle(job, now) {
+      const isAdded = await store.addIfIdle(job, now);
       if (isAdded) await reread(job.id);
       return isAdded;
     },
@@ -33,9 +33,9 @@ export function withJobUpdates(store: JobStore, changed: (job: Job) => void): Jo
     retry: async (claim, delayed, now) => announced(await store.retry(claim, delayed, now)),
     cancel: async (id, now) => announced(await store.cancel(id, now)),
     async markDead(claim, error, now) {
-      const isBuried = await store.markDead(claim, error, now);
-      if (isBuried) await reread(claim.id);
-      return isBuried;
+      const isMarked = await store.markDead(claim, error, now);
+      if (isMarked) await reread(claim.id);
+      return isMarked;
     },
   };
 }

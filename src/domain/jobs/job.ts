@@ -1,4 +1,4 @@
-/** `dead`: its worker was lost, or it failed, as often as it may. */
+/** `dead`: its worker was lost, or it failed in all of its attempts. */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'dead';
 
 /** Background work that survives a process: one worker at a time holds it under a lease. */
@@ -66,7 +66,7 @@ export interface JobStore {
    * Adds a job unless its id is taken or another job of its kind has not ended. Resolves to whether it was added. Of two such
    * jobs with different ids, added by two processes at the same instant, both may be added.
    */
-  offer(job: NewJob, now: Date): Promise<boolean>;
+  addIfIdle(job: NewJob, now: Date): Promise<boolean>;
   /** Whether a job of this kind can be claimed; a cheap read. */
   hasDue(kind: string, now: Date): Promise<boolean>;
   /**

@@ -135,7 +135,7 @@ const isAbsent = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** Caller that requests a new key. */
-interface Asker {
+interface KeyCreator {
   readonly caller: Caller;
   /** Role of the caller in the team of the key; null for no member. */
   readonly memberRole: MemberRole | null;
@@ -145,7 +145,7 @@ interface Asker {
  * Checks that the configuration lets the caller make a key like this. Proxy administrators may make every key, but must name
  * the required members of one without a team. Throws Forbidden and InvalidInput.
  */
-export function assertMayMake({ caller, memberRole }: Asker, draft: KeyDraft, rules: KeyRules): void {
+export function assertMayCreate({ caller, memberRole }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
   const isOfTeam = idOrNull(draft.teamId) !== null;
   const makers = isOfTeam ? rules.team : rules.personal;
   const isAdmin = caller.role === 'proxy_admin';

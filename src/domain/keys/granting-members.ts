@@ -65,7 +65,7 @@ interface MetadataPatch {
   readonly metadataMembers?: JsonObject;
 }
 
-/** Members that a patch sets, apart from those that stay as they are. */
+/** Members that a patch changes. */
 function changedIn(before: JsonObject, { metadata = {}, metadataMembers = {} }: MetadataPatch): readonly string[] {
   const sent = { ...metadata, ...metadataMembers };
   return Object.keys(sent).filter(

@@ -115,7 +115,7 @@ export function boundedDraft(maker: Maker, draft: KeyDraft): KeyDraft {
 }
 
 /** Refuses a change of members that only proxy administrators change. Throws Forbidden. */
-function assertKept(before: VirtualKey, patch: KeyPatch): void {
+function assertUnchangedMembers(before: VirtualKey, patch: KeyPatch): void {
   const wanted = { role: patch.role, user_id: patch.userId, team_id: patch.teamId };
   const stored = { role: before.role, user_id: before.userId, team_id: before.teamId };
   const moved = (['role', 'user_id', 'team_id'] as const).find(
@@ -164,7 +164,7 @@ export function boundedPatch(
   before: VirtualKey,
   { patch, isManager, now }: { readonly patch: KeyPatch; readonly isManager: boolean; readonly now: Date },
 ): KeyPatch {
-  assertKept(before, patch);
+  assertUnchangedMembers(before, patch);
   // A key with bounds could otherwise raise them.
   const mayRaise = isManager && !(caller.key !== null && isBounded(caller.key, before.teamId));
   if (!mayRaise) assertNarrower(before, patch, now);

@@ -97,7 +97,7 @@ export const flagsOf = ({ scores }: Pick<TraceSignals, 'scores'>, config: Signal
     .toSorted((left, right) => right.score - left.score);
 
 /** Settings that the answers depend on: the model and the questions. Names and the threshold do not change them. */
-export const askedOf = ({ model, signals }: SignalConfig): string =>
+export const questionsOf = ({ model, signals }: SignalConfig): string =>
   JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
 
 /** Time after which an unanswered trace is asked again, in ms: after new spans, after a failure, and after a lost process. */

@@ -40,7 +40,7 @@ export interface RunClaim {
 /** Claimed runs in memory, once their sample is chosen. The facts that workers read from them do not change any more. */
 export interface ClaimedRuns {
   find(claim: RunClaim): LensRun | null;
-  keep(claim: RunClaim, run: LensRun): void;
+  put(claim: RunClaim, run: LensRun): void;
   drop(claim: RunClaim): void;
 }
 

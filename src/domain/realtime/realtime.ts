@@ -32,7 +32,7 @@ type CountedUsage =
   | { readonly usage: null; readonly measured: Measured };
 
 /** Facts in an upstream message that the gateway uses. */
-export type RealtimeNews =
+export type RealtimeFact =
   | {
       readonly kind: 'session';
       readonly id: string | null;
@@ -53,7 +53,7 @@ export interface RealtimeUpstream {
    */
   outbound(message: SocketMessage, assertMayCall: (model: string) => void): SocketMessage;
   /** An upstream message as the caller may see it, and its facts. */
-  inbound(message: SocketMessage): { readonly message: SocketMessage; readonly news: RealtimeNews | null };
+  inbound(message: SocketMessage): { readonly message: SocketMessage; readonly news: RealtimeFact | null };
   /** The text of a close frame as the caller may see it. */
   showable(reason: string): string;
   /** The failure of an end; null when it is not a failure. `lastError` is the upstream's last error message, if any. */

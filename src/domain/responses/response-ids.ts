@@ -10,7 +10,7 @@ export interface UpstreamResponse {
 }
 
 /**
- * Encrypts what a follow-up needs into the id for the caller. So nothing is stored, and callers cannot read or forge
+ * Encrypts the data for a follow-up into the id for the caller. So nothing is stored, and callers cannot read or forge
  * ids, although all callers of a deployment share one upstream credential.
  */
 export interface ResponseIds {

@@ -51,12 +51,12 @@ export type Conversation =
 /** Stores responses for their owners. Every read throws Unavailable when the store cannot be reached. */
 export interface ResponseQueue {
   /** Whether the answer to a request of this size may be stored. */
-  mayKeep(requestBytes: number): boolean;
+  mayStore(requestBytes: number): boolean;
   /**
    * Queues a response for the store; it can be read from now on. Synchronous, never throws. False when it is too large
    * or the queue is full.
    */
-  keep(response: StoredResponse): boolean;
+  enqueue(response: StoredResponse): boolean;
   find(id: string): Promise<StoredResponse | null>;
   /** The stored ones of these; null when they are too large together. */
   findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null>;

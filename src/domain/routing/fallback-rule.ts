@@ -10,7 +10,7 @@ export function fallbacksAfter(
   { retries, policy }: { readonly retries: Retries; readonly policy: FallbackPolicy },
 ): readonly Fallback[] {
   if (retries.withoutFallbacks) return [];
-  const longer = isTooLong(failure) ? retries.longer.get(model) : undefined;
+  const longer = isTooLong(failure) ? retries.contextFallbacks.get(model) : undefined;
   const named = longer === undefined ? retries.fallbacks : [{ model: longer, members: {} }, ...retries.fallbacks];
   if (named.length > 0) return named.slice(0, MOST_FALLBACKS);
   const names = new Set(configuredAfter(failure, model, policy));

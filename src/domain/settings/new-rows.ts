@@ -17,7 +17,7 @@ const valuesOf = (configuration: Read, name: GroupName): Content =>
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 const textsOf = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
-const wholeOf = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? Number(value) : undefined);
+const integerOf = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? Number(value) : undefined);
 
 const budgetOf = ({ max_budget: amount, budget_duration: duration }: Content) => ({
   maxBudget: typeof amount === 'number' || typeof amount === 'string' ? (usdFrom(amount) ?? undefined) : undefined,
@@ -68,8 +68,8 @@ export function defaultsOfTeams(configuration: Read): TeamPatch {
   return defined({
     ...budgetOf(values),
     budgetLimits: windowsOf(values['budget_limits']),
-    tpmLimit: wholeOf(values['tpm_limit']),
-    rpmLimit: wholeOf(values['rpm_limit']),
+    tpmLimit: integerOf(values['tpm_limit']),
+    rpmLimit: integerOf(values['rpm_limit']),
     memberPermissions: textsOf(values['team_member_permissions']),
     organizationId: textOf(values['organization_id']),
   });

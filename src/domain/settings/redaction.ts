@@ -68,14 +68,17 @@ function shownIn(value: unknown, depth: number): unknown {
 }
 
 /** Metadata that was read, changed and sent back: secrets that were redacted keep their stored values. */
-export const withKeptSecrets = <Value>(sent: Value, stored: unknown): Value => keptIn(sent, stored) as Value;
+export const withKeptSecrets = <Value>(sent: Value, stored: unknown): Value => withStoredSecrets(sent, stored) as Value;
 
-function keptIn(sent: unknown, stored: unknown): unknown {
+function withStoredSecrets(sent: unknown, stored: unknown): unknown {
   if (sent === REDACTED && typeof stored === 'string') return stored;
   if (typeof sent !== 'object' || sent === null || typeof stored !== 'object' || stored === null) return sent;
   const before = new Map<string, unknown>(Object.entries(stored));
-  if (Array.isArray(sent)) return sent.map((item, at) => keptIn(item, before.get(String(at))));
+  if (Array.isArray(sent)) return sent.map((item, at) => withStoredSecrets(item, before.get(String(at))));
   return Object.fromEntries(
-    Object.entries(sent).map(([name, inner]: readonly [string, unknown]) => [name, keptIn(inner, before.get(name))]),
+    Object.entries(sent).map(([name, inner]: readonly [string, unknown]) => [
+      name,
+      withStoredSecrets(inner, before.get(name)),
+    ]),
   );
 }

@@ -90,7 +90,7 @@ export async function countAdded(
   const asked = answered.map(({ trace, span }) => ({ trace, name: span.spanId }));
   const replaced = keysOf(asked.length === 0 ? [] : await notes.among(asked, []));
   const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
-  const [removed, notesAdded] = [[...answered, ...growths.flatMap(goneOf)], growths.flatMap(comeOf)];
+  const [removed, notesAdded] = [[...answered, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd)];
   const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
   await notes.change(removed, notesAdded);
   const after = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
@@ -198,7 +198,7 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
 }
 
 /** Notes to delete of stored spans. */
-function goneOf({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
+function notesToRemove({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
   const noteOf = (kind: NoteKind, span: CallCount): readonly Note[] => {
     const name = answerOf(span);
     return name === null ? [] : [{ trace, kind, name, spanId: span.spanId }];
@@ -209,7 +209,7 @@ function goneOf({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): re
   ];
 }
 
-function comeOf(growth: Growth): readonly Note[] {
+function notesToAdd(growth: Growth): readonly Note[] {
   const { trace, climbed, answered, repeatedCalls, replacedTokens, answeredBefore } = growth;
   const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: trace.trace, kind, name, spanId });
   const replaced = new Set(replacedTokens.map(({ spanId }) => spanId));
@@ -240,7 +240,7 @@ const isOwnCall = (growth: Growth, span: CallCount): boolean =>
   isCall(span) && !span.gateway && !growth.isAboveCall(span) && !growth.isAnswered(span);
 
 /** The stored calls among these that counted before and do not now, each once. */
-function lost({ answeredBefore }: Growth, replaced: readonly CallCount[], answered: readonly CallCount[]) {
+function replacedCallsOf({ answeredBefore }: Growth, replaced: readonly CallCount[], answered: readonly CallCount[]) {
   const before = replaced.filter((span) => !answeredBefore.has(answerOf(span) ?? ''));
   const removed = [...before, ...answered].filter((span) => isCall(span) && !span.gateway);
   return [...new Map(removed.map((span) => [span.spanId, span])).values()];
@@ -259,10 +259,10 @@ function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
   const { llmCalls = 0, gatewayCalls = 0, inputTokens = 0, outputTokens = 0 } = before ?? {};
   const gateway = added.filter(isGatewayCall);
   const calls = added.filter((span) => isOwnCall(growth, span));
-  const lostCalls = lost(growth, growth.replacedCalls, answered.calls);
+  const lostCalls = replacedCallsOf(growth, growth.replacedCalls, answered.calls);
   // A noted trace has calls, so that only calls count for tokens.
   const more = [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
-  const less = lost(growth, growth.replacedTokens, answered.tokens);
+  const less = replacedCallsOf(growth, growth.replacedTokens, answered.tokens);
   const sum = (spans: readonly CallCount[], member: 'inputTokens' | 'outputTokens'): number =>
     spans.reduce((total, span) => total + span[member], 0);
   return {

@@ -90,9 +90,9 @@ function countedAmong<Span extends CallLink>(
 ): readonly Span[] {
   const repeated = hasCallAbove(spans) ? repeatingCalls(spans, replacing) : null;
   const answers = answersOfGateway(spans);
-  const isToldAgain = (span: Span): boolean =>
+  const isReplaced = (span: Span): boolean =>
     repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
-  return spans.filter((span) => isCall(span) && (span.gateway || !isToldAgain(span)));
+  return spans.filter((span) => isCall(span) && (span.gateway || !isReplaced(span)));
 }
 
 /** Whether a model call is the parent of a span. Nearly all are leaves. */

@@ -17,5 +17,5 @@ export interface TraceOutline extends Pick<Trace, 'agents'> {
 /** Cache of outlines for traces that are read by pages: computing one reads all spans of the trace. Bounded. */
 export interface TraceOutlines {
   find(name: string): TraceOutline | null;
-  keep(name: string, outline: TraceOutline): void;
+  put(name: string, outline: TraceOutline): void;
 }

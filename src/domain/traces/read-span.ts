@@ -4,7 +4,7 @@ import {
   AGENT_KEYS,
   type Convention,
   firstValue,
-  type Lifted,
+  type SpanText,
   PREVIEW_LENGTH,
   textOf,
 } from './conventions/convention.ts';
@@ -30,7 +30,7 @@ const PROVIDER_KEYS = [
 ];
 const LOGFIRE_NAME = 'logfire.msg';
 const CALL_ID_KEYS = ['litellm.call_id'];
-const NOTHING: Lifted = { said: '', preview: '', keys: [] };
+const NOTHING: SpanText = { content: '', preview: '', keys: [] };
 
 /**
  * The interpreted head of a span, without its payload. Never fails: invalid values stay among the attributes and count as absent.
@@ -129,8 +129,8 @@ function errorOf({ statusMessage, events }: RawSpan, cut: (text: string) => stri
   if (statusMessage !== '') return cut(statusMessage);
   const exception = events.find((event) => event.name === 'exception')?.attributes;
   if (exception === undefined) return null;
-  const said = textAt(exception, 'exception.message') || textAt(exception, 'exception.type');
-  return said === '' ? null : cut(said);
+  const message = textAt(exception, 'exception.message') || textAt(exception, 'exception.type');
+  return message === '' ? null : cut(message);
 }
 
 const label = (name: string | null): string | null => (name === null ? null : truncateText(name, LABEL_BYTES));

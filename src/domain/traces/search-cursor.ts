@@ -8,7 +8,7 @@ import type { TraceSummary } from './trace.ts';
 import { rankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
 
 /** The parameters of a search that the caller gives. */
-export interface Sought {
+export interface SearchParameters {
   /** Null: the value of the cursor. */
   readonly filters: TraceFilters | null;
   readonly order: TraceSearch['order'] | null;
@@ -60,7 +60,7 @@ const LENGTH_OF_LIST = 4;
 export const isSearchCursor = (cursor: string): boolean => cursorState(cursor).length === LENGTH;
 
 /** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of another search. */
-export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
+export function readSearchCursor(cursor: string, sought: SearchParameters): TraceSearch {
   const state = cursorState(cursor);
   if (state.length === LENGTH_OF_LIST) throw new InvalidInput('The cursor belongs to another search.');
   if (state.length !== LENGTH) throw new InvalidInput(NOT_OURS);

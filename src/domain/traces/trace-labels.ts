@@ -88,8 +88,8 @@ export function labelsOfSpan(
     const { means, rank } = meaning;
     if (means === 'metadata') metadata = value;
     else if (means === 'tags') tags = [...(tags ?? []), ...tagsIn(value)];
-    else if (means === 'session') session = better(session, value, rank);
-    else user = better(user, value, rank);
+    else if (means === 'session') session = higherRanked(session, value, rank);
+    else user = higherRanked(user, value, rank);
   }
   const more = metadata === null || (session.label !== null && user.label !== null) ? null : metadataIn(metadata);
   return labelsWith(
@@ -163,7 +163,7 @@ interface RankedLabel {
 }
 const NOTHING: RankedLabel = { label: null, rank: Infinity };
 
-function better(found: RankedLabel, value: AttributeValue, rank: number): RankedLabel {
+function higherRanked(found: RankedLabel, value: AttributeValue, rank: number): RankedLabel {
   if (rank >= found.rank) return found;
   const label = labelOf(value);
   return label === null ? found : { label, rank };

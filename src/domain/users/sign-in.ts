@@ -49,7 +49,7 @@ const MS = 1_000;
 const MOST_CHARACTERS = 256;
 
 /** Time in which a count can matter: a window and a block. */
-export const keptSecondsOf = ({
+export const retentionSecondsOf = ({
   windowSeconds,
   blockSeconds,
 }: Pick<SignInLimits, 'windowSeconds' | 'blockSeconds'>): number => Math.max(windowSeconds, blockSeconds);

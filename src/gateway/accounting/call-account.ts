@@ -151,7 +151,7 @@ export class CallAccount {
       cost,
       end: recordedEnd,
       failure: failure instanceof Error ? failure : null,
-      capturePrompts: this.#tools.capturePrompts && request.unkept !== true,
+      capturePrompts: this.#tools.capturePrompts && request.omitContent !== true,
       resendCount: this.#resendCount,
       guard: this.#guard,
       windows,

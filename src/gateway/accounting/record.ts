@@ -31,7 +31,7 @@ const NS_PER_MS = 1e6;
 /** Parts of a request that are recorded: a model call, or a call about a stored object. */
 export interface Accounted extends Pick<
   ModelRequest,
-  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'unkept'
+  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent'
 > {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;

@@ -145,7 +145,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         const open = all.filter((one) => !isCooling(one));
         const fresh = open.find((one) => !called.includes(one.deployment.id));
         const most = mostRetries(failure, {
-          requested: request.retries?.again ?? null,
+          requested: request.retries?.count ?? null,
           group: request.model,
           own: deployment.routing?.retries,
           elsewhere: fresh !== undefined,
@@ -275,9 +275,9 @@ export function createRetrying(tools: RetryTools): Retrying {
   }
 
   return {
-    assertCallable(key, { endpoint }, { fallbacks, longer }) {
+    assertCallable(key, { endpoint }, { fallbacks, contextFallbacks }) {
       const routeOf = permittedFor(tools.routeOf, key);
-      for (const name of [...fallbacks.map(({ model }) => model), ...longer.values()]) {
+      for (const name of [...fallbacks.map(({ model }) => model), ...contextFallbacks.values()]) {
         if (!mayCall(key, groupOf(name, key))) throw notAvailable(name);
         if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
           throw unknownModel(endpoint.path, name, 'fallback');
@@ -298,7 +298,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     },
     send(call, { key, request, route, signal, beforeSend }) {
       const { retries } = request;
-      const names = retries !== undefined && retries.fallbacks.length + retries.longer.size > 0;
+      const names = retries !== undefined && retries.fallbacks.length + retries.contextFallbacks.size > 0;
       const sending: Sending = {
         call,
         signal,

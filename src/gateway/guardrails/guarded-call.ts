@@ -21,7 +21,7 @@ interface DeferredKeeping {
 /** Stores the answer of a guarded call after it was checked. */
 function deferKeeping(guard: CallGuard, request: ModelRequest): DeferredKeeping {
   const { followUp, endpoint } = request;
-  const keep = followUp?.keep;
+  const keep = followUp?.store;
   if (followUp === undefined || keep === undefined || !guard.has('post_call'))
     return { request, passed: () => undefined };
   let answer: JsonObject | null = null;
@@ -30,7 +30,7 @@ function deferKeeping(guard: CallGuard, request: ModelRequest): DeferredKeeping 
       ...request,
       followUp: {
         ...followUp,
-        keep(complete) {
+        store(complete) {
           answer = complete;
           return true;
         },

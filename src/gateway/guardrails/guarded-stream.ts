@@ -25,7 +25,7 @@ interface StreamGuard {
 function createWindow({ isEditable, check, refusal }: StreamGuard) {
   const texts = createStreamTexts();
   return {
-    hear: texts.hear,
+    hear: texts.append,
     /** Whether texts wait for a check. */
     hasNew: () => texts.waiting > 0,
     /** The edited texts; null where the buffered texts stay. */

@@ -182,7 +182,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     async reload() {
       await refresh();
     },
-    lookAgain() {
+    readChanges() {
       if (looking !== null) return looking;
       if (options.nowMs() - lookedMs < LOOK_AGAIN_MS) return Promise.resolve(false);
       lookedMs = options.nowMs();

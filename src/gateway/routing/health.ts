@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { type Ended, faultOf, type Health, RECENT_CALLS, stateOf } from '../../domain/deployments/health.ts';
+import { type EndedCall, faultOf, type Health, RECENT_CALLS, stateOf } from '../../domain/deployments/health.ts';
 
 /** Reports the progress of one call to the health of its deployment. */
 export interface WatchedCall {
@@ -51,7 +51,7 @@ interface Stats {
   latencyMs: number | null;
   lastSuccessAt: Date | null;
   lastFailure: Health['lastFailure'];
-  readonly recent: Ended[];
+  readonly recent: EndedCall[];
 }
 
 function count(stats: Stats, fault: string | null, clock: Clock): void {

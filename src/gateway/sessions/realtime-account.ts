@@ -2,13 +2,13 @@ import type { AudioTokens, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Usd } from '../../domain/money.ts';
-import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
+import type { RealtimeFact } from '../../domain/realtime/realtime.ts';
 import type { CallTools } from '../calls/call.ts';
 
 /** Usage and cost of a session so far. */
 export interface RealtimeAccount {
   /** Adds a report of the upstream. Returns whether it was charged. */
-  add(news: RealtimeNews): boolean;
+  add(news: RealtimeFact): boolean;
   outcome(): Outcome;
   /** Sum of the priced turns; null when none has a price. */
   cost(): Usd | null;

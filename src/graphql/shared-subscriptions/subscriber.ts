@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { behind, ENDED, mapStream, nextOf, type PollableStream, type Take } from '../../domain/pollable-stream.ts';
+import { prepend, ENDED, mapStream, nextOf, type PollableStream, type Take } from '../../domain/pollable-stream.ts';
 
 /** The result of one event; a promise when a resolver is asynchronous. */
 export type EventResult = ExecutionResult | Promise<ExecutionResult>;
@@ -132,7 +132,7 @@ export class Subscriber implements PollableStream<ExecutionResult> {
   /** Leaves the group before `event`, which the subscriber then executes on its own. */
   leaveWith(event: unknown): void {
     const events = this.#group.fork();
-    this.#leaveGroup(events === null ? null : behind(event, events));
+    this.#leaveGroup(events === null ? null : prepend(event, events));
     this.#wake();
   }
 

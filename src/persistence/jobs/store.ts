@@ -63,7 +63,7 @@ export function createJobStore({ orm, find, change, addIfNew }: Database): JobSt
     async add(job, now) {
       await addIfNew((em) => em.create(JobEntity, newRow(job, now)));
     },
-    offer: async (job, now) => {
+    addIfIdle: async (job, now) => {
       const active = { kind: storable(job.kind), status: { $in: ACTIVE } };
       if ((await find((em) => em.count(JobEntity, active))) > 0) return false;
       return addIfNew((em) => em.create(JobEntity, newRow(job, now)));

@@ -5,7 +5,7 @@ import type { Decider } from '../../domain/decisions/decider.ts';
 import { calibrated, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
 import type { Answer, Decision, DecisionFormat, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
 import { withEarlier } from '../../domain/decisions/earlier-answers.ts';
-import { answersToAll, fitted } from '../../domain/decisions/fit.ts';
+import { answersToAll, fitDecision } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
@@ -91,7 +91,7 @@ async function decided({
   const questions = positions.flatMap((position) => core.questions[position] ?? []);
   const whole: DecisionRequest = { ...core, questions, ...readAttachments(body, format, terms.drop) };
   decider.assertCallable(deployment);
-  const fit = fitted(whole, decider.abilities(deployment, request), terms, isImageAddress);
+  const fit = fitDecision(whole, decider.abilities(deployment, request), terms, isImageAddress);
   const { outcomeScope: scope = PLATFORM_SCOPE } = request;
   const shown = (question: Question, answer: Answer): Answer =>
     calibrated(question, answer, { model: terms.model, scope, temperatures });

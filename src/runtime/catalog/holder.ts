@@ -4,7 +4,7 @@ import type { ReleaseStore } from '../../domain/catalog/releases.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Download } from './download.ts';
 import { createRecentStates } from './recent-states.ts';
-import { LastGoodUnfit, loadLastGood, saveLastGood } from './last-good.ts';
+import { LastGoodInvalid, loadLastGood, saveLastGood } from './last-good.ts';
 import { MapRejected, type ParsedMap, parsePriceMap } from './parse.ts';
 import { createKnownReleases } from './releases.ts';
 import { embeddedTakenAt, loadEmbeddedMap } from './snapshot.ts';
@@ -32,13 +32,13 @@ export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 
    */
   take(read: Download): Promise<string | null>;
   /** Serves the prices that administrators released, also through another process. */
-  learnReleases(): Promise<void>;
+  refreshReleases(): Promise<void>;
   /** Serves the last good map of an earlier process. Returns its validator for conditional requests. */
   restore(): Promise<string | null>;
 }
 
 /** Serializes asynchronous work. A failure does not affect the next. */
-function inTurn(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+function createSerializer(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const run = last.then(work);
@@ -63,7 +63,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   const { url, clock, log, lastGoodFile } = options;
   const releases = createKnownReleases(options.releases);
   const { isReleased } = releases;
-  const alone = inTurn();
+  const serialized = createSerializer();
   const recentStates = createRecentStates(clock);
   let state: CatalogState | null = null;
   /** Content of the file, which is written only when it changes. */
@@ -83,7 +83,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       'catalog refreshed',
     );
     if (id === from.id) return;
-    recentStates.keep(from, to);
+    recentStates.add(from, to);
     try {
       options.swapped?.(from, to);
     } catch (error) {
@@ -119,7 +119,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       if (error instanceof MapRejected) return error.message;
       throw error;
     }
-    await releases.forgetOvertaken(valueNow).catch((error: unknown) => {
+    await releases.removeObsolete(valueNow).catch((error: unknown) => {
       log.warn({ err: error }, 'obsolete releases of quarantined prices could not be deleted');
     });
     return null;
@@ -138,11 +138,11 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     current,
     at: (id) => (current().id === id ? current() : recentStates.find(id)),
     quarantined: () => quarantinedPrices(now()),
-    take: (read) => alone(() => take(read)),
-    release: (quarantineId, releasedBy) => alone(() => release(quarantineId, releasedBy)),
-    learnReleases: () =>
-      alone(async () => {
-        await releases.learn();
+    take: (read) => serialized(() => take(read)),
+    release: (quarantineId, releasedBy) => serialized(() => release(quarantineId, releasedBy)),
+    refreshReleases: () =>
+      serialized(async () => {
+        await releases.refresh();
         if (state !== null) adopt(withReleases(state, isReleased));
       }),
     async restore() {
@@ -153,7 +153,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
         state = before.state;
         return before.mark;
       } catch (error) {
-        const reason = error instanceof LastGoodUnfit ? error.message : 'it is damaged';
+        const reason = error instanceof LastGoodInvalid ? error.message : 'it is damaged';
         log.warn({ reason, file: lastGoodFile }, 'the stored price map is not used');
         return null;
       }

@@ -35,7 +35,7 @@ export interface LastGood {
 
 const addressOf = (url: string): string => hash('sha256', url, 'hex');
 
-/** The file is a checksum of what follows it, a line of JSON, and the gzipped models. */
+/** File format: a checksum of the rest, one line of JSON, the gzipped models. */
 const CHECKSUM_LENGTH = 64;
 
 /** Stores a state's price map for a restart without a network. The file is replaced atomically. */
@@ -64,7 +64,7 @@ export async function saveLastGood(
 }
 
 /** The stored map is damaged or invalid. The message may be shown. */
-export class LastGoodUnfit extends Error {
+export class LastGoodInvalid extends Error {
   constructor(reason: string) {
     super(reason);
     this.name = 'LastGoodUnfit';
@@ -81,18 +81,18 @@ export async function loadLastGood(
 ): Promise<LastGood | null> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
-    throw new LastGoodUnfit(`it cannot be read: ${error.code ?? 'unknown error'}`);
+    throw new LastGoodInvalid(`it cannot be read: ${error.code ?? 'unknown error'}`);
   });
   if (bytes === null) return null;
   const rest = bytes.subarray(CHECKSUM_LENGTH);
   if (bytes.toString('latin1', 0, CHECKSUM_LENGTH) !== hash('sha256', rest, 'hex'))
-    throw new LastGoodUnfit('its checksum does not match');
+    throw new LastGoodInvalid('its checksum does not match');
   const endOfHead = rest.indexOf('\n', 1);
   const head = JSON.parse(rest.toString('utf8', 1, endOfHead)) as Head;
   if (head.address !== addressOf(url) || new Date(head.takenAt) < notBefore) return null;
   const models = modelsOf(JSON.parse(gunzipSync(rest.subarray(endOfHead + 1)).toString('utf8')));
   const fault = mapFault(models, 0);
-  if (models === null || fault !== null) throw new LastGoodUnfit(fault ?? 'it has no models');
+  if (models === null || fault !== null) throw new LastGoodInvalid(fault ?? 'it has no models');
   return { state: restore(models, head, isReleased), mark: head.mark };
 }
 

@@ -17,7 +17,7 @@ interface ReplacedState {
 /** Recently replaced states, for readers that page through one of them. */
 export interface RecentStates {
   /** Adds a replaced state. */
-  keep(snapshot: CatalogSnapshot, next: CatalogSnapshot): void;
+  add(snapshot: CatalogSnapshot, next: CatalogSnapshot): void;
   find(id: string): CatalogSnapshot | null;
 }
 
@@ -35,7 +35,7 @@ export function createRecentStates(clock: Clock): RecentStates {
   }
 
   return {
-    keep(snapshot, next) {
+    add(snapshot, next) {
       const entries = snapshot.entries.filter((entry) => next.find(entry.id) !== entry).length;
       const untilMs = clock.monotonicMs() + KEPT_MS;
       const others = recent.filter((one) => one.snapshot.id !== snapshot.id && one.snapshot.id !== next.id);

@@ -33,7 +33,7 @@ const NOTHING: EarlierState = stateOfRecord(new Map<string, WatchedFields>());
 /** Records the changes of the catalog. */
 export interface CatalogRecorder {
   /** Queues a newly served state. Synchronous, never throws. */
-  see(snapshot: CatalogSnapshot): void;
+  enqueue(snapshot: CatalogSnapshot): void;
   /** Ends a running recording and starts no other; the next process records what is missing. */
   stop(): Promise<void>;
 }
@@ -98,7 +98,7 @@ export function createCatalogRecorder({
   }
 
   /** The state before a recorded step of this run; null for a step recorded before the start. */
-  const earlierThanOurs = ({ seenAt }: RecordHead): EarlierState | null =>
+  const stateBeforeStep = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
   async function record(state: ServedState): Promise<void> {
@@ -112,7 +112,7 @@ export function createCatalogRecorder({
         return;
       }
       const there = head?.snapshotId === snapshot.id ? head : null;
-      const earlier = there === null ? await earlierThan(head) : earlierThanOurs(there);
+      const earlier = there === null ? await earlierThan(head) : stateBeforeStep(there);
       const confirmedMs = head?.confirmedAt.getTime() ?? -1;
       const at = new Date(Math.max(state.at.getTime(), confirmedMs + 1));
       const notBefore = at.getTime() - confirmedMs > LONG_UNCHECKED_MS ? new Date(confirmedMs) : null;
@@ -121,7 +121,7 @@ export function createCatalogRecorder({
       const changes =
         head === null
           ? []
-          : await spread(differences, (item) => changesOf(item, { at, notBefore, snapshotId: snapshot.id }));
+          : await flatMapYielding(differences, (item) => changesOf(item, { at, notBefore, snapshotId: snapshot.id }));
       const wanted: RecordHead = { snapshotId: snapshot.id, takenAt: snapshot.takenAt, seenAt: at, confirmedAt: at };
       const reached: RecordHead =
         there ??
@@ -175,7 +175,7 @@ export function createCatalogRecorder({
   }
 
   return {
-    see(snapshot) {
+    enqueue(snapshot) {
       if (stopping.signal.aborted) return;
       // The first may be in progress; older ones of the rest only make steps smaller.
       const queued = waiting.length < MOST_WAITING ? waiting : waiting.toSpliced(1, 1);
@@ -202,7 +202,7 @@ async function compare(earlier: EarlierState, later: CatalogSnapshot): Promise<r
 }
 
 /** As `flatMap`, but yields to the event loop. */
-async function spread<Item, Result>(
+async function flatMapYielding<Item, Result>(
   items: readonly Item[],
   resultsOf: (item: Item) => readonly Result[],
 ): Promise<readonly Result[]> {

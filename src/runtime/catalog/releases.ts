@@ -6,10 +6,10 @@ import type { IsReleased } from './state.ts';
 export interface KnownReleases {
   readonly isReleased: IsReleased;
   /** Reads them again: another process may have added some. */
-  learn(): Promise<void>;
+  refresh(): Promise<void>;
   add(release: Release): Promise<void>;
   /** Removes those whose field has another value now. */
-  forgetOvertaken(valueNow: (entryId: string, field: string) => unknown): Promise<void>;
+  removeObsolete(valueNow: (entryId: string, field: string) => unknown): Promise<void>;
 }
 
 const keyOf = (entryId: string, field: string): string => `${field} ${entryId}`;
@@ -28,14 +28,14 @@ export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleas
       const release = known.get(keyOf(entryId, field));
       return release !== undefined && sameValue(release.value, value);
     },
-    async learn() {
+    async refresh() {
       know(await store.all());
     },
     async add(release) {
       await store.put(release);
       know([...known.values(), release]);
     },
-    async forgetOvertaken(valueNow) {
+    async removeObsolete(valueNow) {
       const [valid, overtaken] = [[] as Release[], [] as Release[]];
       for (const release of known.values())
         (sameValue(valueNow(release.entryId, release.field), release.value) ? valid : overtaken).push(release);

@@ -104,7 +104,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
 
   async function check({ signal }: AbortController): Promise<void> {
     retryAfterMs = 0;
-    await holder.learnReleases().catch((error: unknown) => {
+    await holder.refreshReleases().catch((error: unknown) => {
       log.debug({ err: error }, 'releases of quarantined prices could not be read; the known ones stay in use');
     });
     try {
@@ -151,7 +151,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
     refreshSeconds,
     nextCheckAt: () => nextCheckAt,
     async restore() {
-      await holder.learnReleases().catch((error: unknown) => {
+      await holder.refreshReleases().catch((error: unknown) => {
         log.warn({ err: error }, 'releases of quarantined prices could not be read');
       });
       if (refreshSeconds > 0) lastDownload = { mark: await holder.restore(), fault: null };

@@ -9,7 +9,7 @@ import { createCredentialCache, type ExpiringCredential } from './expiring-crede
 
 /** Timeout of one request for credentials, and of the whole resolution, in ms. */
 const ANSWER_MS = 5_000;
-const TOGETHER_MS = 10_000;
+const TOTAL_MS = 10_000;
 /** Cache time of credentials without an expiry, in ms: other tools rewrite files with short-lived keys. */
 const DEFAULT_CACHE_MS = 900_000;
 /** Session name of an assumed role without a configured name. */
@@ -27,8 +27,8 @@ export function createAwsAccounts({ env = processEnvironment(), now = Date.now, 
   async function fetchCredential(account: AwsAccount): Promise<ExpiringCredential<AwsCredentials>> {
     try {
       // A source that does not answer must not block calls.
-      const found = await withDeadline(findCredentials(account, env), TOGETHER_MS, () => {
-        throw new CloudRefused(`AWS gave no credentials within ${TOGETHER_MS / 1000} seconds.`);
+      const found = await withDeadline(findCredentials(account, env), TOTAL_MS, () => {
+        throw new CloudRefused(`AWS gave no credentials within ${TOTAL_MS / 1000} seconds.`);
       });
       return {
         value: {
@@ -112,7 +112,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
     })();
   }
   // A pod whose own token already has this role would need a permission to assume itself.
-  if (role === null || isAlready(role.arn, account, env)) return await own();
+  if (role === null || isOwnRole(role.arn, account, env)) return await own();
   return await library.fromTemporaryCredentials({
     masterCredentials: own,
     params: {
@@ -157,7 +157,7 @@ function ownOf(
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }
 
-const isAlready = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
+const isOwnRole = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
   keys === null && profile === null && env['AWS_ROLE_ARN'] === arn && Boolean(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
 
 /** Read each time, because such tokens are replaced within the hour. */

@@ -29,30 +29,30 @@ function sealing(salt: Secrets, kind: SealedKind) {
 }
 
 interface Conversion<Row, Sealed> {
-  readonly closed: (row: Row) => Sealed;
-  readonly opened: (row: Sealed) => Row;
+  readonly encrypted: (row: Row) => Sealed;
+  readonly decrypted: (row: Sealed) => Row;
 }
 
 /** The store of rows over the store of their encrypted form. */
-function overSealed<Row, Sealed extends SealedRow>(
+function createDecryptingStore<Row, Sealed extends SealedRow>(
   store: SealedStore<Sealed>,
-  { closed, opened }: Conversion<Row, Sealed>,
+  { encrypted, decrypted }: Conversion<Row, Sealed>,
 ): RowStore<Row, { readonly ids: readonly string[] | null }> & Pick<SealedStore<Sealed>, 'fingerprint'> {
   return {
-    add: (...rows) => store.add(...rows.map(closed)),
+    add: (...rows) => store.add(...rows.map(encrypted)),
     async find(id) {
       const row = await store.find(id);
-      return row === null ? null : opened(row);
+      return row === null ? null : decrypted(row);
     },
-    findMany: async (ids) => (await store.findMany(ids)).map(opened),
-    all: async (filter) => (await store.all(filter)).map(opened),
-    list: async (page) => (await store.list(page)).map(opened),
+    findMany: async (ids) => (await store.findMany(ids)).map(decrypted),
+    all: async (filter) => (await store.all(filter)).map(decrypted),
+    list: async (page) => (await store.list(page)).map(decrypted),
     count: (filter) => store.count(filter),
     async change(id, change) {
-      const done = await store.change(id, (row) => closed(change(opened(row))));
-      return done === null ? null : { before: opened(done.before), after: opened(done.after) };
+      const done = await store.change(id, (row) => encrypted(change(decrypted(row))));
+      return done === null ? null : { before: decrypted(done.before), after: decrypted(done.after) };
     },
-    remove: async (ids) => (await store.remove(ids)).map(opened),
+    remove: async (ids) => (await store.remove(ids)).map(decrypted),
     fingerprint: () => store.fingerprint(),
   };
 }
@@ -60,23 +60,23 @@ function overSealed<Row, Sealed extends SealedRow>(
 /** Deployments whose parameters are encrypted with a key derived from the salt key. */
 export function createSealedDeployments(store: SealedStore<SealedDeployment>, salt: Secrets): DeploymentStore {
   const sealed = sealing(salt, 'deployments');
-  return overSealed<StoredDeployment, SealedDeployment>(store, {
-    closed: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
+  return createDecryptingStore<StoredDeployment, SealedDeployment>(store, {
+    encrypted: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,
       sealed: sealed.seal({ id: row.id, params, secrets }),
     }),
-    opened: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
+    decrypted: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
   });
 }
 
 /** Credentials whose values are encrypted with a key derived from the salt key. */
 export function createSealedCredentials(store: SealedStore<SealedCredential>, salt: Secrets): CredentialStore {
   const sealed = sealing(salt, 'credentials');
-  return overSealed<Credential, SealedCredential>(store, {
-    closed: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
+  return createDecryptingStore<Credential, SealedCredential>(store, {
+    encrypted: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,
       sealed: sealed.seal({ id: row.id, params, secrets }),
     }),
-    opened: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
+    decrypted: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
   });
 }

@@ -4,7 +4,7 @@ import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 /** Encrypts texts inside of stored rows. `about` is the id of the row, which is authenticated. */
 export interface SealedTexts {
   seal(text: string, about: string): string;
-  /** The text; a text that is not encrypted as it is. Null when no known key decrypts it. */
+  /** The decrypted text. An unencrypted text is returned unchanged. Null when no known key decrypts it. */
   open(text: string, about: string): string | null;
   /** The text encrypted with the current key; null for one that needs no change. */
   renewed(text: string, about: string): string | null;

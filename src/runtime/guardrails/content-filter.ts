@@ -9,7 +9,7 @@ import {
   type WordRule,
 } from '../../domain/guardrails/kinds/content-filter.ts';
 import { prebuiltFinder, SECRET_PATTERNS } from '../../domain/guardrails/kinds/prebuilt-patterns.ts';
-import { ownFinder } from './own-patterns.ts';
+import { createPatternFinder } from './own-patterns.ts';
 import { GuardrailFault, readParams } from './params.ts';
 
 const action = z
@@ -77,7 +77,7 @@ function patternRule(one: z.output<typeof pattern>, index: number, format: strin
 function finderOf({ pattern_type: type, pattern_name: name, pattern: source }: z.output<typeof pattern>) {
   if (type === 'regex') {
     if (!source) throw new GuardrailFault('patterns: a regex needs a pattern');
-    return ownFinder(source);
+    return createPatternFinder(source);
   }
   if (!name) throw new GuardrailFault('patterns: a prebuilt pattern needs a pattern_name');
   const known = prebuiltFinder(name);

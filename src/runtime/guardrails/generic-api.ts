@@ -37,7 +37,7 @@ export const genericGuardrailApi =
 
     return {
       check: (inspection) =>
-        service.orOpen(inspection, async () => {
+        service.passIfUnreachable(inspection, async () => {
           const sent = bodyOf(inspection, additional);
           const parsed = answer.safeParse(await service.post(url, headers, sent, inspection.signal));
           if (!parsed.success) throw service.failed('its answer has not the form of a guardrail');

@@ -84,10 +84,10 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   }
 
   function resolve(): void {
-    const again = (one: LoadedGuardrail): LoadedGuardrail =>
+    const withCurrentParams = (one: LoadedGuardrail): LoadedGuardrail =>
       one.run.kind === UNREADABLE_KIND ? one : { ...one, run: { ...one.run, params: readParams(one.shown.params) } };
-    ofFile = ofFile.map(again);
-    stored = stored.map(again);
+    ofFile = ofFile.map(withCurrentParams);
+    stored = stored.map(withCurrentParams);
     definitions = running();
   }
 

@@ -47,7 +47,7 @@ export const openAiModeration =
 
     return {
       check: (inspection) =>
-        service.orOpen(inspection, async () => {
+        service.passIfUnreachable(inspection, async () => {
           const { texts, signal } = inspection;
           const groups = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
             texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS).map(({ text }) => text),

@@ -10,7 +10,7 @@ const MOST_STEPS = 20_000;
  * Finds the places of an expression of the configuration. Its engine has run time linear in the text, whatever the
  * expression is. Throws GuardrailFault for an invalid or too large one.
  */
-export function ownFinder(source: string): Finder {
+export function createPatternFinder(source: string): Finder {
   const engine = compiled(source);
   return (text) => {
     const spans: Span[] = [];

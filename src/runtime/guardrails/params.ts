@@ -12,7 +12,7 @@ export function readParams<Schema extends z.ZodType>(schema: Schema, params: unk
   throw new GuardrailFault(`${place === '' ? 'its settings' : place}: ${issue?.message ?? 'invalid'}`);
 }
 
-/** Seconds until the answer of a service is late. */
+/** Default timeout of a service, in seconds. */
 export const DEADLINE_SECONDS = 10;
 const MOST_SECONDS = 600;
 

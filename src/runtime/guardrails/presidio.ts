@@ -81,7 +81,7 @@ export const presidio =
 
     return {
       check: (inspection) =>
-        service.orOpen(inspection, async (): Promise<Verdict> => {
+        service.passIfUnreachable(inspection, async (): Promise<Verdict> => {
           const { texts, phase, signal } = inspection;
           if (scope !== 'both' && scope !== (phase === 'request' ? 'input' : 'output')) return { kind: 'passed' };
           const all = await inParallel(texts, MOST_AT_ONCE, ({ text }) => analyze(text, inspection));

@@ -7,10 +7,10 @@ import { DEADLINE_SECONDS } from './params.ts';
 
 /** Most bytes of the answer of a service. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
-/** Statuses of a service that is not there. */
+/** Statuses that mean that the service is unreachable. */
 const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** The service did not answer, or says that it is not there. */
+/** The service did not answer, or answered with a status of `UNREACHABLE`. */
 class Unreachable extends GuardrailFailed {}
 
 /** How a guardrail calls its service. */
@@ -31,7 +31,7 @@ export interface Service {
     signal: AbortSignal,
   ): Promise<JsonObject | readonly unknown[]>;
   /** The verdict of `check`, or a pass where the service cannot be reached and texts may pass then. */
-  orOpen(inspection: Inspection, check: () => Promise<Verdict>): Promise<Verdict>;
+  passIfUnreachable(inspection: Inspection, check: () => Promise<Verdict>): Promise<Verdict>;
   /** A failure of the service. */
   failed(reason: string): GuardrailFailed;
 }
@@ -69,7 +69,7 @@ export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceS
       if (typeof value !== 'object' || value === null) throw failed('its answer is no JSON');
       return Array.isArray(value) ? (value as readonly unknown[]) : { ...value };
     },
-    async orOpen({ signal }, check) {
+    async passIfUnreachable({ signal }, check) {
       try {
         return await check();
       } catch (failure) {

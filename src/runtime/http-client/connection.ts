@@ -6,7 +6,7 @@ import { ResponseParser } from './response-parser.ts';
 import type { Watch, Watched } from './deadline-watch.ts';
 import type { Place } from '../../domain/open-list.ts';
 import type { Dial, Wire } from './socket.ts';
-import { sendInTurn } from '../tasks/write-coalescing.ts';
+import { sendCoalesced } from '../tasks/write-coalescing.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -81,7 +81,7 @@ export class Connection implements Carrier, Watched {
     }
     order.call.carriedBy(this);
     this.#unsent = true;
-    sendInTurn(() => this.#write(order));
+    sendCoalesced(() => this.#write(order));
   }
 
   pause(): void {

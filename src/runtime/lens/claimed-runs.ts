@@ -2,7 +2,7 @@ import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { LensRun } from '../../domain/lens/lens.ts';
 import type { ClaimedRuns, RunClaim } from '../../domain/lens/worker.ts';
 
-/** Runs in memory. The one that was read longest ago is dropped. */
+/** Capacity. The run that was added first is evicted. */
 const MOST_RUNS = 64;
 
 const nameOf = ({ runId, attempt }: RunClaim): string => `${runId}/${attempt}`;
@@ -11,7 +11,7 @@ export function createClaimedRuns(): ClaimedRuns {
   const runs = new Map<string, LensRun>();
   return {
     find: (claim) => runs.get(nameOf(claim)) ?? null,
-    keep(claim, run) {
+    put(claim, run) {
       runs.set(nameOf(claim), run);
       evictOldest(runs, MOST_RUNS);
     },

@@ -25,7 +25,7 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 60_000;
 /** Status of a call without an answer. */
 const NO_ANSWER = 503;
-/** Statuses that may pass. */
+/** Statuses that are retried. */
 const PASSING = new Set([429, 502, NO_ANSWER, 504]);
 
 interface BackendRequest {
@@ -67,7 +67,7 @@ const delayOf = (nth: number, headers: Headers | null): number => {
   return Math.min(LONGEST_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
 };
 
-/** A server on another machine, by the documented protocol. Failures that may pass are retried. */
+/** A server on another machine, by the documented protocol. Transient failures are retried. */
 export function httpBackend(url: string, token: Secret): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 

@@ -7,7 +7,7 @@ export type SourceLimits = readonly (readonly [block: string, limit: number])[];
 /** One host has all addresses of a /64: sources of IPv6 are such blocks. */
 const IPV6_BITS = 64;
 
-/** The limit of a client network: of the smallest block that contains it, then 0, then the higher one; null for none. */
+/** The limit of a client network: that of the smallest block that contains it. Of equal blocks 0 wins, then the higher limit. Null for none. */
 export function createSourceLimits(limits: SourceLimits): (source: string) => number | null {
   const blocks = limits.flatMap(([block, limit]): readonly (readonly [Range, number])[] => {
     const range = parseRange(block);

@@ -42,20 +42,20 @@ const boundTo = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResp
   JSON.stringify([id, previousId, teamId ?? '', keyHash]);
 
 /**
- * Encrypts input and output with a key derived from the admin key, and writes them behind the answer: no call waits for
+ * Encrypts input and output with a key derived from the admin key, and stores them in the background: no call waits for
  * the database, and a response that is not stored yet is read from memory.
  */
 export function createResponseQueue({
   store,
   masterKey,
-  keeps,
+  storesNew,
   log,
   limits = LIMITS,
 }: {
   readonly store: Pick<SealedResponseStore, 'add' | 'find' | 'chain' | 'remove'>;
   readonly masterKey: Secret;
   /** Whether new responses are stored. Stored ones stay readable. */
-  readonly keeps: boolean;
+  readonly storesNew: boolean;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
 }): RunningResponseQueue {
@@ -128,9 +128,9 @@ export function createResponseQueue({
   }
 
   return {
-    mayKeep: (requestBytes) =>
-      keeps && requestBytes <= limits.response && waitingBytes + requestBytes <= limits.waiting,
-    keep(response) {
+    mayStore: (requestBytes) =>
+      storesNew && requestBytes <= limits.response && waitingBytes + requestBytes <= limits.waiting,
+    enqueue(response) {
       const row = sealedOf(response);
       const size = row.sealed.length;
       if (size > limits.response || waitingBytes + size > limits.waiting) return false;

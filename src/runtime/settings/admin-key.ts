@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { keepAdminKey, openDataFolder } from './data-folder.ts';
+import { readOrCreateAdminKey, openDataFolder } from './data-folder.ts';
 import type { SettingsRead } from './values.ts';
 
 /** Admin keys that tutorials print. */
 const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** The admin key of the process, and where it is from. */
+/** The admin key of the process, and its origin. */
 interface AdminKey {
   readonly dataDir: string;
   readonly masterKey: Secret;
@@ -22,7 +22,7 @@ export function openAdminKey({ values, originOf }: SettingsRead, generator: KeyG
   const dataDir = resolve(values.dataDir);
   openDataFolder(dataDir);
   if (values.masterKey === null) {
-    const { key, source } = keepAdminKey(dataDir, generator);
+    const { key, source } = readOrCreateAdminKey(dataDir, generator);
     return { dataDir, masterKey: key, masterKeySource: source };
   }
   const masterKeySource = originOf('masterKey').from === 'environment' ? 'environment' : 'config file';

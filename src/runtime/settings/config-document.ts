@@ -30,7 +30,7 @@ export interface ConfigDocument {
   readonly variables: Readonly<Record<string, string>>;
   /** Variables that the file names and that are left out. */
   readonly warnings: readonly ConfigFault[];
-  /** Wrong variables of the file, and references to variables that are not set, among the paths that matter. */
+  /** Wrong variables of the file, and references to unset variables at paths that are read. */
   readonly faults: readonly ConfigFault[];
   /** File and line of a setting; of the nearest enclosing one when it is missing. */
   placeOf(path: Path): { readonly source: string; readonly line: number | null };
@@ -166,7 +166,7 @@ function readAnyYaml(file: string, text: string): Part {
   };
 }
 
-/** Messages of the YAML library that speak of its interface, or can say what to do. */
+/** Replaced messages of the YAML library: they name its API, or lack a remedy. */
 const SYNTAX: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'begins a second document; a configuration file has one, without `---` in between',
   TAB_AS_INDENT: 'Tabs are not allowed as indentation; indent with spaces',
@@ -195,7 +195,7 @@ function keyOf(nodes: readonly unknown[]): string {
     .join('.');
 }
 
-/** The key at an offset, which its map has before, too. */
+/** The duplicate key at an offset, and the line of its first occurrence. */
 function repeatedKey(document: Document, lines: LineCounter, offset: number): { key: string; message: string } {
   let found = { key: '', message: 'Map keys must be unique' };
   visit(document, {

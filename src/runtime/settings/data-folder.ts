@@ -16,7 +16,7 @@ export function openDataFolder(folder: string): void {
  * The admin key of a data folder; generated, with owner-only rights, at the first start. Throws ConfigError for
  * a file without a key, so that a damaged file never replaces the key of an installation.
  */
-export function keepAdminKey(
+export function readOrCreateAdminKey(
   folder: string,
   generator: KeyGenerator,
 ): { readonly key: Secret; readonly source: 'data folder' | 'generated' } {

@@ -11,7 +11,7 @@ const amount: Reader = (value) => {
   const read: Usd | null = typeof value === 'number' || typeof value === 'string' ? usdFrom(value) : null;
   return read === null || read < 0n ? 'is not an amount in USD' : { value: read };
 };
-const whole: Reader = (value) =>
+const integer: Reader = (value) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? { value } : 'is not a whole number from 0';
 const duration: Reader = (value) =>
   typeof value === 'string' && durationMs(value) !== null
@@ -26,9 +26,9 @@ const CAPS: Readonly<Record<string, readonly [string, Reader]>> = {
   max_budget: ['maxBudget', amount],
   budget_duration: ['budgetDuration', duration],
   duration: ['duration', duration],
-  tpm_limit: ['tpmLimit', whole],
-  rpm_limit: ['rpmLimit', whole],
-  max_parallel_requests: ['maxParallelRequests', whole],
+  tpm_limit: ['tpmLimit', integer],
+  rpm_limit: ['rpmLimit', integer],
+  max_parallel_requests: ['maxParallelRequests', integer],
 };
 const DEFAULTS: typeof CAPS = {
   ...CAPS,

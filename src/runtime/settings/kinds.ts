@@ -37,7 +37,7 @@ function kind<Value>(
 }
 
 /** A whole number. A file may give it as text, because references to variables are texts. */
-export function whole(least: number, most: number): Kind<number> {
+export function integer(least: number, most: number): Kind<number> {
   const form = `whole number from ${least} to ${most}`;
   return kind<number>(form, (raw) => {
     const isDigits = typeof raw === 'string' && /^\d+$/.test(raw);
@@ -249,18 +249,18 @@ export function listsByModel(): Kind<Readonly<Record<string, readonly string[]>>
       if (!isJsonObject(one)) refusals.push({ message: 'is not a map of a model to models', path });
       else
         for (const [model, names] of Object.entries(one))
-          if (isNames(names)) lists[model] ??= names;
+          if (isTextList(names)) lists[model] ??= names;
           else refusals.push({ message: 'is not a list of models', path: [...path, model] });
     }
     return refusals.length > 0 ? { refusals } : { value: lists };
   });
 }
 
-const isNames = (value: unknown): value is readonly string[] =>
+const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
 
 /** Any value of the file. */
-export function anything(form: string): Kind<unknown> {
+export function anyValue(form: string): Kind<unknown> {
   return kind(form, (raw) => ({ value: raw }), { isSecret: true });
 }
 

@@ -26,7 +26,7 @@ interface ModelReading {
 }
 
 const IN_MODEL = /^model_list\.(\d+)\.(.+)$/;
-/** Without these an entry is no model. */
+/** Required members of an entry. */
 const NEEDED = new Set(['model_name', 'litellm_params.model']);
 
 /** Whether a reference to an unset variable makes one model uncallable, and does not stop the start. */
@@ -35,11 +35,11 @@ export function isOfModel({ key }: ConfigFault): boolean {
   return name !== undefined && !NEEDED.has(name);
 }
 
-/** Its members are a request: null is a value there, as that of an option without a description. */
+/** Its members are a request, in which null is a value. */
 const REQUEST_MEMBER = 'health_check_params';
 
 /**
- * Members that are null, or refer to unset variables, are absent: their owner set nothing. `at` is the dotted path of the value;
+ * Members that are null, or refer to unset variables, are absent. `at` is the dotted path of the value;
  * `keepsNull`: it is part of a request.
  */
 function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, keepsNull = false): unknown {
@@ -83,7 +83,7 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
   });
 }
 
-/** Hint for parameters that stand beside `litellm_params` in place of below it. */
+/** Hint for parameters that are indented as `litellm_params`, not below it. */
 function indentHint(models: unknown, [, index, name, ...below]: readonly PropertyKey[]): string {
   if (name !== 'litellm_params' || below.length > 0 || !Array.isArray(models)) return '';
   const entry: unknown = models[Number(index)];

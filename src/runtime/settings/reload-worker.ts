@@ -26,7 +26,7 @@ function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['pla
   );
 }
 
-function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
+function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const settings = readSettings(argv, env, keyGenerator);
     const { config, deployments, credentials, routing, passThrough, guardrails, warnings } = settings;
@@ -64,7 +64,7 @@ const nextMessage = async (): Promise<unknown> => {
 for (;;) {
   // oxlint-disable-next-line no-await-in-loop -- one task after another
   const task = (await nextMessage()) as ReloadTask;
-  for (const answer of answersTo(task)) {
+  for (const answer of reloadAnswers(task)) {
     port.postMessage(answer);
     if (answer.kind !== 'models') break;
     // oxlint-disable-next-line no-await-in-loop -- one answer after another

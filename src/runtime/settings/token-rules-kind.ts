@@ -76,7 +76,7 @@ const mappings =
     return { roleMappings: [...rules.roleMappings, ...read] };
   };
 
-const isTexts = (value: unknown): value is readonly string[] =>
+const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '');
 
 const scopes: Reader = (value) => {
@@ -86,7 +86,8 @@ const scopes: Reader = (value) => {
     if (!isJsonObject(one)) return 'is not a list of maps';
     const { scope, models = [], routes = [], ...others } = one;
     if (typeof scope !== 'string' || scope === '') return 'has an entry without `scope`';
-    if (!isTexts(models) || !isTexts(routes)) return 'has an entry whose `models` or `routes` is not a list of texts';
+    if (!isTextList(models) || !isTextList(routes))
+      return 'has an entry whose `models` or `routes` is not a list of texts';
     const [other] = Object.keys(others);
     if (other !== undefined) return `has an entry with \`${other}\`, which is not known`;
     scopeMappings.push({ scope, models, routes });
@@ -106,7 +107,7 @@ const issuersOf: Reader = (value) => {
     if (typeof keySetUrl !== 'string' || !/^https?:$/.test(URL.parse(keySetUrl)?.protocol ?? ''))
       return 'has an entry whose `public_key_url` is no http:// or https:// address';
     const audiences: unknown = typeof audience === 'string' ? [audience] : audience;
-    if (!isTexts(audiences)) return 'has an entry whose `audience` is neither a text nor a list of texts';
+    if (!isTextList(audiences)) return 'has an entry whose `audience` is neither a text nor a list of texts';
     if (issuers.some((known) => known.issuer === issuer)) return 'names an issuer twice';
     issuers.push({ issuer, keySetUrl, audiences });
   }
@@ -121,7 +122,7 @@ const seconds: Reader = (value) =>
 /** Accepted without effect: a changed mapping holds within seconds. */
 const mappingAge: Reader = (value) => (typeof value === 'number' && value >= 0 ? {} : 'is not a number of seconds');
 
-/** What becomes of a token that is mapped to no key. */
+/** Handling of a token without a mapped key. */
 const unmapped: Reader = (value) => {
   if (value === 'fallback_team_mapping') return { needsKey: false };
   if (value === 'reject') return { needsKey: true };

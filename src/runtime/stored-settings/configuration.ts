@@ -38,7 +38,7 @@ export interface RunningConfiguration extends Configuration {
   declare(config: DeclaredConfig): void;
   /** Keeps the outcome of a reload. */
   reloaded(outcome: ConfigReload): void;
-  /** Calls `listener` with what changed after the file or the stored settings were read again; returns how to stop that. */
+  /** Calls `listener` with what changed after the file or the stored settings were read again. Returns a function that unsubscribes. */
   onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
 }
 
@@ -57,7 +57,7 @@ export function createConfiguration({
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
   let globalBudget = globalBudgetOf(config, stored);
-  let limitPart = keptPartOf(config, stored);
+  let limitPart = throttlePartOf(config, stored);
   let demanded = demandsOf(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
@@ -74,7 +74,7 @@ export function createConfiguration({
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
     globalBudget = globalBudgetOf(config, stored);
-    limitPart = keptPartOf(config, stored);
+    limitPart = throttlePartOf(config, stored);
     demanded = demandsOf(config, stored);
     isUnpricedBlocked = blocksUnpriced(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
@@ -135,7 +135,7 @@ function globalBudgetOf(config: DeclaredConfig, stored: StoredSections): RouteBu
   return readGlobalBudget(valueOf('max_budget'), valueOf('budget_duration'));
 }
 
-const keptPartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
+const throttlePartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
   throttlePart(viewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);
 
 const demandsOf = (config: DeclaredConfig, stored: StoredSections): DemandedParams =>

@@ -8,7 +8,7 @@ const MOST_WAITING = 65_536;
 const FEW_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
-/** The longest that committed calls stay in the log under load: SQL views show what is unfolded (docs/sql-views.md). */
+/** Longest time that committed calls stay in the log under load, in ms: SQL views show what is unfolded (docs/sql-views.md). */
 const MOST_DELAY_MS = 5_000;
 const RETRY_MS = 5_000;
 

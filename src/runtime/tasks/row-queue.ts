@@ -5,7 +5,7 @@ import { createWriteBehind } from './write-behind.ts';
 
 /** Most rows of one commit. */
 const BATCH = 100;
-/** Longest that a reader waits for rows that are not stored yet, in ms. */
+/** Longest time that a reader waits for rows that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
 
 /** The queue with its flush at shutdown. */
@@ -14,7 +14,7 @@ export interface RunningRowQueue<Row> extends RowQueue<Row> {
   flush(): Promise<void>;
 }
 
-/** Writes rows behind their calls: no call waits for the database. */
+/** Stores rows in the background: no call waits for the database. */
 export function createRowQueue<Row extends { readonly id: string }>({
   store,
   noun,
@@ -37,7 +37,7 @@ export function createRowQueue<Row extends { readonly id: string }>({
     refused: ({ id }, error) => log.error({ err: error, id }, `the store refused one of the ${noun}`),
   });
   return {
-    keep: (row) => writes.push(row),
+    enqueue: (row) => writes.push(row),
     caughtUp: () => writes.caughtUp(READABLE_MS),
     flush: () => writes.flush(),
   };

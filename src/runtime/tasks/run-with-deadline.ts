@@ -4,7 +4,7 @@ const GRACE_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
 /** Work that did not end within its deadline. */
-class Overrun extends Error {
+class DeadlineExceeded extends Error {
   override readonly name = 'Overrun';
   constructor(deadlineMs: number, options?: ErrorOptions) {
     super(`Aborted after its deadline of ${deadlineMs / MS_PER_SECOND} seconds.`, options);
@@ -24,8 +24,8 @@ export async function runWithDeadline(
   let isLate = false;
   let timer = setTimeout(() => {
     isLate = true;
-    own.abort(new Overrun(deadlineMs));
-    timer = setTimeout(() => left.reject(new Overrun(deadlineMs)), GRACE_MS).unref();
+    own.abort(new DeadlineExceeded(deadlineMs));
+    timer = setTimeout(() => left.reject(new DeadlineExceeded(deadlineMs)), GRACE_MS).unref();
   }, deadlineMs).unref();
   const stop = (): void => own.abort(signal.reason);
   if (signal.aborted) stop();
@@ -33,7 +33,7 @@ export async function runWithDeadline(
   try {
     await Promise.race([work(own.signal), left.promise]);
   } catch (cause) {
-    throw isLate && !(cause instanceof Overrun) ? new Overrun(deadlineMs, { cause }) : cause;
+    throw isLate && !(cause instanceof DeadlineExceeded) ? new DeadlineExceeded(deadlineMs, { cause }) : cause;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);

@@ -3,14 +3,14 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 import type { Log } from '../telemetry/log.ts';
 import { runWithDeadline } from './run-with-deadline.ts';
 
-/** Longest that a stop waits for an aborted run, in ms: less than a step of the shutdown may take. */
+/** Longest time that a stop waits for an aborted run, in ms: below the timeout of a shutdown step. */
 const STOP_MS = 4_000;
 
 /** The scheduler of a process. */
 export interface ProcessScheduler extends Scheduler {
   /** Failed runs since the start, by task. */
   failures(): ReadonlyMap<string, number>;
-  /** Stops all tasks, as they do. */
+  /** Stops all tasks: see `ScheduledTask.stop`. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createScheduler(log: Pick<Log, 'warn'>): ProcessScheduler {
 interface Events {
   readonly failed: (error: unknown) => void;
   readonly stopped: () => void;
-  /** A stop does not wait any longer for the running run. */
+  /** Called when a stop gives up waiting for the running run. */
   readonly overdue: () => void;
 }
 

@@ -4,7 +4,7 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 /** Runs work of some milliseconds on this thread. */
 export interface SerialExecutor {
   /**
-   * Runs work in a turn of the event loop of its own. `bytes` is its weight in the queue. Throws Unavailable when the
+   * Runs work in its own turn of the event loop. `bytes` is its weight in the queue. Throws Unavailable when the
    * queue is full.
    */
   run<Result>(work: () => Result, bytes: number): Promise<Result>;

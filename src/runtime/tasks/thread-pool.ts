@@ -6,7 +6,7 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 export interface ThreadPool<Task> {
   /**
    * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full,
-   * or when the thread died of the task. Buffers in `transferred` are transferred to an idle thread without a copy.
+   * or when the task ended the thread. Buffers in `transferred` are transferred to an idle thread without a copy.
    */
   run<Result>(task: Task, bytes: number, transferred?: ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */
@@ -39,8 +39,8 @@ const MOST_GIVEN = 4;
  */
 const MOST_GIVEN_BYTES = 1 << 20;
 
-/** The buffer of some bytes, to be transferred; none when it contains other bytes or is shared. */
-export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+/** The buffer of a view, as a transfer list; empty when the buffer is shared or contains other bytes. */
+export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
@@ -118,7 +118,7 @@ export function createThreadPool<Task>({
     queue.shift();
     thread.jobs.push(job);
     thread.worker.ref();
-    // Behind another task its memory is copied, so that the task can be repeated when the thread dies of the other one.
+    // Behind another task its memory is copied, so that the task can be repeated when the other one ends the thread.
     thread.worker.postMessage(job.task, thread.jobs.length === 1 ? job.transferred : []);
     next();
   }

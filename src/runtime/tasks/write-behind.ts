@@ -38,7 +38,7 @@ interface Suspect<Item> {
   readonly fault: Fault;
 }
 
-interface Parted<Item> {
+interface CommitResult<Item> {
   readonly stored: number;
   readonly suspects: readonly Suspect<Item>[];
 }
@@ -77,14 +77,14 @@ export function createWriteBehind<Item>({
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Commits and reads run one after another. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  function serialized<Result>(work: () => Promise<Result>): Promise<Result> {
     const own = turn.then(work);
     turn = own.catch(() => {});
     return own;
   }
 
-  /** Commits the valid records, one by one if needed; rejects when the store is the cause. */
-  async function commitApart(batch: readonly Item[]): Promise<Parted<Item>> {
+  /** Commits the valid records, and halves a failed batch to find the others. Rejects when the store is the cause. */
+  async function commitBisecting(batch: readonly Item[]): Promise<CommitResult<Item>> {
     try {
       await commit(batch);
       return { stored: batch.length, suspects: [] };
@@ -95,14 +95,14 @@ export function createWriteBehind<Item>({
       if (batch.length === 1) return { stored: 0, suspects: [{ item, error, fault }] };
     }
     const half = batch.length >> 1;
-    const left = await commitApart(batch.slice(0, half));
-    const right = await commitApart(batch.slice(half));
+    const left = await commitBisecting(batch.slice(0, half));
+    const right = await commitBisecting(batch.slice(half));
     return { stored: left.stored + right.stored, suspects: [...left.suspects, ...right.suspects] };
   }
 
   async function commitBatch(): Promise<void> {
     const batch = waiting.slice(0, batchLimit);
-    const { stored, suspects } = await commitApart(batch);
+    const { stored, suspects } = await commitBisecting(batch);
     const doubtful = stored === 0 ? suspects.find(({ fault }) => fault === 'either') : undefined;
     if (doubtful) throw doubtful.error;
     waiting = waiting.slice(batch.length);
@@ -114,7 +114,7 @@ export function createWriteBehind<Item>({
     // New records are collected first, unless they fill a batch: many small commits write the same pages repeatedly.
     do
       try {
-        await inTurn(commitBatch);
+        await serialized(commitBatch);
       } finally {
         await afterCommit?.();
       }
@@ -188,7 +188,7 @@ export function createWriteBehind<Item>({
           return (pendingRead ??= read());
         };
         const alarm = setTimeout(() => void begin().then(resolve, reject), withinMs);
-        inTurn(begin).then(resolve, reject);
+        serialized(begin).then(resolve, reject);
       }),
   };
 }

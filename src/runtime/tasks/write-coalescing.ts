@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers';
 // readers awake. So with several calls in flight, the writes of one turn of the event loop are sent together at its
 // end, and recording runs after them.
 
-/** Most deferred sends: the first of a turn must not wait for the work of too many others. */
+/** Most deferred sends. It bounds the wait of the first send of a turn. */
 const MOST_SENDS = 16;
 
 let sends: (() => void)[] = [];
@@ -37,7 +37,7 @@ function sendAll(): void {
 }
 
 /** Sends now, or together with others before the turn ends. A send must not throw. */
-export function sendInTurn(send: () => void): void {
+export function sendCoalesced(send: () => void): void {
   awaitEnd();
   sentInTurn += 1;
   if (!several && sentInTurn === 1) return send();
@@ -45,7 +45,7 @@ export function sendInTurn(send: () => void): void {
 }
 
 /** Runs work at the end of the turn, after its sends. It must not throw. */
-export function behindSends(work: () => void): void {
+export function afterSends(work: () => void): void {
   awaitEnd();
   works.push(work);
 }

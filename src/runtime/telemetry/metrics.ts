@@ -23,7 +23,7 @@ export interface MetricsOptions {
   readonly unpricedCalls: () => ReadonlyMap<string, number>;
   /** Reserved budgets of calls in flight, and expired ones. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
-  /** Whether this process counts alone, and how often it began to; null where it always does. */
+  /** Whether the ledger is unavailable, and how often it was lost; null without a ledger. */
   readonly shares: (() => { readonly away: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
   /** Histograms by model; null where they are turned off. */

@@ -22,7 +22,7 @@ export interface ExportFormat {
 }
 
 /** Result of one attempt: success, retryable failure, or permanent failure. */
-export type Tried =
+export type AttemptResult =
   | { readonly outcome: 'sent'; readonly rejected: number; readonly message: string }
   | { readonly outcome: 'again'; readonly reason: string; readonly afterMs: number | null }
   | { readonly outcome: 'never'; readonly reason: string };
@@ -39,8 +39,8 @@ export function createExportRequest({
   readonly format: ExportFormat;
   /** Aborts a running request. */
   readonly givenUp: AbortSignal;
-}): (body: Uint8Array, contentType: string) => Promise<Tried> {
-  async function judged({ status, headers, body }: UpstreamAnswer): Promise<Tried> {
+}): (body: Uint8Array, contentType: string) => Promise<AttemptResult> {
+  async function judged({ status, headers, body }: UpstreamAnswer): Promise<AttemptResult> {
     const answer = await collect(body, ANSWER_BYTES);
     if (status >= 200 && status < 300) {
       const { rejectedSpans, message } = format.rejected(answer ?? new Uint8Array(0), headers['content-type']);

@@ -17,7 +17,7 @@ const SPAN_BYTES = 512;
 const MOST_TRIES = 6;
 
 /** Delays, in ms. */
-export interface ExportPace {
+export interface ExportTiming {
   /** How long spans are collected, unless they fill a batch. */
   readonly gatherMs: number;
   /** First retry delay, doubled for each further one up to `longestRetryMs`. */
@@ -25,7 +25,7 @@ export interface ExportPace {
   readonly longestRetryMs: number;
 }
 
-const PACE: ExportPace = { gatherMs: 1_000, retryMs: 1_000, longestRetryMs: 30_000 };
+const TIMING: ExportTiming = { gatherMs: 1_000, retryMs: 1_000, longestRetryMs: 30_000 };
 
 const pack = promisify(gzip);
 
@@ -38,11 +38,11 @@ export function createSpanExporter(options: {
   readonly http: Pick<HttpClient, 'post'>;
   readonly format: ExportFormat;
   readonly log: Pick<Log, 'warn'>;
-  readonly pace?: ExportPace;
+  readonly timing?: ExportTiming;
   /** Most waiting spans, and their bytes. */
   readonly queue?: { readonly spans: number; readonly bytes: number };
 }): SpanExport {
-  const { settings, http, format, log, pace = PACE, queue = QUEUE } = options;
+  const { settings, http, format, log, timing = TIMING, queue = QUEUE } = options;
   const warn = createSampledWarnings(log, { sample: 1, windowMs: 60_000 });
   const counts = { sent: 0, dropped: 0, failed: 0 };
   let waiting: ExportedSpan[] = [];
@@ -51,28 +51,28 @@ export function createSpanExporter(options: {
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let closing = false;
-  const givenUp = new AbortController();
+  const abort = new AbortController();
   let wake: (() => void) | null = null;
-  let hurried = false;
-  const send = createExportRequest({ settings, http, format, givenUp: givenUp.signal });
+  let skipsPauses = false;
+  const send = createExportRequest({ settings, http, format, givenUp: abort.signal });
 
   /** Waits, unless a flush is requested. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const over = (): void => {
+      const endPause = (): void => {
         wake = null;
-        hurried = false;
+        skipsPauses = false;
         clearTimeout(late);
         resolve();
       };
-      const late = setTimeout(over, ms);
-      wake = over;
-      if (hurried) over();
+      const late = setTimeout(endPause, ms);
+      wake = endPause;
+      if (skipsPauses) endPause();
     });
   }
 
-  function hurry(): void {
-    hurried = true;
+  function skipPauses(): void {
+    skipsPauses = true;
     wake?.();
   }
 
@@ -88,14 +88,14 @@ export function createSpanExporter(options: {
         if (rejected > 0) warn('rejected', () => ({ rejected, reason: tried.message }), 'the collector left spans out');
         return;
       }
-      if (tried.outcome === 'never' || tries === MOST_TRIES || givenUp.signal.aborted) {
+      if (tried.outcome === 'never' || tries === MOST_TRIES || abort.signal.aborted) {
         counts.failed += spans.length;
         warn('failed', () => ({ spans: spans.length, reason: tried.reason }), 'spans could not be exported');
         return;
       }
-      const doubled = Math.min(pace.retryMs * 2 ** (tries - 1), pace.longestRetryMs);
+      const doubled = Math.min(timing.retryMs * 2 ** (tries - 1), timing.longestRetryMs);
       // Jitter, so that not all processes retry at the same time.
-      await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), pace.longestRetryMs));
+      await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), timing.longestRetryMs));
     }
   }
 
@@ -137,7 +137,7 @@ export function createSpanExporter(options: {
 
   function schedule(): void {
     if (timer || running || closing || waiting.length === 0) return;
-    timer = setTimeout(() => void start(), waiting.length >= BATCH_SPANS ? 0 : pace.gatherMs);
+    timer = setTimeout(() => void start(), waiting.length >= BATCH_SPANS ? 0 : timing.gatherMs);
     timer.unref();
   }
 
@@ -161,12 +161,12 @@ export function createSpanExporter(options: {
     counts: () => ({ ...counts, waiting: waiting.length + sending }),
     async drain(withinMs) {
       closing = true;
-      hurry();
+      skipPauses();
       const late = setTimeout(() => {
-        givenUp.abort();
-        hurry();
+        abort.abort();
+        skipPauses();
       }, withinMs);
-      while (running || (waiting.length > 0 && !givenUp.signal.aborted)) await start();
+      while (running || (waiting.length > 0 && !abort.signal.aborted)) await start();
       clearTimeout(late);
       counts.failed += waiting.length;
       waiting = [];

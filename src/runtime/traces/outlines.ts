@@ -16,7 +16,7 @@ export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
     return known;
   }
 
-  function keep(name: string, outline: TraceOutline): void {
+  function put(name: string, outline: TraceOutline): void {
     drop(name);
     outlines.set(name, outline);
     weight += weightOf(outline);
@@ -29,10 +29,10 @@ export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
   return {
     find(name) {
       const known = drop(name);
-      if (known !== null) keep(name, known);
+      if (known !== null) put(name, known);
       return known;
     },
-    keep,
+    put,
   };
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { plausibleUsage } from '../../domain/inference/plausible-usage.ts';
 import { promptTokens } from '../../domain/inference/expected-tokens.ts';
-import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
+import type { RealtimeFact } from '../../domain/realtime/realtime.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
 import { count, type Fields, number, parseJson, text } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
@@ -18,7 +18,7 @@ const PARSED_KEYS = ['"model"', '"usage"', '"error"'] as const;
 export function forClient(
   message: SocketMessage,
   names: SessionNames,
-): { readonly message: SocketMessage; readonly news: RealtimeNews | null } {
+): { readonly message: SocketMessage; readonly news: RealtimeFact | null } {
   const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
   if (message.binary || !PARSED_KEYS.some((key) => bytes.includes(key))) return { message, news: null };
   const event = parse(bytes);
@@ -50,7 +50,7 @@ function withPublicNames(event: Fields, { publicName, upstreamName }: SessionNam
   return translated;
 }
 
-function newsOf(event: Fields): RealtimeNews | null {
+function newsOf(event: Fields): RealtimeFact | null {
   switch (event['type']) {
     case 'session.created':
     case 'session.updated':
@@ -68,7 +68,7 @@ function newsOf(event: Fields): RealtimeNews | null {
   }
 }
 
-function sessionOf(event: Fields): RealtimeNews {
+function sessionOf(event: Fields): RealtimeFact {
   const session = fieldsAt(event, 'session');
   const writers = TRANSCRIPTION_PATHS.map((path) => text(fieldsAt(event, ...path)?.['model']));
   return {
@@ -83,7 +83,7 @@ function sessionOf(event: Fields): RealtimeNews {
  * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate by the size
  * of its text. Null when the event reports none.
  */
-function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeNews | null {
+function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeFact | null {
   const seconds = number(usage?.['seconds']);
   if (seconds !== null && seconds >= 0)
     return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };

@@ -42,7 +42,7 @@ export function responseObject(context: AnswerContext, state: ResponseState): Js
     reasoning: { effort: null, summary: null, ...reasoning },
     safety_identifier: setting('safety_identifier', null),
     service_tier: setting('service_tier', 'auto'),
-    store: followUp?.keep !== undefined,
+    store: followUp?.store !== undefined,
     temperature: setting('temperature', 1),
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     tool_choice: setting('tool_choice', 'auto'),

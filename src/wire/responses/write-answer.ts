@@ -56,7 +56,7 @@ export class ResponseWriter implements AnswerWriter {
     const status = this.#reason === null ? 'completed' : 'incomplete';
     const response = this.#response(status);
     // Store the response before its last event is sent: the client may refer to it right after that event.
-    const isNotStored = this.#context.followUp?.keep?.(response) === false;
+    const isNotStored = this.#context.followUp?.store?.(response) === false;
     this.#last = isNotStored ? { ...response, store: false } : response;
     this.#event(`response.${status}`, { response: this.#last });
     return this.#takeText();

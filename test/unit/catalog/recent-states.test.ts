@@ -13,7 +13,7 @@ function replaced(states: readonly CatalogSnapshot[], wait = 0): readonly string
   const recentStates = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });
   for (const [at, state] of states.slice(0, -1).entries()) {
     nowMs += 1_000;
-    recentStates.keep(state, states[at + 1] as CatalogSnapshot);
+    recentStates.add(state, states[at + 1] as CatalogSnapshot);
   }
   nowMs += wait;
   return [...new Set(states)].filter((state) => recentStates.find(state.id) === state).map(({ id }) => id);

@@ -56,7 +56,7 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     retryMs: 1,
   });
   return {
-    see: recorder.see,
+    see: recorder.enqueue,
     stop: recorder.stop,
     lines,
     next: async (): Promise<CatalogNews> => ((await feed.next()).value as Delivery<CatalogNews>).event,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
 import {
-  type Ended,
+  type EndedCall,
   faultOf,
   type Health,
   type HealthState,
@@ -15,7 +15,7 @@ import { watchHealth } from '../../../src/gateway/routing/health.ts';
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
 /** Successful and failed calls, all at the same time. */
-const ended = (well: number, failed: number, atMs = 0): readonly Ended[] =>
+const ended = (well: number, failed: number, atMs = 0): readonly EndedCall[] =>
   [...Array(failed).fill(false), ...Array(well).fill(true)].map((went: boolean) => ({ atMs, well: went }));
 
 describe('the state of a deployment', () => {

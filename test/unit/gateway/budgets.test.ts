@@ -100,9 +100,9 @@ const request = (more: Partial<ModelRequest> = {}): ModelRequest =>
   aModelRequest({ model: 'm', messages: [], max_tokens: 2 }, more);
 const FALLING_BACK: Partial<ModelRequest> = {
   retries: {
-    again: 1,
+    count: 1,
     fallbacks: [{ model: 'spare', members: { max_tokens: 3 } }],
-    longer: new Map(),
+    contextFallbacks: new Map(),
     withoutFallbacks: false,
   },
 };

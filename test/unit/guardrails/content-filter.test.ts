@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keywordFinder } from '../../../src/domain/guardrails/kinds/content-filter.ts';
 import { PREBUILT_NAMES, prebuiltFinder } from '../../../src/domain/guardrails/kinds/prebuilt-patterns.ts';
 import { piecesOf } from '../../../src/domain/guardrails/kinds/decision-model.ts';
-import { ownFinder } from '../../../src/runtime/guardrails/own-patterns.ts';
+import { createPatternFinder } from '../../../src/runtime/guardrails/own-patterns.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 /** The parts of a text that a pattern finds. */
@@ -90,17 +90,17 @@ describe('prebuilt patterns', () => {
 
 describe('own patterns', () => {
   it('are found in any letter case, and in linear time', () => {
-    expect(ownFinder('p[0-9]+')('P12 p3')).toEqual([
+    expect(createPatternFinder('p[0-9]+')('P12 p3')).toEqual([
       { from: 0, to: 3 },
       { from: 4, to: 6 },
     ]);
-    const find = () => ownFinder('(a+)+$')(`${'a'.repeat(50_000)}!`);
+    const find = () => createPatternFinder('(a+)+$')(`${'a'.repeat(50_000)}!`);
     expect(cpuMs(() => expect(find()).toEqual([]))).toBeLessThan(3_000);
   });
 
   it('are refused when they are invalid or too large', () => {
     for (const source of ['(', '(?<=a)b', 'a'.repeat(5_000), '((a{1,100}){1,100}){1,100}'])
-      expect(() => ownFinder(source)).toThrow(/pattern/);
+      expect(() => createPatternFinder(source)).toThrow(/pattern/);
   });
 });
 

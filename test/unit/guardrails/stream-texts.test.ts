@@ -15,10 +15,10 @@ const textsIn = (...chunks: readonly string[]): readonly string[] =>
 describe('texts of a stream', () => {
   it('are checked together with released text, and edited before their release', () => {
     const texts = createStreamTexts();
-    texts.hear('a', 'one ');
+    texts.append('a', 'one ');
     expect([texts.texts(false), texts.release(null)]).toEqual([['one '], new Map([['a', 'one ']])]);
-    texts.hear('a', 'x@y.de');
-    texts.hear('b', '{}');
+    texts.append('a', 'x@y.de');
+    texts.append('b', '{}');
     expect([texts.waiting, texts.texts(false)]).toEqual([8, ['one x@y.de', '{}']]);
     expect(texts.release(['one [MAIL]', '{}'])).toEqual(
       new Map([
@@ -26,16 +26,16 @@ describe('texts of a stream', () => {
         ['b', '{}'],
       ]),
     );
-    texts.hear('a', ' end');
+    texts.append('a', ' end');
     expect(texts.texts(true)).toEqual(['one [MAIL] end', '{}']);
   });
 
   it('cannot be edited after their release', () => {
     const texts = createStreamTexts();
-    texts.hear('a', '4111 1111 ');
+    texts.append('a', '4111 1111 ');
     texts.texts(false);
     texts.release(null);
-    texts.hear('a', '1111 1111');
+    texts.append('a', '1111 1111');
     expect(texts.texts(false)).toEqual(['4111 1111 1111 1111']);
     expect(texts.release(['[CARD]'])).toBeNull();
   });
@@ -111,39 +111,39 @@ describe('texts of a stream', () => {
     });
     const texts = createStreamTexts();
     for (const event of eventsIn(`${line(part('a', 'b'))}\n\n${line(part('c'))}\n\n`))
-      for (const { channel, text, kind } of event.texts) texts.hear(channel, text, kind);
+      for (const { channel, text, kind } of event.texts) texts.append(channel, text, kind);
     expect(texts.texts(true)).toEqual(['abc']);
   });
 
   it('are read without escapes, and edited where the value stays the same', () => {
     const texts = createStreamTexts();
-    texts.hear('a', String.raw`{"a":"J\u00fc`);
+    texts.append('a', String.raw`{"a":"J\u00fc`);
     expect([texts.texts(false), texts.release(null)]).toEqual([
       ['{"a":"Jü'],
       new Map([['a', String.raw`{"a":"J\u00fc`]]),
     ]);
-    texts.hear('a', String.raw`x\u0040y.de"`);
+    texts.append('a', String.raw`x\u0040y.de"`);
     expect(texts.texts(false)).toEqual(['{"a":"Jüx@y.de"']);
     expect(texts.release(['{"a":"Jü[MAIL]"'])).toEqual(new Map([['a', '[MAIL]"']]));
-    texts.hear('a', String.raw`"b\u0022 x@y.de"`);
+    texts.append('a', String.raw`"b\u0022 x@y.de"`);
     expect(texts.texts(false)).toEqual(['{"a":"Jü[MAIL]""b" x@y.de"']);
     expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
   });
 
   it('that repeat others are left out, and others of that kind cannot be edited', () => {
     const texts = createStreamTexts();
-    texts.hear('a', 'jo');
-    texts.hear('a', 'hn');
+    texts.append('a', 'jo');
+    texts.append('a', 'hn');
     expect(texts.hasCopies).toBe(false);
-    texts.hear('end', 'john', 'repeated');
-    texts.hear('end', 'jane', 'repeated');
+    texts.append('end', 'john', 'repeated');
+    texts.append('end', 'jane', 'repeated');
     expect([texts.hasCopies, texts.texts(false)]).toEqual([true, ['john', 'jane']]);
     expect(texts.release(['john', '[NAME]'])).toBeNull();
   });
 
   it('of an unknown format are read as pieces of one text, and apart', () => {
     const texts = createStreamTexts();
-    for (const one of ['a', 'b', 'c']) texts.hear('other', one, 'unknown');
+    for (const one of ['a', 'b', 'c']) texts.append('other', one, 'unknown');
     expect(texts.texts(false)).toEqual(['abc', 'a\nb\nc']);
   });
 });

@@ -60,14 +60,14 @@ function aStore() {
 function aQueue(store = aStore(), masterKey = 'sk-admin') {
   const logLines: string[] = [];
   const log = { error: (_facts: object, event: string) => void logLines.push(event) };
-  const queue = createResponseQueue({ store, masterKey: new Secret(masterKey), keeps: true, log, limits: LIMITS });
+  const queue = createResponseQueue({ store, masterKey: new Secret(masterKey), storesNew: true, log, limits: LIMITS });
   return { store, queue, logLines };
 }
 
 describe('the queue of responses', () => {
   it('returns a response before it is stored and after, and stores it encrypted', async () => {
     const { store, queue } = aQueue();
-    expect(queue.keep(aResponse('resp_1'))).toBe(true);
+    expect(queue.enqueue(aResponse('resp_1'))).toBe(true);
     expect(await queue.find('resp_1')).toEqual(aResponse('resp_1'));
     const flushed = queue.flush();
     (await store.commit()).end();
@@ -79,7 +79,7 @@ describe('the queue of responses', () => {
 
   it('keeps a response in memory while the store is away, and stores it afterwards', async () => {
     const { store, queue, logLines } = aQueue();
-    queue.keep(aResponse('resp_1'));
+    queue.enqueue(aResponse('resp_1'));
     const failing = queue.flush();
     (await store.commit()).end(new Unavailable('away'));
     await expect(failing).rejects.toThrow('away');
@@ -94,7 +94,7 @@ describe('the queue of responses', () => {
 
   it('drops one that the store refuses, and keeps the others', async () => {
     const { store, queue, logLines } = aQueue();
-    for (const id of ['resp_1', 'resp_2']) queue.keep(aResponse(id));
+    for (const id of ['resp_1', 'resp_2']) queue.enqueue(aResponse(id));
     const flushed = queue.flush();
     const refused = new Error('malformed');
     (await store.commit()).end(refused);
@@ -107,20 +107,20 @@ describe('the queue of responses', () => {
 
   it('refuses a response that is too large, and more responses than its limit', async () => {
     const { store, queue } = aQueue();
-    expect([queue.mayKeep(1_000), queue.mayKeep(1_001)]).toEqual([true, false]);
-    expect(queue.keep(ofSize('resp_large', 1_000))).toBe(false);
-    const results = [1, 2, 3, 4].map((number) => queue.keep(ofSize(`resp_${number}`, 700)));
+    expect([queue.mayStore(1_000), queue.mayStore(1_001)]).toEqual([true, false]);
+    expect(queue.enqueue(ofSize('resp_large', 1_000))).toBe(false);
+    const results = [1, 2, 3, 4].map((number) => queue.enqueue(ofSize(`resp_${number}`, 700)));
     expect(results).toEqual([true, true, true, false]);
-    expect(queue.mayKeep(1_000)).toBe(false);
+    expect(queue.mayStore(1_000)).toBe(false);
     const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
-    expect([queue.mayKeep(1_000), queue.keep(ofSize('resp_4', 700))]).toEqual([true, true]);
+    expect([queue.mayStore(1_000), queue.enqueue(ofSize('resp_4', 700))]).toEqual([true, true]);
   });
 
   it('removes one permanently: stored, waiting, and while it is stored', async () => {
     const { store, queue } = aQueue();
-    for (const id of ['resp_1', 'resp_2']) queue.keep(aResponse(id));
+    for (const id of ['resp_1', 'resp_2']) queue.enqueue(aResponse(id));
     await queue.remove('resp_1');
     const flushed = queue.flush();
     const commit = await store.commit();
@@ -130,7 +130,7 @@ describe('the queue of responses', () => {
     commit.end();
     await flushed;
     expect(store.rows.size).toBe(0);
-    queue.keep(aResponse('resp_3'));
+    queue.enqueue(aResponse('resp_3'));
     const again = queue.flush();
     (await store.commit()).end();
     await again;
@@ -140,7 +140,7 @@ describe('the queue of responses', () => {
 
   it('opens nothing with another admin key, nor a response that was moved to another owner in the store', async () => {
     const { store, queue } = aQueue();
-    queue.keep(aResponse('resp_1'));
+    queue.enqueue(aResponse('resp_1'));
     const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
@@ -156,11 +156,11 @@ describe('the queue of responses', () => {
     const turns = [1, 2, 3, 4, 5].map((turn) =>
       aResponse(`resp_${turn}`, { previousId: turn === 1 ? null : `resp_${turn - 1}` }),
     );
-    for (const turn of turns.slice(0, 2)) queue.keep(turn);
+    for (const turn of turns.slice(0, 2)) queue.enqueue(turn);
     const flushed = queue.flush();
     (await store.commit()).end();
     await flushed;
-    for (const turn of turns.slice(2)) queue.keep(turn);
+    for (const turn of turns.slice(2)) queue.enqueue(turn);
     const [, , , fourth = aResponse(''), fifth = aResponse('')] = turns;
     expect(await queue.conversation(fourth)).toEqual({ kind: 'whole', turns: turns.slice(0, 4) });
     expect(await queue.conversation(fifth)).toEqual({ kind: 'too long' });
@@ -176,7 +176,7 @@ describe('the queue of responses', () => {
       ...ofSize(`resp_${turn}`, 600),
       previousId: turn === 1 ? null : `resp_${turn - 1}`,
     }));
-    for (const turn of turns) expect(queue.keep(turn)).toBe(true);
+    for (const turn of turns) expect(queue.enqueue(turn)).toBe(true);
     expect(await queue.conversation(turns[2] ?? aResponse(''))).toEqual({ kind: 'too long' });
     expect(await queue.findAll(turns.map(({ id }) => id))).toBeNull();
     expect(await queue.findAll(['resp_1', 'resp_2', 'resp_none'])).toHaveLength(2);

@@ -35,7 +35,7 @@ describe('the fallbacks of a model', () => {
   it('are those of a request in their place, or none where it turns them off', () => {
     expect(after(AWAY, { general }, { fallbacks: [{ model: 'mine', members: {} }] })).toEqual(['mine']);
     expect(after(AWAY, { general }, { withoutFallbacks: true })).toEqual([]);
-    expect(after(LONG, { general }, { longer: new Map([['m', 'long']]) })).toEqual(['long']);
+    expect(after(LONG, { general }, { contextFallbacks: new Map([['m', 'long']]) })).toEqual(['long']);
   });
 
   it('have lists of their own for too long conversations and refused content, as soon as one is configured', () => {

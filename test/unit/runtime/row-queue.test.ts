@@ -28,10 +28,10 @@ function openQueue(...failures: (Error | null)[]) {
 describe('a queue of rows', () => {
   it('can be read after a wait, and stores the rest at the shutdown', async () => {
     const { queue, stored, logged } = openQueue();
-    queue.keep({ id: 'a' });
+    queue.enqueue({ id: 'a' });
     expect(await queue.caughtUp()).toBe(true);
     expect(stored).toEqual(['a']);
-    queue.keep({ id: 'b' });
+    queue.enqueue({ id: 'b' });
     await queue.flush();
     expect([stored, logged]).toEqual([['a', 'b'], []]);
   });
@@ -40,8 +40,8 @@ describe('a queue of rows', () => {
     const conflict = new Conflict('The id is taken.');
     // The batch fails, then the first row alone.
     const { queue, stored, logged } = openQueue(conflict, conflict);
-    queue.keep({ id: 'taken' });
-    queue.keep({ id: 'free' });
+    queue.enqueue({ id: 'taken' });
+    queue.enqueue({ id: 'free' });
     await vi.waitFor(() => expect(stored).toEqual(['free']), POLLING);
     expect(logged).toEqual([[{ err: conflict, id: 'taken' }, 'the store refused one of the samples']]);
   });
@@ -49,7 +49,7 @@ describe('a queue of rows', () => {
   it('tries again while the store is away', async () => {
     const away = new Unavailable('The database is away.');
     const { queue, stored, logged } = openQueue(away);
-    queue.keep({ id: 'a' });
+    queue.enqueue({ id: 'a' });
     await vi.waitFor(() => expect(stored).toEqual(['a']), POLLING);
     expect(logged).toEqual([[{ err: away, waiting: 1 }, 'samples could not be stored; trying again']]);
   });

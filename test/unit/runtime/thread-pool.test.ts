@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/tasks/thread-pool.ts';
+import { createThreadPool, transferableBuffer, type ThreadPool } from '../../../src/runtime/tasks/thread-pool.ts';
 import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
 import type { TestTask } from '../../support/thread-module.ts';
 
@@ -47,7 +47,7 @@ it('repeats the tasks of a thread that another task ended, with their memory', a
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
   const died = run({ kind: 'die', text: 'out of memory' }, 1);
-  const next = run(say('next'), 3, ownMemory(bytes));
+  const next = run(say('next'), 3, transferableBuffer(bytes));
   await expect(died).rejects.toThrow(Unavailable);
   expect(await next).toBe('next');
 });
@@ -101,8 +101,8 @@ it('fails running and waiting tasks when it is closed', async () => {
 it('moves the memory of a task, and only memory that nothing else uses', async () => {
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
-  expect(ownMemory(bytes.subarray(1))).toEqual([]);
-  expect(ownMemory(new Uint8Array(new SharedArrayBuffer(3)))).toEqual([]);
-  expect(await run(say('moved'), 3, ownMemory(bytes))).toBe('moved');
+  expect(transferableBuffer(bytes.subarray(1))).toEqual([]);
+  expect(transferableBuffer(new Uint8Array(new SharedArrayBuffer(3)))).toEqual([]);
+  expect(await run(say('moved'), 3, transferableBuffer(bytes))).toBe('moved');
   expect(bytes.buffer.detached).toBe(true);
 });

@@ -15,28 +15,28 @@ const outlineOf = (calls: number): TraceOutline => ({
 it('evicts the least recently read ones when their calls are too many', () => {
   const outlines = createTraceOutlines(10);
   const [first, second, third] = [outlineOf(3), outlineOf(3), outlineOf(3)];
-  outlines.keep('first', first);
-  outlines.keep('second', second);
+  outlines.put('first', first);
+  outlines.put('second', second);
   expect(outlines.find('first')).toBe(first);
-  outlines.keep('third', third);
+  outlines.put('third', third);
   expect(['first', 'second', 'third'].map((name) => outlines.find(name))).toEqual([first, null, third]);
 });
 
 it('replaces the value of a name', () => {
   const outlines = createTraceOutlines(10);
   const later = outlineOf(9);
-  outlines.keep('one', outlineOf(9));
-  outlines.keep('one', later);
+  outlines.put('one', outlineOf(9));
+  outlines.put('one', later);
   expect(outlines.find('one')).toBe(later);
 });
 
 it('keeps one that is too large while it is the latest', () => {
   const outlines = createTraceOutlines(10);
   const huge = outlineOf(30);
-  outlines.keep('one', outlineOf(9));
-  outlines.keep('huge', huge);
+  outlines.put('one', outlineOf(9));
+  outlines.put('huge', huge);
   expect([outlines.find('one'), outlines.find('huge')]).toEqual([null, huge]);
   const small = outlineOf(1);
-  outlines.keep('small', small);
+  outlines.put('small', small);
   expect([outlines.find('huge'), outlines.find('small')]).toEqual([null, small]);
 });

@@ -11,7 +11,7 @@ const turnEnded = (): Promise<void> => nextTurn();
 beforeEach(async () => {
   // A turn with one send is the state of a new process: the next turn does not wait.
   await turnEnded();
-  turn.sendInTurn(() => {});
+  turn.sendCoalesced(() => {});
   await turnEnded();
   done = [];
 });
@@ -19,7 +19,7 @@ beforeEach(async () => {
 describe('writes of one turn', () => {
   test('are sent at once where there is one', async () => {
     for (const what of ['one', 'two', 'three']) {
-      turn.sendInTurn(doing(what));
+      turn.sendCoalesced(doing(what));
       expect(done.at(-1)).toBe(what);
       await turnEnded();
     }
@@ -27,42 +27,42 @@ describe('writes of one turn', () => {
   });
 
   test('wait for the end of the turn after the first one, in order', async () => {
-    for (const what of ['one', 'two', 'three']) turn.sendInTurn(doing(what));
+    for (const what of ['one', 'two', 'three']) turn.sendCoalesced(doing(what));
     expect(done).toEqual(['one']);
     await turnEnded();
     expect(done).toEqual(['one', 'two', 'three']);
   });
 
   test('wait from the first one on where the turn before had several, and not where it had one', async () => {
-    for (const what of ['one', 'two']) turn.sendInTurn(doing(what));
+    for (const what of ['one', 'two']) turn.sendCoalesced(doing(what));
     await turnEnded();
-    turn.sendInTurn(doing('three'));
+    turn.sendCoalesced(doing('three'));
     expect(done).toEqual(['one', 'two']);
     await turnEnded();
     expect(done).toEqual(['one', 'two', 'three']);
-    turn.sendInTurn(doing('four'));
+    turn.sendCoalesced(doing('four'));
     expect(done).toEqual(['one', 'two', 'three', 'four']);
   });
 
   test('are sent when sixteen wait', () => {
-    for (let at = 0; at < 17; at += 1) turn.sendInTurn(doing(String(at)));
+    for (let at = 0; at < 17; at += 1) turn.sendCoalesced(doing(String(at)));
     expect(done).toHaveLength(17);
-    turn.sendInTurn(doing('late'));
+    turn.sendCoalesced(doing('late'));
     expect(done).toHaveLength(17);
   });
 });
 
 describe('work after the writes', () => {
   test('runs at the end of the turn, after all of its writes', async () => {
-    turn.behindSends(doing('noted'));
-    for (const what of ['one', 'two']) turn.sendInTurn(doing(what));
+    turn.afterSends(doing('noted'));
+    for (const what of ['one', 'two']) turn.sendCoalesced(doing(what));
     expect(done).toEqual(['one']);
     await turnEnded();
     expect(done).toEqual(['one', 'two', 'noted']);
   });
 
   test('runs in a separate turn where nothing is sent', async () => {
-    turn.behindSends(doing('noted'));
+    turn.afterSends(doing('noted'));
     expect(done).toEqual([]);
     await turnEnded();
     expect(done).toEqual(['noted']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BudgetAlert } from '../../../src/domain/budgets/budget-alert.ts';
-import type { AgentNews, CodingAgent } from '../../../src/domain/coding-agents/coding-agent.ts';
+import type { AgentChange, CodingAgent } from '../../../src/domain/coding-agents/coding-agent.ts';
 import type { LensRun, LensState } from '../../../src/domain/lens/lens.ts';
 import type { LensFinding } from '../../../src/domain/lens/store.ts';
 import type { Stores } from '../../../src/persistence/stores.ts';
@@ -51,7 +51,7 @@ describe('links of live feeds', () => {
     const finding = { lensId: 'lens', finding: { id: 'found', title: 'before' } } as LensFinding;
     const refs = [finding, { ...finding, lensId: 'deleted' }].map((of) => links.finding?.refOf(of) ?? '');
     expect(await links.finding?.read(refs)).toEqual([{ lensId: 'lens', finding: state.findings[0] }]);
-    const news: readonly AgentNews[] = [
+    const news: readonly AgentChange[] = [
       { id: 'agent', agent },
       { id: 'deleted', agent: null },
     ];

@@ -6,9 +6,9 @@ type TextKind = EventText['kind'];
 
 /** The text of a stream by channel: the released part, and the part that waits for a check. */
 export interface StreamTexts {
-  /** Takes the next text of a channel; as a text that can be edited, unless its kind says otherwise. */
-  hear(channel: string, text: string, kind?: TextKind): void;
-  /** Characters that wait. */
+  /** Adds the next text of a channel. The text can be edited unless `kind` excludes it. */
+  append(channel: string, text: string, kind?: TextKind): void;
+  /** Number of characters that wait for a check. */
   readonly waiting: number;
   /** Whether a text was left out because another one is the same, so that an edit would leave a copy of it. */
   readonly hasCopies: boolean;
@@ -47,7 +47,7 @@ export function createStreamTexts(): StreamTexts {
   }
 
   return {
-    hear(channel, text, kind = 'editable') {
+    append(channel, text, kind = 'editable') {
       if (text === '') return;
       if (kind === 'repeated' && channels.values().some((one) => one.sent + one.waiting === text)) {
         hasCopies = true;

@@ -78,7 +78,7 @@ interface Registry {
 }
 
 /** One group for each sighting that the model left out or could not group. */
-const alone = ({ executionId, observation }: Sighting): Candidate => ({
+const singleCandidate = ({ executionId, observation }: Sighting): Candidate => ({
   checkId: observation.checkId,
   kind: observation.kind,
   title: observation.summary.slice(0, MOST_TITLE),
@@ -123,7 +123,7 @@ async function grouped(registry: readonly Registry[], batch: Batch, analyst: Ana
         candidates.set(group.value, { ...known, sightings: [...known.sightings, ...sightings] });
       else add({ checkId: batch.checkId, kind: batch.kind, title, hypothesis, sightings });
     }
-  for (const sighting of left.values()) add(alone(sighting));
+  for (const sighting of left.values()) add(singleCandidate(sighting));
   return {
     registry: [...candidates].map(([id, candidate]): Registry => ({ id, candidate })),
     failure: 'failure' in answer ? answer : null,

@@ -15,7 +15,7 @@ export interface Reporter {
   reviewed(review: Review): void;
   reading(reading: Reading, isOver: boolean): void;
   activity(activity: Activity): void;
-  /** Resolves when everything so far is stored. Throws what a report threw. */
+  /** Resolves when everything so far is stored. Rejects with the failure of a report. */
   flush(): Promise<void>;
 }
 
@@ -27,12 +27,12 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
   const activities = new Map<string, Activity>();
 
   /** Ends the pause between two reports. */
-  let hurry: (() => void) | null = null;
+  let endPause: (() => void) | null = null;
 
   function rest(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, REPORT_MS);
-      hurry = () => {
+      endPause = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -54,7 +54,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     sending = send().finally(() => {
       sending = null;
     });
-    // `flush` sees the failure of the last report; each report after a lost claim fails alike.
+    // `flush` sees the failure of the last report; all reports after a lost claim fail.
     sending.catch(() => {});
   }
 
@@ -81,7 +81,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     },
     async flush() {
       while (sending !== null) {
-        hurry?.();
+        endPause?.();
         await sending;
       }
       if (waiting === null) return;

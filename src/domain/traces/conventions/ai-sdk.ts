@@ -6,7 +6,7 @@ import {
   conversation,
   counted,
   firstPlain,
-  type Lifted,
+  type SpanText,
   named,
   plain,
   tokenCount,
@@ -82,7 +82,7 @@ function embeddedTokens(attributes: Attributes): number {
 }
 
 /** The messages of one call, or the prompt of a run. */
-function promptOf(attributes: Attributes): Lifted | null {
+function promptOf(attributes: Attributes): SpanText | null {
   const messages = textAt(attributes, MESSAGES);
   const key = messages === '' ? PROMPT : MESSAGES;
   const text = messages || textAt(attributes, PROMPT);
@@ -96,16 +96,16 @@ function begunWith(parsed: JsonObject): unknown {
   const { system, prompt, messages, ...rest } = parsed;
   // Anything else would be lost.
   if (Object.keys(rest).length > 0) return parsed;
-  const said = Array.isArray(prompt) ? (prompt as readonly unknown[]) : null;
+  const promptMessages = Array.isArray(prompt) ? (prompt as readonly unknown[]) : null;
   return [
     ...(system === undefined ? [] : [isJson(system) ? system : { role: 'system', content: asText(system) }]),
-    ...(said ?? (prompt === undefined ? [] : [{ role: 'user', content: asText(prompt) }])),
+    ...(promptMessages ?? (prompt === undefined ? [] : [{ role: 'user', content: asText(prompt) }])),
     ...listOf(messages),
   ];
 }
 
 /** The answer of the model with its tool calls, as one message. */
-function answerOf(attributes: Attributes): Lifted | null {
+function answerOf(attributes: Attributes): SpanText | null {
   const text = textAt(attributes, TEXT);
   const calls = textAt(attributes, TOOL_CALLS);
   if (text === '' && calls === '') return null;

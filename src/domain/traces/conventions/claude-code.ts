@@ -6,7 +6,7 @@ import {
   counted,
   firstPlain,
   firstValue,
-  type Lifted,
+  type SpanText,
   plain,
   textOf,
   tokensIn,
@@ -60,12 +60,12 @@ export const claudeCode: Convention = {
   reasoningTokenKeys: [],
   input(span, type) {
     const { attributes } = span;
-    if (type === 'agent') return said('user', attributes, PROMPT);
-    if (type === 'llm') return asked(attributes);
+    if (type === 'agent') return messageOf('user', attributes, PROMPT);
+    if (type === 'llm') return requestOf(attributes);
     return type === 'tool' ? toolInput(attributes) : null;
   },
   output(span, type) {
-    if (type === 'llm') return said('assistant', span.attributes, ANSWER);
+    if (type === 'llm') return messageOf('assistant', span.attributes, ANSWER);
     return type === 'tool' ? toolOutput(span) : null;
   },
 };
@@ -79,13 +79,13 @@ function subagentIn(source: string): string | null {
   return name ?? null;
 }
 
-function said(role: string, attributes: Attributes, key: string): Lifted | null {
+function messageOf(role: string, attributes: Attributes, key: string): SpanText | null {
   const content = firstValue(attributes, [key]) === null ? '' : textAt(attributes, key);
   return content === '' ? null : conversation([{ role, content }], [key]);
 }
 
 /** The visible part of the system prompt, and the messages since the previous request. */
-function asked(attributes: Attributes): Lifted | null {
+function requestOf(attributes: Attributes): SpanText | null {
   const system = textAt(attributes, 'system_prompt_preview');
   const context = textAt(attributes, CONTEXT);
   const messages: Message[] = [
@@ -108,7 +108,7 @@ function headed(text: string): { readonly header: string; readonly body: string 
   return end === -1 ? { header: '', body: text } : { header: text.slice(1, end), body: text.slice(end + 2) };
 }
 
-function toolInput(attributes: Attributes): Lifted | null {
+function toolInput(attributes: Attributes): SpanText | null {
   const { header, body } = headed(textAt(attributes, TOOL_INPUT));
   const given = header === '' || header.startsWith('TOOL INPUT') ? body : '';
   if (isJson(parseStructure(given))) return plain(given, [TOOL_INPUT]);
@@ -119,7 +119,7 @@ function toolInput(attributes: Attributes): Lifted | null {
   return facts.length === 0 ? null : plain(JSON.stringify(Object.fromEntries(facts)), []);
 }
 
-function toolOutput({ attributes, events }: RawSpan): Lifted | null {
+function toolOutput({ attributes, events }: RawSpan): SpanText | null {
   for (const event of events) {
     const output = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
     // It stays an event, which has its own time.

@@ -7,9 +7,9 @@ import { latestUserTextIn } from './plain-messages.ts';
 type Text = string | readonly Message[];
 
 /** Input or output of a span, and the attributes that it comes from. */
-export interface Lifted {
+export interface SpanText {
   /** Plain text, or messages in the common form, or a function that makes them. `textOf` returns any of them as text. */
-  readonly said: Text | (() => Text);
+  readonly content: Text | (() => Text);
   /** Beginning of the preview; longer than `PREVIEW_LENGTH` where the text is. */
   readonly preview: string;
   /** Attributes that are not stored again. */
@@ -37,8 +37,8 @@ export interface Convention {
   readonly cacheReadTokenKeys: readonly string[];
   readonly cacheWriteTokenKeys: readonly string[];
   readonly reasoningTokenKeys: readonly string[];
-  input(span: RawSpan, type: SpanType): Lifted | null;
-  output(span: RawSpan, type: SpanType): Lifted | null;
+  input(span: RawSpan, type: SpanType): SpanText | null;
+  output(span: RawSpan, type: SpanType): SpanText | null;
 }
 
 /** Length of a preview, in UTF-16 units. */
@@ -60,30 +60,30 @@ export function undeclaredType({ parentSpanId, attributes, resource }: RawSpan, 
 }
 
 /** Plain text. */
-export function plain(text: string, keys: readonly string[]): Lifted {
-  return { said: text, preview: text, keys };
+export function plain(text: string, keys: readonly string[]): SpanText {
+  return { content: text, preview: text, keys };
 }
 
 /** Messages in the common form. */
-export function conversation(messages: readonly Message[], keys: readonly string[]): Lifted {
-  return { said: messages, preview: latestUserText(messages) ?? JSON.stringify(messages), keys };
+export function conversation(messages: readonly Message[], keys: readonly string[]): SpanText {
+  return { content: messages, preview: latestUserText(messages) ?? JSON.stringify(messages), keys };
 }
 
 /** Content as stored text. Made separately, because ingest needs the preview only. */
-export function textOf({ said: found }: Lifted): string {
+export function textOf({ content: found }: SpanText): string {
   const said = typeof found === 'function' ? found() : found;
   return typeof said === 'string' ? said : JSON.stringify(said);
 }
 
 /** The first text that is not empty: in the common form where it is a conversation, else unchanged. */
-export function firstConversation(attributes: Attributes, keys: readonly string[]): Lifted | null {
+export function firstConversation(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
   if (found === null) return null;
   const { text, key } = found;
   const parsed = (): readonly Message[] | null => conversationOf(parseStructure(text));
   // One unit more, so that the caller sees whether the cut splits a character.
   const preview = latestUserTextIn(text, PREVIEW_LENGTH + 1);
-  if (preview !== null) return { said: () => parsed() ?? text, preview, keys: [key] };
+  if (preview !== null) return { content: () => parsed() ?? text, preview, keys: [key] };
   const messages = parsed();
   return messages === null ? plain(text, [key]) : conversation(messages, [key]);
 }
@@ -92,27 +92,27 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
  * The first text that is not empty, also when its messages are in an object: `{ "messages": [...] }`, as one conversation or a batch of
  * them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
  */
-export function firstPacked(attributes: Attributes, keys: readonly string[]): Lifted | null {
+export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
   if (found === null) return null;
   const packed = unpacked(parseStructure(found.text));
   const messages = conversationOf(packed.messages);
   if (messages === null) return plain(found.text, [found.key]);
-  return conversation(messages, packed.whole ? [found.key] : []);
+  return conversation(messages, packed.isComplete ? [found.key] : []);
 }
 
-function unpacked(value: unknown): { readonly messages: unknown; readonly whole: boolean } {
-  if (!isJson(value)) return { messages: value, whole: true };
+function unpacked(value: unknown): { readonly messages: unknown; readonly isComplete: boolean } {
+  if (!isJson(value)) return { messages: value, isComplete: true };
   const inner = value['inputs'] ?? value['outputs'] ?? value;
-  if (!isJson(inner) || !Array.isArray(inner['messages'])) return { messages: value, whole: true };
+  if (!isJson(inner) || !Array.isArray(inner['messages'])) return { messages: value, isComplete: true };
   const messages = inner['messages'] as readonly unknown[];
   const isBatch = Array.isArray(messages[0]);
-  const whole = inner === value && Object.keys(inner).length === 1 && (!isBatch || messages.length === 1);
-  return { messages: isBatch ? messages[0] : messages, whole };
+  const isComplete = inner === value && Object.keys(inner).length === 1 && (!isBatch || messages.length === 1);
+  return { messages: isBatch ? messages[0] : messages, isComplete };
 }
 
 /** The first text that is not empty, unchanged. */
-export function firstPlain(attributes: Attributes, keys: readonly string[]): Lifted | null {
+export function firstPlain(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
   return found === null ? null : plain(found.text, [found.key]);
 }

@@ -1,7 +1,7 @@
 import { textAt } from '../attribute-text.ts';
 import type { Attributes } from '../span.ts';
 import { commonRole, type Message, type ToolCall } from './conversation.ts';
-import { conversation, type Lifted } from './convention.ts';
+import { conversation, type SpanText } from './convention.ts';
 
 /** Form in which a convention flattens a list of messages into attributes `<prefix>.<index>.<rest>`. */
 export interface FlattenedForm {
@@ -27,7 +27,7 @@ interface Draft {
 
 const MAX_INDEX = 10_000;
 
-export interface SpreadConversation extends Lifted {
+export interface SpreadConversation extends SpanText {
   /** Whether its messages have neither text nor tool calls. */
   readonly silent: boolean;
 }

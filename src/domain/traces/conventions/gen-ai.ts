@@ -7,7 +7,7 @@ import {
   counted,
   firstConversation,
   firstPlain,
-  type Lifted,
+  type SpanText,
   plain,
   undeclaredType,
 } from './convention.ts';
@@ -71,7 +71,7 @@ export const genAi: Convention = {
 };
 
 /** The messages among the events of a span. They stay events, which have their own times. */
-function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): Lifted | null {
+function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): SpanText | null {
   const messages = events.flatMap((event): readonly Message[] => {
     if (!isMessageEvent(event.name)) return [];
     const { role, side: stands } = GEN_AI_EVENTS[event.name];
@@ -81,7 +81,7 @@ function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): Lifted
 }
 
 /** On spans of tools the same events have input and output of the tool. */
-function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): Lifted | null {
+function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): SpanText | null {
   const found = events.find((event) => event.name === name);
   return found === undefined ? null : plain(eventMessage(found.attributes, 'tool').content, []);
 }

@@ -1,7 +1,7 @@
 import { textAt } from '../attribute-text.ts';
 import { type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
 import { asText, conversationOf, isJson, listOf, messageOf, parseStructure } from './conversation.ts';
-import { type Convention, conversation, firstPlain, type Lifted, named, plain, textOf } from './convention.ts';
+import { type Convention, conversation, firstPlain, type SpanText, named, plain, textOf } from './convention.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI } from './gen-ai-attributes.ts';
 
@@ -34,7 +34,7 @@ export const langSmith: Convention = {
   output: ({ attributes }, type) => outputOf(attributes, type),
 };
 
-function inputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | null {
+function inputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | null {
   const raw = firstPlain(attributes, [GEN_AI.prompt]);
   if (type !== 'llm' && type !== 'agent') return raw;
   const messages = messagesIn(parseStructure(raw === null ? '' : textOf(raw)));
@@ -45,7 +45,7 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | nu
   return type === 'llm' && wanted.length === 0 ? plain('[]', raw?.keys ?? []) : raw;
 }
 
-function outputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | null {
+function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | null {
   const raw = firstPlain(attributes, [GEN_AI.completion]);
   if (raw === null) return null;
   const parsed = parseStructure(textOf(raw));
@@ -64,10 +64,10 @@ function firstGeneration(value: unknown): unknown {
 }
 
 /** Result of a tool; for a LangGraph command the last message of its update. */
-function toolOutput(value: unknown): Lifted | null {
+function toolOutput(value: unknown): SpanText | null {
   if (!isJson(value) || value['output'] === undefined) return null;
   const { output } = value;
   const update = isJson(output) && isJson(output['update']) ? output['update'] : null;
-  const said = update === null ? null : messageOf(messagesIn(update).at(-1));
-  return plain(said === null ? asText(output) : said.content, [GEN_AI.completion]);
+  const message = update === null ? null : messageOf(messagesIn(update).at(-1));
+  return plain(message === null ? asText(output) : message.content, [GEN_AI.completion]);
 }

@@ -1,6 +1,6 @@
 import { firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, SpanType } from '../span.ts';
-import { type Convention, conversation, firstConversation, firstPlain, type Lifted, named } from './convention.ts';
+import { type Convention, conversation, firstConversation, firstPlain, type SpanText, named } from './convention.ts';
 import { isJson, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
@@ -47,7 +47,7 @@ export const logfire: Convention = {
 const GEN_AI_TOOL_NAME = 'gen_ai.tool.name';
 
 /** One side of a whole conversation: the last answer, or all messages before it. */
-function recorded(attributes: Attributes, side: 'input' | 'output'): Lifted | null {
+function recorded(attributes: Attributes, side: 'input' | 'output'): SpanText | null {
   const record = firstText(attributes, RECORDS);
   if (record === null) return null;
   const messages: Message[] = [];

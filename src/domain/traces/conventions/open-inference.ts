@@ -1,6 +1,14 @@
 import { textAt } from '../attribute-text.ts';
 import { type Attributes, type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
-import { type Convention, counted, firstPacked, firstValue, type Lifted, plain, undeclaredType } from './convention.ts';
+import {
+  type Convention,
+  counted,
+  firstPacked,
+  firstValue,
+  type SpanText,
+  plain,
+  undeclaredType,
+} from './convention.ts';
 import { isJson, parseStructure } from './conversation.ts';
 import { flattenedConversation, type FlattenedForm, type SpreadConversation } from './flattened.ts';
 import { genAi } from './gen-ai.ts';
@@ -41,10 +49,11 @@ export const openInference: Convention = {
   cacheReadTokenKeys: ['llm.token_count.prompt_details.cache_read'],
   cacheWriteTokenKeys: ['llm.token_count.prompt_details.cache_write'],
   reasoningTokenKeys: ['llm.token_count.completion_details.reasoning'],
-  input: ({ attributes }) => said(flattenedConversation(attributes, INPUT_MESSAGES), attributes, 'input.value'),
+  input: ({ attributes }) =>
+    richestConversation(flattenedConversation(attributes, INPUT_MESSAGES), attributes, 'input.value'),
   output: ({ attributes }, type) =>
     (DOCUMENT_TYPES.has(type) ? documentsOf(attributes) : null) ??
-    said(flattenedConversation(attributes, OUTPUT_MESSAGES), attributes, 'output.value'),
+    richestConversation(flattenedConversation(attributes, OUTPUT_MESSAGES), attributes, 'output.value'),
 };
 
 const ANSWER_ID = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,512})"/;
@@ -79,7 +88,7 @@ function modelInParameters(attributes: Attributes): string | null {
 const DOCUMENT =
   /^(?:retrieval\.documents|reranker\.output_documents)\.(\d{1,5})\.document\.(id|content|score|metadata)$/;
 
-function documentsOf(attributes: Attributes): Lifted | null {
+function documentsOf(attributes: Attributes): SpanText | null {
   const documents = new Map<number, Record<string, unknown>>();
   const keys: string[] = [];
   for (const key of Object.keys(attributes)) {
@@ -98,7 +107,7 @@ function documentsOf(attributes: Attributes): Lifted | null {
 }
 
 /** LangChain's flattened messages may lack their contents. Then the original value counts. */
-function said(spread: SpreadConversation | null, attributes: Attributes, key: string): Lifted | null {
+function richestConversation(spread: SpreadConversation | null, attributes: Attributes, key: string): SpanText | null {
   return spread !== null && !spread.silent ? spread : (firstPacked(attributes, [key]) ?? spread);
 }
 

@@ -35,8 +35,8 @@ export function latestUserTextIn(conversation: string, length: number): string |
     at += conversation[at + 1] === ' ' ? 2 : 1;
   }
   if (from === -1 || conversation.length !== at + 1) return null;
-  const said = beginningOf(conversation, from, to, length);
-  return said === null || said.trim() === '' ? null : said;
+  const text = beginningOf(conversation, from, to, length);
+  return text === null || text.trim() === '' ? null : text;
 }
 
 /** Index of the quote that ends a text; -1 without one. */

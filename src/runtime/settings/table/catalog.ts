@@ -1,5 +1,5 @@
 import { CHECKOUT_MODES } from '../../../domain/checkout/payments.ts';
-import { choice, secret, text, whole } from '../kinds.ts';
+import { choice, secret, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { httpAddress } from './checks.ts';
 
@@ -15,14 +15,14 @@ export const CATALOG_SETTINGS = {
     description: 'Address of the price map.',
   }),
   catalogRefreshSeconds: setting({
-    kind: whole(0, SECONDS_PER_DAY),
+    kind: integer(0, SECONDS_PER_DAY),
     default: 60,
     env: ['LENSGATE_CATALOG_REFRESH_SECONDS'],
     unit: 's',
     description: 'Time between two downloads of the price map. 0 never downloads it.',
   }),
   catalogDailyLimit: setting({
-    kind: whole(0, 1_000_000_000),
+    kind: integer(0, 1_000_000_000),
     default: 1_000,
     env: ['LENSGATE_CATALOG_DAILY_LIMIT'],
     file: 'general_settings.catalog_daily_limit',
@@ -77,7 +77,7 @@ export const BILLING_SETTINGS = {
     description: 'Another host for the API of Stripe, for a proxy or a test.',
   }),
   stripeReconcileSeconds: setting({
-    kind: whole(0, SECONDS_PER_DAY),
+    kind: integer(0, SECONDS_PER_DAY),
     default: 300,
     env: ['STRIPE_RECONCILE_SECONDS'],
     file: 'billing_settings.stripe_reconcile_seconds',

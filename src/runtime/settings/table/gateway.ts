@@ -2,7 +2,7 @@ import { durationMs } from '../../../domain/keys/durations.ts';
 import { STORAGE_LEVELS } from '../../../domain/decisions/stored-decision.ts';
 import { RETENTIONS } from '../../../domain/settings/retention.ts';
 import { allowedHostFault } from '../../network/caller-addresses.ts';
-import { choice, decimal, flag, list, secretText, text, whole } from '../kinds.ts';
+import { choice, decimal, flag, list, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { proxyAddress } from './checks.ts';
 
@@ -57,14 +57,14 @@ export const GATEWAY_SETTINGS = {
       'What is stored of decisions: nothing, answers without texts of the caller, or everything. `store_decisions` of the metadata of a key overrides it.',
   }),
   decisionRetentionDays: setting({
-    kind: whole(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MOST_RETENTION_DAYS),
     default: 30,
     file: 'general_settings.decision_retention_days',
     unit: 'days',
     description: 'Age at which a stored decision is deleted. 0 keeps it.',
   }),
   auditRetentionDays: setting({
-    kind: whole(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MOST_RETENTION_DAYS),
     default: 0,
     file: 'general_settings.audit_log_retention_days',
     unit: 'days',
@@ -85,7 +85,7 @@ export const GATEWAY_SETTINGS = {
       'Changes the probabilities of decisions by the temperature that is fitted to recorded outcomes, where there is one.',
   }),
   mostDecisionQuestions: setting({
-    kind: whole(1, 1_000),
+    kind: integer(1, 1_000),
     default: 128,
     file: 'general_settings.max_decision_questions',
     description: 'Most questions of one decision.',
@@ -197,7 +197,7 @@ export const GATEWAY_SETTINGS = {
       'Stores responses of models without the Responses API, encrypted, unless a request has `store: false` (ADR 0033).',
   }),
   responseRetentionDays: setting({
-    kind: whole(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MOST_RETENTION_DAYS),
     default: 30,
     file: 'general_settings.response_retention_days',
     unit: 'days',
@@ -264,7 +264,7 @@ export const UPSTREAM_SETTINGS = {
     description: 'HTTP client. `auto` takes `undici` when a proxy variable is set (ADR 0054).',
   }),
   upstreamConnections: setting({
-    kind: whole(1, MOST_UPSTREAM_CONNECTIONS),
+    kind: integer(1, MOST_UPSTREAM_CONNECTIONS),
     default: 256,
     env: ['LENSGATE_UPSTREAM_CONNECTIONS'],
     file: 'general_settings.upstream_connections',

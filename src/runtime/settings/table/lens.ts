@@ -1,4 +1,4 @@
-import { decimal, secret, whole } from '../kinds.ts';
+import { decimal, secret, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const SHORTEST_TOKEN = 32;
@@ -6,7 +6,7 @@ const SHORTEST_TOKEN = 32;
 /** Lens runs in this process. */
 export const LENS_SETTINGS = {
   lensWorkerSlots: setting({
-    kind: whole(0, 64),
+    kind: integer(0, 64),
     default: 2,
     env: ['LENSGATE_LENS_WORKER_SLOTS'],
     file: 'general_settings.lens.worker_slots',

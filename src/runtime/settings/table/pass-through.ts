@@ -1,4 +1,4 @@
-import { anything, decimal, flag, secret } from '../kinds.ts';
+import { anyValue, decimal, flag, secret } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const MOST_SECONDS = 86_400;
@@ -7,7 +7,7 @@ const MOST_COST = 10_000;
 /** Paths whose calls are forwarded. */
 export const PASS_THROUGH_SETTINGS = {
   passThroughEndpoints: setting({
-    kind: anything('list of entries'),
+    kind: anyValue('list of entries'),
     default: null,
     file: 'general_settings.pass_through_endpoints',
     description:

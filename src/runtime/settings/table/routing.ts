@@ -1,6 +1,6 @@
 import { FAILURE_CLASSES } from '../../../domain/routing/failure-class.ts';
 import { MOST_FALLBACKS, MOST_RETRIES } from '../../../domain/routing/routing-policy.ts';
-import { countsByClass, countsByModel, flag, list, listsByModel, whole, decimal } from '../kinds.ts';
+import { countsByClass, countsByModel, flag, list, listsByModel, integer, decimal } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const MOST_SECONDS = 86_400;
@@ -14,7 +14,7 @@ const models = () => list('models', (item) => (item === '' ? 'is empty' : null))
 /** Retries, cooldowns and fallbacks. Each call reads them. */
 export const ROUTING_SETTINGS = {
   routerRetries: setting({
-    kind: whole(0, MOST_RETRIES),
+    kind: integer(0, MOST_RETRIES),
     default: null,
     defaultText: '`litellm_settings.num_retries`',
     file: 'router_settings.num_retries',
@@ -22,7 +22,7 @@ export const ROUTING_SETTINGS = {
       'Retries of a call whose request and deployment name none (ADR 0041). `num_retries` of a deployment wins over it.',
   }),
   retries: setting({
-    kind: whole(0, MOST_RETRIES),
+    kind: integer(0, MOST_RETRIES),
     default: 2,
     file: 'litellm_settings.num_retries',
     description: 'The same, where `router_settings.num_retries` is not set.',
@@ -61,7 +61,7 @@ export const ROUTING_SETTINGS = {
       'How long a deployment is left out after failures, unless it has a `cooldown_time` or its upstream sends `Retry-After` (at most 3,600 s). 0 turns cooldowns off.',
   }),
   allowedFails: setting({
-    kind: whole(0, MOST_FAILS),
+    kind: integer(0, MOST_FAILS),
     default: null,
     defaultText: 'a rule by status and share of failures',
     file: 'router_settings.allowed_fails',
@@ -119,7 +119,7 @@ export const ROUTING_SETTINGS = {
     description: 'Models that are called after a model without `fallbacks` failed.',
   }),
   maxFallbacks: setting({
-    kind: whole(0, MOST_FALLBACKS),
+    kind: integer(0, MOST_FALLBACKS),
     default: MOST_FALLBACKS,
     file: 'router_settings.max_fallbacks',
     description: 'Most models that are called after the first one failed.',

@@ -2,7 +2,7 @@ import { DEFAULT_WRONG_KEYS, MOST_WRONG_KEYS } from '../../../domain/keys/failed
 import { proxyFault } from '../../network/client-network.ts';
 import { LOG_LEVELS } from '../../telemetry/log.ts';
 import { ADMIN_KEY_FORM } from '../data-folder.ts';
-import { choice, decimal, flag, list, megabytes, secret, secretText, text, whole } from '../kinds.ts';
+import { choice, decimal, flag, list, megabytes, secret, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { httpAddress, originFault } from './checks.ts';
 
@@ -32,7 +32,7 @@ export const SERVER_SETTINGS = {
     description: 'Address to listen on.',
   }),
   port: setting({
-    kind: whole(0, 65_535),
+    kind: integer(0, 65_535),
     default: 4000,
     argument: '--port',
     env: ['PORT'],
@@ -115,14 +115,14 @@ export const SERVER_SETTINGS = {
     description: 'Largest file with the lines of a batch.',
   }),
   maxConnections: setting({
-    kind: whole(0, MOST_CONNECTIONS),
+    kind: integer(0, MOST_CONNECTIONS),
     default: 10_000,
     env: ['LENSGATE_MAX_CONNECTIONS'],
     file: 'general_settings.max_connections',
     description: 'Most open client connections; more are answered 503. 0 sets no limit.',
   }),
   wrongKeysPerMinute: setting({
-    kind: whole(0, MOST_WRONG_KEYS),
+    kind: integer(0, MOST_WRONG_KEYS),
     default: DEFAULT_WRONG_KEYS,
     env: ['LENSGATE_WRONG_KEYS_PER_MINUTE'],
     unit: 'per minute',
@@ -247,7 +247,7 @@ export const STORAGE_SETTINGS = {
     description: 'Stores the first spans of small traces in blocks. Off stores all new spans as rows, which is slower.',
   }),
   lockTimeoutMs: setting({
-    kind: whole(0, 60_000),
+    kind: integer(0, 60_000),
     default: 5_000,
     env: ['LENSGATE_DATABASE_LOCK_TIMEOUT_MS'],
     unit: 'ms',

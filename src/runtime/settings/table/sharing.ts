@@ -1,9 +1,9 @@
-import { choice, flag, secret, secretText, text, whole } from '../kinds.ts';
+import { choice, flag, secret, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { redisAddress } from './checks.ts';
 
 const port = (env: readonly string[], file: string) =>
-  setting({ kind: whole(1, 65_535), default: 6379, env, file, description: 'Port of the Redis server.' });
+  setting({ kind: integer(1, 65_535), default: 6379, env, file, description: 'Port of the Redis server.' });
 
 /** Budgets and limits that several processes count together (ADR 0062). */
 export const SHARING_SETTINGS = {

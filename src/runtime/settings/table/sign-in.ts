@@ -1,4 +1,4 @@
-import { flag, secret, text, whole } from '../kinds.ts';
+import { flag, secret, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { sourceLimits } from '../source-limits-kind.ts';
 
@@ -29,14 +29,14 @@ export const SIGN_IN_SETTINGS = {
     description: 'Address of another server whose users sign in here: `/v3/login` gives it codes for sessions.',
   }),
   commandLineHours: setting({
-    kind: whole(1, MOST_HOURS),
+    kind: integer(1, MOST_HOURS),
     default: 24,
     env: ['LITELLM_CLI_JWT_EXPIRATION_HOURS', 'CLI_JWT_EXPIRATION_HOURS'],
     unit: 'h',
     description: 'How long a session of the command line lasts.',
   }),
   failedSignIns: setting({
-    kind: whole(0, MOST_FAILURES),
+    kind: integer(0, MOST_FAILURES),
     default: 10,
     file: 'general_settings.max_failed_login_attempts_per_source',
     description:
@@ -51,14 +51,14 @@ export const SIGN_IN_SETTINGS = {
       'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network holds; 0 sets no limit.',
   }),
   failedSignInWindowSeconds: setting({
-    kind: whole(1, MOST_SECONDS),
+    kind: integer(1, MOST_SECONDS),
     default: 60,
     file: 'general_settings.failed_login_window_seconds',
     unit: 's',
     description: 'Window in which failed sign-ins are counted.',
   }),
   failedSignInBlockSeconds: setting({
-    kind: whole(1, MOST_SECONDS),
+    kind: integer(1, MOST_SECONDS),
     default: 300,
     file: 'general_settings.failed_login_block_seconds',
     unit: 's',

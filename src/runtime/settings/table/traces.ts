@@ -1,6 +1,6 @@
 import { DEFAULT_INSERT_LIMITS } from '../../../domain/traces/insert-limits.ts';
 import { DEFAULT_CONCURRENT_INGESTS, DEFAULT_OTLP_LIMITS } from '../../../domain/traces/otlp-limits.ts';
-import { anything, secretText, text, texts, whole } from '../kinds.ts';
+import { anyValue, secretText, text, texts, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { clickHouseAddress, databaseName } from './checks.ts';
 
@@ -45,21 +45,21 @@ export const TRACE_STORE_SETTINGS = {
     description: 'Server that traces are read from.',
   }),
   clickHouseInsertBytes: setting({
-    kind: whole(1, MOST_BYTES),
+    kind: integer(1, MOST_BYTES),
     default: DEFAULT_INSERT_LIMITS.bytes,
     env: ['CLICKHOUSE_TRACE_MAX_INSERT_BYTES'],
     unit: 'bytes',
     description: 'Largest insert. A larger row is refused with 413.',
   }),
   clickHouseInsertSeconds: setting({
-    kind: whole(1, 3_600),
+    kind: integer(1, 3_600),
     default: DEFAULT_INSERT_LIMITS.timeoutMs / MS_PER_SECOND,
     env: ['CLICKHOUSE_INSERT_TIMEOUT_SECONDS'],
     unit: 's',
     description: 'Timeout of one insert.',
   }),
   retentionDays: setting({
-    kind: whole(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MOST_RETENTION_DAYS),
     default: 14,
     env: ['AGENT_TRACING_RETENTION_DAYS'],
     file: 'general_settings.tracing.store.retention_days',
@@ -70,7 +70,7 @@ export const TRACE_STORE_SETTINGS = {
 } as const;
 
 const limit = (variable: string, byDefault: number, unit: string, description: string, most = MOST_BYTES) =>
-  setting({ kind: whole(1, most), default: byDefault, env: [variable], unit, description });
+  setting({ kind: integer(1, most), default: byDefault, env: [variable], unit, description });
 
 /** Limits of exports to `/v1/traces`. */
 export const OTLP_SETTINGS = {
@@ -110,7 +110,7 @@ export const OTLP_SETTINGS = {
     'Decoded size: all texts, 16 per value, 128 per span, event and link.',
   ),
   offloadBytes: setting({
-    kind: whole(1, MOST_BYTES),
+    kind: integer(1, MOST_BYTES),
     default: null,
     defaultText: '32768; 524288 on one core',
     env: ['OTLP_OFFLOAD_DECODE_BYTES'],
@@ -170,7 +170,7 @@ export const EXPORT_SETTINGS = {
     description: '`none` switches the export off.',
   }),
   callbacks: setting({
-    kind: anything('list of names'),
+    kind: anyValue('list of names'),
     default: null,
     file: 'litellm_settings.callbacks',
     description: '`otel` exports to `http://localhost:4318` when no collector is set. Other names have no effect.',
