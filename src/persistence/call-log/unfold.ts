@@ -141,9 +141,11 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE + 1}`;
   const callsOf = sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`;
   const place = pick('head', PLACE, 'int');
+  // Without an offset SQLite would cut the head off again for each of its values. A materialized query copies all calls.
+  const [hint, once] = sqlite ? ['', 'limit -1 offset 0'] : ['materialized', ''];
   return {
-    profiles: `with part as materialized (
-        select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${inSegments}
+    profiles: `with part as ${hint} (
+        select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${inSegments} ${once}
       )
       select first_no + ${place} as profile_no, body_no, ${[...constants, ...extras].join(', ')}, ${place} as first_place, calls
       from part`,
@@ -153,6 +155,14 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   };
 }
 
+/**
+ * Calls with their profiles. The outer loop is over profiles, so that SQLite decodes a row of a profile once, not for each of
+ * its calls.
+ */
+const ALL = `from unfolded_profile cross join unfolded_call on call_no >= profile_no and call_no < coalesce(
+      (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
+      ${Number.MAX_SAFE_INTEGER})`;
+
 /** Values of a call that keys of `fresh_spend` may have; the other keys are values of the profile. */
 const OWN_KEYS = ['v_tags', 'v_end_user'];
 const SUMS_OF_DAYS = [...FRESH_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
@@ -161,12 +171,25 @@ const INTO_DAYS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...SUMS_OF_
 const spendValue = (column: keyof CallTables['spend_row']): string =>
   expressionOf('spend_row', column, sourceOf('spend_row', column), 'null');
 
-/** Sums of calls by profile and day: groups of few numbers, which SQLite sorts much faster than groups of all keys. */
-function daysOfProfiles(): string {
+/**
+ * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile, in which order they
+ * are: the first query is for profiles without labels whose calls are of one day, the second for all others.
+ */
+function daysOfProfiles(): readonly string[] {
   const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
-  const keys = ['of_profile', dayOf(startedAt), ...OWN_KEYS];
-  const sums = [...FRESH_COUNTS.map((name) => `sum(v_${name})`), `sum(${endedAt} - ${startedAt})`, `max(${endedAt})`];
-  return `select ${[...keys, 'count(*)', ...sums].join(', ')} from unfolded_call group by 1, 2, 3, 4`;
+  const [first, last] = [dayOf(`min(${startedAt})`), dayOf(`max(${startedAt})`)];
+  const sums = [
+    'count(*)',
+    ...FRESH_COUNTS.map((name) => `sum(v_${name})`),
+    `sum(${endedAt} - ${startedAt})`,
+    `max(${endedAt})`,
+  ].join(', ');
+  return [
+    `select profile_no, ${first}, ${OWN_KEYS.map(() => 'null').join(', ')}, ${sums} ${ALL}
+      where x_labels is not 1 group by profile_no having ${first} = ${last}`,
+    `select of_profile, ${dayOf(startedAt)}, ${OWN_KEYS.join(', ')}, ${sums} ${ALL}
+      where profile_no not in (select of_profile from unfolded_day) group by 1, 2, 3, 4`,
+  ];
 }
 
 /** The query of `fresh_spend` from these sums. Counts of a profile are zero or null. */
@@ -182,14 +205,6 @@ const CALL_COLUMNS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
 const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
 
 /**
- * Calls with their profiles. The outer loop is over profiles, so that SQLite decodes a row of a profile once, not for each of
- * its calls.
- */
-const ALL = `from unfolded_profile cross join unfolded_call on call_no >= profile_no and call_no < coalesce(
-      (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
-      ${Number.MAX_SAFE_INTEGER})`;
-
-/**
  * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
  * read once. Calls are numbered from 1; the number of a profile is that of its first call. With a single writer the numbers of
  * new traces are known beforehand.
@@ -202,7 +217,7 @@ function inSteps({ profiles, calls }: Selections, daily: readonly string[]): rea
     `insert into unfolded_profile (profile_no, ${PROFILE_COLUMNS}) ${profiles}`,
     `insert into unfolded_call (call_no, ${CALL_COLUMNS}) ${calls('unfolded_profile', ['profile_no + c.key', 'profile_no'])}`,
     `${into('spend_row')} select ${valuesOf('spend_row')} ${ALL}`,
-    `insert into unfolded_day (${INTO_DAYS}) ${daysOfProfiles()}`,
+    ...daysOfProfiles().map((sums) => `insert into unfolded_day (${INTO_DAYS}) ${sums}`),
     ...daily.map((statement) => `with ${FRESH} as materialized (${freshOfDays()}) ${statement}`),
     `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${ALL}`,
     `${into('span')}
