@@ -9,8 +9,8 @@ import { BUNDLES, currentEntry, ENTRY, inputsNow, nameOf, stamp } from './bundle
 /** Number of bundles that stay: a running process loads parts of its bundle later. */
 const KEPT = 3;
 
-/** Packages that are native, optional or read as files. They stay in node_modules. */
-const EXTERNAL = ['sqlite3', 'ioredis', '@graphql-yoga/render-graphiql'];
+/** Packages that are native, optional, read as files or start their own threads. They stay in node_modules. */
+const EXTERNAL = ['sqlite3', 'ioredis', 'piscina', '@graphql-yoga/render-graphiql'];
 
 /** npm's record of the installed packages; it decides whether libraries have changed. */
 const installed = (root) =>

@@ -1,15 +1,14 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { InvalidInput, TooLarge } from '../domain/errors.ts';
 import type { OtlpLimits } from '../domain/traces/otlp-limits.ts';
 import { packedText } from '../domain/traces/packed-text.ts';
-import { transferableBuffer } from '../runtime/tasks/thread-pool.ts';
+import { resultAnswer } from '../runtime/tasks/thread-answer.ts';
+import { transferableBuffer, type ThreadAnswer } from '../runtime/tasks/thread-pool.ts';
 import { packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 import type { PackedMessage, PackingFailure, PackingTask } from './export-packer.ts';
 
-// Worker thread that reads exports and stored bodies, one after another.
+// Module of the threads that read exports and stored bodies.
 
-if (parentPort === null) throw new Error('This module is the body of a worker thread.');
-const port = parentPort;
 const limits = workerData as OtlpLimits;
 
 /** A result and the memory that is transferred with it. */
@@ -41,11 +40,12 @@ function failureOf(error: unknown): PackingFailure {
   return { kind: 'fault', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-port.on('message', (task: PackingTask) => {
+export function answerTo(task: PackingTask): unknown {
   try {
     const { result, transferred } = perform(task);
-    port.postMessage({ result }, transferred);
+    return resultAnswer(result, transferred);
   } catch (error) {
-    port.postMessage({ failure: failureOf(error) });
+    const answer: ThreadAnswer<unknown, PackingFailure> = { failure: failureOf(error) };
+    return answer;
   }
-});
+}

@@ -53,6 +53,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'ipaddr.js',
       'jose',
       'pino',
+      'piscina',
       'prom-client',
       're2js',
       'ws',

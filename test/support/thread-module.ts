@@ -1,32 +1,23 @@
-import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import type { ThreadAnswer } from '../../src/runtime/tasks/thread-pool.ts';
 
 export interface TestTask {
-  readonly kind: 'say' | 'fail' | 'die' | 'hold' | 'tell what waits';
+  readonly kind: 'say' | 'fail' | 'die' | 'hold';
   readonly text: string;
 }
 
-// Worker thread for tests. The kind of a message selects what it does: answer with the text, fail, exit, send no answer, or
-// return and remove the texts of the queued messages.
-
-function queuedTexts(): readonly string[] {
-  const next: { readonly message: TestTask } | undefined =
-    parentPort === null ? undefined : receiveMessageOnPort(parentPort);
-  return next === undefined ? [] : [next.message.text, ...queuedTexts()];
-}
-
-parentPort?.on('message', (task: TestTask) => {
+/** Module of a pool for tests. The kind of a task selects what it does: answer with the text, fail, end the thread, or never end. */
+export async function answerTo(task: TestTask): Promise<ThreadAnswer<string, string>> {
   switch (task.kind) {
     case 'say':
-      parentPort?.postMessage({ result: task.text });
-      break;
+      return { result: task.text };
     case 'fail':
-      parentPort?.postMessage({ failure: task.text });
-      break;
+      return { failure: task.text };
     case 'die':
-      throw new Error(task.text);
-    case 'tell what waits':
-      parentPort?.postMessage({ result: queuedTexts() });
-      break;
+      setImmediate(() => {
+        throw new Error(task.text);
+      });
+      return new Promise(() => {});
     case 'hold':
+      return new Promise(() => {});
   }
-});
+}

@@ -1,57 +1,44 @@
-import { Worker } from 'node:worker_threads';
 import { Unavailable } from '../../domain/errors.ts';
 import type { WorkQueueLimit } from './work-queue-limit.ts';
 
-/** Pool of worker threads with a task queue. */
-export interface ThreadPool<Task> {
+/** Pool of worker threads with a bounded task queue. */
+export interface ThreadPool<Task extends object> {
   /**
    * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full,
-   * or when the task ended the thread. Buffers in `transferred` are transferred to an idle thread without a copy.
+   * or when the task ended the thread. Buffers in `transferred` are transferred to the thread without a copy.
    */
-  run<Result>(task: Task, bytes: number, transferred?: ArrayBuffer[]): Promise<Result>;
+  run<Result>(task: Task, bytes: number, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */
   close(): Promise<void>;
 }
 
-interface Job<Task> {
-  readonly task: Task;
-  readonly bytes: number;
-  readonly transferred: ArrayBuffer[];
-  readonly leave: () => void;
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: Error) => void;
+/** Result of the module of a pool for a task. Failures are values, because structured cloning loses the class of an error. */
+export type ThreadAnswer<Result = never, Failure = unknown> =
+  | { readonly result: Result }
+  | { readonly failure: Failure };
+
+/** A started pool. */
+interface Threads<Task> {
+  run(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer>;
+  end(): Promise<void>;
 }
 
-/** Answer of a thread to each task. */
-type Answer = { readonly result: never } | { readonly failure: unknown };
-
-interface Thread<Task> {
-  readonly worker: Worker;
-  /** Its tasks, in the order of its answers. */
-  readonly jobs: Job<Task>[];
-}
-
-/** Most tasks per thread. Queued tasks keep a thread busy while this thread is. */
-const MOST_GIVEN = 4;
-/**
- * Most bytes of the tasks of one thread: small tasks should not queue behind a large one while another thread gets
- * free.
- */
-const MOST_GIVEN_BYTES = 1 << 20;
+/** Idle time after which a thread beyond the first one ends. */
+const IDLE_MS = 60_000;
 
 /** The buffer of a view, as a transfer list; empty when the buffer is shared or contains other bytes. */
 export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-const hasRoom = (jobs: readonly { readonly bytes: number }[], more: number): boolean =>
-  jobs.length < MOST_GIVEN && jobs.reduce((total, { bytes }) => total + bytes, more) <= MOST_GIVEN_BYTES;
-
-/** Starts threads on demand. A thread that ended is replaced with the next task. */
-export function createThreadPool<Task>({
+/**
+ * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` exports
+ * `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends is replaced, and only its task fails.
+ */
+export function createThreadPool<Task extends object>({
   module,
   workerData,
-  threads: mostThreads,
+  threads,
   heapMiB,
   room,
   errorFrom,
@@ -65,68 +52,45 @@ export function createThreadPool<Task>({
   /** Converts a failure of the module to an error. */
   readonly errorFrom: (failure: unknown) => Error;
 }): ThreadPool<Task> {
-  const threads = new Set<Thread<Task>>();
-  const queue: Job<Task>[] = [];
+  let pool: Promise<Threads<Task>> | null = null;
   let closed = false;
 
-  function settle(thread: Thread<Task>, by: (job: Job<Task>) => void): void {
-    const job = thread.jobs.shift();
-    if (job === undefined) return;
-    // An idle pool does not keep the process alive.
-    if (thread.jobs.length === 0) thread.worker.unref();
-    job.leave();
-    by(job);
-  }
-
-  function start(): Thread<Task> {
-    const worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
-    const thread: Thread<Task> = { worker, jobs: [] };
-    worker.on('message', (answer: Answer) => {
-      settle(thread, (job) =>
-        'failure' in answer ? job.reject(errorFrom(answer.failure)) : job.resolve(answer.result),
-      );
-      next();
+  async function start(): Promise<Threads<Task>> {
+    const library = await import('piscina');
+    const piscina = new library.Piscina<unknown, ThreadAnswer>({
+      filename: module.href,
+      name: 'answerTo',
+      workerData,
+      // Without one, a thread would end with its task.
+      minThreads: 1,
+      maxThreads: threads,
+      idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+      recordTiming: false,
     });
-    const ended = (cause?: unknown): void => {
-      threads.delete(thread);
-      // The first task failed with the thread; the queued ones move to another thread.
-      queue.unshift(...thread.jobs.splice(1));
-      settle(thread, ({ reject }) =>
-        reject(new Unavailable('The work could not be done on its thread.', undefined, { cause })),
-      );
-      if (closed) refuseWaiting();
-      else next();
+    // A thread died without a task, for example while it started. The library would leave queued tasks waiting.
+    piscina.on('error', () => {
+      pool = null;
+      void piscina.destroy();
+    });
+    return {
+      async run(task, transferred) {
+        const moved = library.move({ [library.transferableSymbol]: transferred, [library.valueSymbol]: task });
+        return piscina.run(moved);
+      },
+      end: async () => piscina.destroy(),
     };
-    worker.on('error', ended);
-    worker.on('exit', () => ended());
-    threads.add(thread);
-    return thread;
   }
 
-  /** An idle thread, else a new one, else the least loaded one with capacity. */
-  function nextThread(bytes: number): Thread<Task> | undefined {
-    const withRoom = [...threads].filter(({ jobs }) => jobs.length === 0 || hasRoom(jobs, bytes));
-    const [freest] = withRoom.toSorted((left, right) => left.jobs.length - right.jobs.length);
-    return threads.size < mostThreads && freest?.jobs.length !== 0 ? start() : freest;
-  }
-
-  function next(): void {
-    const [job] = queue;
-    if (job === undefined) return;
-    const thread = nextThread(job.bytes);
-    if (thread === undefined) return;
-    queue.shift();
-    thread.jobs.push(job);
-    thread.worker.ref();
-    // Behind another task its memory is copied, so that the task can be repeated when the other one ends the thread.
-    thread.worker.postMessage(job.task, thread.jobs.length === 1 ? job.transferred : []);
-    next();
-  }
-
-  function refuseWaiting(): void {
-    for (const { leave, reject } of queue.splice(0)) {
-      leave();
-      reject(new Unavailable('The process is ending.'));
+  async function answerTo(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
+    try {
+      pool ??= start();
+      const running = await pool;
+      if (closed) throw new Error('The pool is closed.');
+      return await running.run(task, transferred);
+    } catch (cause) {
+      const reason = closed ? 'The process is ending.' : 'The work could not be done on its thread.';
+      throw new Unavailable(reason, undefined, { cause });
     }
   }
 
@@ -134,15 +98,17 @@ export function createThreadPool<Task>({
     async run(task, bytes, transferred = []) {
       if (closed) throw new Unavailable('The process is ending.');
       const leave = room.enter(bytes);
-      return new Promise((resolve, reject) => {
-        queue.push({ task, bytes, transferred, leave, resolve, reject });
-        next();
-      });
+      try {
+        const answer = await answerTo(task, transferred);
+        if ('failure' in answer) throw errorFrom(answer.failure);
+        return answer.result;
+      } finally {
+        leave();
+      }
     },
     async close() {
       closed = true;
-      refuseWaiting();
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+      await (await pool)?.end();
     },
   };
 }

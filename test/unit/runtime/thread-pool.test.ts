@@ -43,30 +43,13 @@ it('fails only the task that ended a thread; the next ones get a new thread', as
   expect(next).toEqual({ status: 'fulfilled', value: 'next' });
 });
 
-it('repeats the tasks of a thread that another task ended, with their memory', async () => {
+it('runs the queued tasks of a thread that another task ended, with their memory', async () => {
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
   const died = run({ kind: 'die', text: 'out of memory' }, 1);
   const next = run(say('next'), 3, transferableBuffer(bytes));
   await expect(died).rejects.toThrow(Unavailable);
   expect(await next).toBe('next');
-});
-
-/** Runs tasks of these weights on one thread. Returns the tasks that the thread had received while the first one ran. */
-async function atHandBehind(first: number, weights: readonly number[]): Promise<readonly string[]> {
-  const { run, close } = open(1, { waiting: 20, bytes: 64 << 20 });
-  const queuedTexts = run<readonly string[]>({ kind: 'tell what waits', text: '' }, first);
-  const others = Promise.allSettled(weights.map((bytes, at) => run(say(String(at)), bytes)));
-  const texts = await queuedTexts;
-  await close();
-  await others;
-  return texts;
-}
-
-it('gives a thread its next tasks ahead, up to a small total weight', async () => {
-  expect(await atHandBehind(1, [1, 1, 1, 1, 1, 1])).toEqual(['0', '1', '2']);
-  expect(await atHandBehind(400_000, [400_000, 400_000, 1])).toEqual(['0']);
-  expect(await atHandBehind(1 << 20, [1])).toEqual([]);
 });
 
 it('lets no task wait for a large one while another thread becomes free', async () => {

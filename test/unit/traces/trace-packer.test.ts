@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { Piscina } from 'piscina';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { InvalidInput, TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/concurrency-limit.ts';
@@ -131,7 +131,7 @@ it('decompresses stored bodies on another thread above the configured size', asy
   const { body } = await onOneCore.pack(protobuf(gzipSync(plain), 'gzip'));
   // Its size is a thousandth of the decompressed size.
   expect(body.bytes.length).toBeLessThan(DEFAULT_OFFLOAD_BYTES);
-  const opened = vi.spyOn(Worker.prototype, 'postMessage');
+  const opened = vi.spyOn(Piscina.prototype, 'run');
   expect((await onOneCore.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(5_000));
   expect(opened).toHaveBeenCalledOnce();
 });
@@ -140,7 +140,7 @@ it('decompresses large gzip with several members on another thread, whatever siz
   const plain = anExport(2, 40_000);
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
-  const opened = vi.spyOn(Worker.prototype, 'postMessage').mockClear();
+  const opened = vi.spyOn(Piscina.prototype, 'run').mockClear();
   expect((await packer.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(40_000));
   expect(opened).toHaveBeenCalledOnce();
 });
