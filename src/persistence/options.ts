@@ -23,6 +23,8 @@ export interface StoresOptions {
   readonly callLog?: boolean;
   /** False stores new spans as rows (`span-blocks/README.md`). */
   readonly spanBlocks?: boolean;
+  /** False reads the columns of wide rows one by one (`packed-rows/README.md`). */
+  readonly packedRows?: boolean;
   /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
   readonly lockTimeoutMs?: number;
   /** Deadline of a query in SQL over traces, in ms; absent: 10,000. */

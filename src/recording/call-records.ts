@@ -2,7 +2,7 @@ import type { CallRecord, CallStore, QueuedCall } from '../domain/calls/call-rec
 import { InvalidInput, TooLarge, Unavailable } from '../domain/errors.ts';
 import type { TraceSummary } from '../domain/traces/trace.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
-import { afterSends } from '../runtime/tasks/write-coalescing.ts';
+import { afterSends } from '../runtime/write-coalescing/write-coalescing.ts';
 import { createUnfolding, type Unfolding } from '../runtime/tasks/call-unfolding.ts';
 import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behind.ts';
 

@@ -28,6 +28,7 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
     lockTimeoutMs: settings.lockTimeoutMs,
     callLog: settings.callLog,
     spanBlocks: settings.spanBlocks,
+    packedRows: settings.packedRows,
     traces: settings.clickHouse,
     log,
   });

@@ -24,6 +24,7 @@ import { webSocketServer } from '../runtime/network/web-sockets.ts';
 import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
 import type { ComposedSettings } from './compose-settings.ts';
 import { configSchema } from '../runtime/settings/config-schema.ts';
+import { setWriteCoalescing } from '../runtime/write-coalescing/write-coalescing.ts';
 import type { StartContext } from './context.ts';
 
 /** Time beyond the grace for the end of requests in flight, in ms. */
@@ -71,6 +72,7 @@ export const composeConnections = ({ settings, log }: StartContext): Connections
 export async function composeTransports(context: StartContext, parts: TransportParts): Promise<void> {
   const { log, settings, state } = context;
   const failed = failureLog(log);
+  setWriteCoalescing(settings.http.writeCoalescing);
   const graph = createLazyGraphQL({
     scopeFor: parts.scopes.forGraph,
     authored: authoredBy(parts.authorship),

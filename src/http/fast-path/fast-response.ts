@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { headerLine, HeaderLines } from '../../../rest-shims/helpers/http/header-lines.ts';
 import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
-import { sendCoalesced } from '../../runtime/tasks/write-coalescing.ts';
+import { sendCoalesced } from '../../runtime/write-coalescing/write-coalescing.ts';
 
 /** Chunks up to this size, in bytes, are copied between their frames: one write costs more than the copy. */
 const SMALL_CHUNK = 16 * 1024;

@@ -183,8 +183,8 @@ interface CallsAndTraces {
 
 /** Stores of traces and calls: in the database, or in ClickHouse. */
 async function openCallsAndTraces(database: Database, options: StoresOptions): Promise<CallsAndTraces> {
-  const { bodies, ingestLimit: limit, spanBlocks, callLog, traces: location, log } = options;
-  const traceStore = createTraceStore(database, bodies, { limit, spanBlocks });
+  const { bodies, ingestLimit: limit, spanBlocks, packedRows, callLog, traces: location, log } = options;
+  const traceStore = createTraceStore(database, bodies, { limit, spanBlocks, packedRows });
   const spendRows = createSpendStore(database);
   const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, { log, callLog });
   const spend = readableSpend(spendRows, calls.readable);

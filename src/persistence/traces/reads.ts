@@ -7,7 +7,7 @@ import type { TraceKey, TraceStore } from '../../domain/traces/store.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
 import { type Placeholder, preparedQuery } from '../database/prepared-query.ts';
-import { rowReader } from '../database/row-reader.ts';
+import { rowReader } from '../packed-rows/row-reader.ts';
 import { tableWithout, textsInJson, tuplesInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { type SpanRow, spanHeadOf } from './span-rows.ts';
@@ -97,10 +97,18 @@ interface HeldSpan {
   readonly place: number;
 }
 
-export function createTraceReads({ orm, flavour, inFlight }: Database, tables: TraceTables): TraceReads {
-  const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
-  const headRows = rowReader(flavour, tableWithout(tables.span, 'trace_no', 'body_no', 'body_at', 'payload'));
-  const spanRows = rowReader(flavour, tables.span);
+export function createTraceReads(
+  { orm, flavour, inFlight }: Database,
+  tables: TraceTables,
+  packedRows: boolean,
+): TraceReads {
+  const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'), packedRows);
+  const headRows = rowReader(
+    flavour,
+    tableWithout(tables.span, 'trace_no', 'body_no', 'body_at', 'payload'),
+    packedRows,
+  );
+  const spanRows = rowReader(flavour, tables.span, packedRows);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const summaries = (db: Kysely<Tables>) =>
     db

@@ -9,7 +9,7 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import { visibleAndAnnotated } from '../annotations/annotated-traces.ts';
 import type { Database } from '../database/database.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
-import { rowReader } from '../database/row-reader.ts';
+import { rowReader } from '../packed-rows/row-reader.ts';
 import { rowTable, tableWithout } from '../database/rows.ts';
 import type { IngestLimit } from '../options.ts';
 import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
@@ -44,7 +44,12 @@ export function createTraceStore(
   {
     limit = INGEST_LIMIT,
     spanBlocks = true,
-  }: { readonly limit?: IngestLimit | undefined; readonly spanBlocks?: boolean | undefined } = {},
+    packedRows = true,
+  }: {
+    readonly limit?: IngestLimit | undefined;
+    readonly spanBlocks?: boolean | undefined;
+    readonly packedRows?: boolean | undefined;
+  } = {},
 ): ClosableTraceStore {
   const { orm, flavour, inFlight, reader, readRows } = database;
   const tables: TraceTables = {
@@ -53,8 +58,8 @@ export function createTraceStore(
     body: rowTable(orm, 'export_body'),
     blockTrace: rowTable(orm, 'sheet_trace'),
   };
-  const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
-  const reads = createTraceReads(database, tables);
+  const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'), packedRows);
+  const reads = createTraceReads(database, tables, packedRows);
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
     commit: createTraceIngest(database, tables, { bodies, spanBlocks }),
     limit,

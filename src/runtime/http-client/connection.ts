@@ -6,7 +6,7 @@ import { ResponseParser } from './response-parser.ts';
 import type { Watch, Watched } from './deadline-watch.ts';
 import type { Place } from '../../domain/open-list.ts';
 import type { Dial, Wire } from './socket.ts';
-import { sendCoalesced } from '../tasks/write-coalescing.ts';
+import { sendCoalesced } from '../write-coalescing/write-coalescing.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

@@ -16,7 +16,7 @@ import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { type NamedFile, readText } from './config-text.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { readFileVariables } from './file-variables.ts';
-import { readPlainYaml } from './plain-yaml.ts';
+import { readPlainYaml } from './plain-yaml/plain-yaml.ts';
 import { aliasFault } from './yaml-aliases.ts';
 
 /** The configuration file with its included files and resolved references. */
@@ -61,12 +61,13 @@ interface Segment {
 
 /**
  * Reads a file and those that its `include` names. As in the reference, lists of an included file are appended and other
- * sections replaced. A file that is included twice, also by itself, is read once. `isRead` decides for which paths an unset variable is a fault. Throws ConfigError.
+ * sections replaced. A file that is included twice, also by itself, is read once. `isRead` decides for which paths an unset variable is a fault;
+ * `plainYaml` allows the fast reader. Throws ConfigError.
  */
 export function readConfigDocument(
   file: string,
   env: NodeJS.ProcessEnv,
-  isRead: (path: Path) => boolean,
+  { isRead, plainYaml }: { readonly isRead: (path: Path) => boolean; readonly plainYaml: boolean },
 ): ConfigDocument {
   const content: Record<string, unknown> = {};
   const segments = new Map<string, Segment[]>();
@@ -76,7 +77,7 @@ export function readConfigDocument(
     const path = resolve(named.file);
     if (readPaths.has(path)) continue;
     readPaths.add(path);
-    const part = readPart(named);
+    const part = readPart(named, plainYaml);
     for (const [section, value] of Object.entries(part.content)) {
       if (section === 'include') queue.push(...includedFiles(value, part, dirname(file)));
       else merge(content, segments, { section, value, part });
@@ -139,10 +140,10 @@ function includedFiles(value: unknown, part: Part, folder: string): readonly Nam
   throw new ConfigError([{ source: part.file, line: part.lineOf(['include']), key: 'include', message }]);
 }
 
-function readPart(named: NamedFile): Part {
+function readPart(named: NamedFile, plainYaml: boolean): Part {
   const { file } = named;
   const text = readText(named);
-  const plain = readPlainYaml(text);
+  const plain = plainYaml ? readPlainYaml(text) : null;
   if (plain === null) return readAnyYaml(file, text);
   return { file, content: plain.value, lineOf: plain.lineOf };
 }

@@ -12,6 +12,8 @@ export interface HttpSettings {
   readonly sharedSubscriptions: boolean;
   /** Scans large bodies of model calls instead of parsing them. */
   readonly jsonScan: boolean;
+  /** Sends the writes of one turn of the event loop together. */
+  readonly writeCoalescing: boolean;
 }
 
 export const httpOf = (values: SettingValues): HttpSettings => ({
@@ -20,4 +22,5 @@ export const httpOf = (values: SettingValues): HttpSettings => ({
   graphPlans: values.graphPlans === 'on',
   sharedSubscriptions: values.sharedSubscriptions === 'on',
   jsonScan: values.jsonScan === 'on',
+  writeCoalescing: values.writeCoalescing === 'on',
 });

@@ -64,6 +64,8 @@ export interface Settings {
   readonly callLog: boolean;
   /** Stores the first spans of small traces in blocks. */
   readonly spanBlocks: boolean;
+  /** Reads wide rows of SQLite as one text each. */
+  readonly packedRows: boolean;
   /** Longest wait of a write for a lock of another connection, in ms. */
   readonly lockTimeoutMs: number;
   readonly masterKey: Secret;
@@ -276,6 +278,7 @@ function settingsOf(values: SettingValues) {
     sqliteDriver: values.sqliteDriver === 'auto' ? null : values.sqliteDriver,
     callLog: values.callLog === 'on',
     spanBlocks: values.spanBlocks === 'on',
+    packedRows: values.packedRows === 'on',
     // PostgreSQL waits for ever at 0.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,

@@ -17,8 +17,11 @@ const SWITCHES: Readonly<Record<string, string>> = {
   LENSGATE_GRAPH_PLANS: 'off',
   LENSGATE_HTTP_CLIENT: 'undici',
   LENSGATE_JSON_SCAN: 'off',
+  LENSGATE_PACKED_ROWS: 'off',
+  LENSGATE_PLAIN_YAML: 'off',
   LENSGATE_SHARED_SUBSCRIPTIONS: 'off',
   LENSGATE_SPAN_BLOCKS: 'off',
+  LENSGATE_WRITE_COALESCING: 'off',
 };
 const CASES: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   ['nothing', {}],

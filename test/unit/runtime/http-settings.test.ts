@@ -21,6 +21,7 @@ it('CORS is off, and all code that saves work is on by default', () => {
     graphPlans: true,
     jsonScan: true,
     sharedSubscriptions: true,
+    writeCoalescing: true,
   });
 });
 
@@ -28,6 +29,7 @@ it.each([
   ['LENSGATE_GRAPH_PLANS', 'graphPlans'],
   ['LENSGATE_JSON_SCAN', 'jsonScan'],
   ['LENSGATE_SHARED_SUBSCRIPTIONS', 'sharedSubscriptions'],
+  ['LENSGATE_WRITE_COALESCING', 'writeCoalescing'],
 ] as const)('%s switches %s off', (variable, setting) => {
   expect(httpSettings('', { [variable]: 'off' })[setting]).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import * as turn from '../../../src/runtime/tasks/write-coalescing.ts';
+import * as turn from '../../../src/runtime/write-coalescing/write-coalescing.ts';
 
 let done: string[];
 const doing = (what: string) => (): void => void done.push(what);

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { readPlainYaml } from '../../../src/runtime/settings/plain-yaml.ts';
+import { readPlainYaml } from '../../../src/runtime/settings/plain-yaml/plain-yaml.ts';
 import { randomFrom } from '../../support/random.ts';
 
 type Path = readonly (string | number)[];

@@ -167,6 +167,20 @@ export const SERVER_SETTINGS = {
     env: ['LENSGATE_JSON_SCAN'],
     description: 'Scans large bodies of model calls instead of parsing them. Off is slower and answers the same.',
   }),
+  writeCoalescing: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_WRITE_COALESCING'],
+    description:
+      'Sends the writes of concurrent calls together, at the end of a turn of the event loop. Off is slower and answers the same.',
+  }),
+  plainYaml: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_PLAIN_YAML'],
+    description:
+      'Reads configuration files in simple YAML with a fast reader of its own. Off is slower and reads the same.',
+  }),
   introspection: setting({
     kind: flag(),
     default: true,
@@ -245,6 +259,12 @@ export const STORAGE_SETTINGS = {
     default: 'on',
     env: ['LENSGATE_SPAN_BLOCKS'],
     description: 'Stores the first spans of small traces in blocks. Off stores all new spans as rows, which is slower.',
+  }),
+  packedRows: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_PACKED_ROWS'],
+    description: 'Reads wide rows of SQLite as one text each. Off reads column by column, which is slower.',
   }),
   lockTimeoutMs: setting({
     kind: integer(0, 60_000),

@@ -1,7 +1,7 @@
 import { type AliasedRawBuilder, type Selectable, sql } from 'kysely';
-import type { SqlFlavour } from './database.ts';
-import { type Column, everyColumn, isWide, type RowTable } from './rows.ts';
-import type { Tables } from './tables.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { type Column, everyColumn, isWide, type RowTable } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
 
 /** Selects and decodes rows of a table. */
 export interface RowReader<Row> {
@@ -15,18 +15,17 @@ export interface RowReader<Row> {
 
 const PACKED = 'packed';
 
-/**
- * Reads rows of many columns. SQLite's addon creates each row object member by member, which is three quarters of the
- * cost of a page. So there each row is one JSON list of its values, which also keeps 64-bit numbers. Not for blobs.
- */
+/** Reads rows of many columns. On SQLite each row is one JSON list of its values, unless `packed` is false. Not for blobs. See README.md. */
 export function rowReader<Name extends keyof Tables>(
   flavour: SqlFlavour,
   table: RowTable<Name>,
+  packed: boolean,
 ): RowReader<Selectable<Tables[Name]>> {
   type Row = Selectable<Tables[Name]>;
   const { name, columns } = table;
   const names = columns.map((column) => column.name);
-  if (flavour === 'postgresql') return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
+  if (flavour === 'postgresql' || !packed)
+    return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
   const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
   // Copied and then filled: V8 converts an object with so many added members to a slow dictionary.
   const blank = Object.fromEntries(names.map((column) => [column, null]));

@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers';
 
-// A write to a socket wakes its reader, which on one machine costs as much as the write. Consecutive writes find the
-// readers awake. So with several calls in flight, the writes of one turn of the event loop are sent together at its
-// end, and recording runs after them.
+// The state is one for the process, as the event loop is. See README.md.
 
 /** Most deferred sends. It bounds the wait of the first send of a turn. */
 const MOST_SENDS = 16;
@@ -13,6 +11,12 @@ let sentInTurn = 0;
 /** Whether the previous turn had several sends; a single send is not deferred. */
 let several = false;
 let awaited = false;
+let coalesces = true;
+
+/** Turns coalescing on or off for the process. Off sends each write at once. */
+export function setWriteCoalescing(on: boolean): void {
+  coalesces = on;
+}
 
 function awaitEnd(): void {
   if (awaited) return;
@@ -38,6 +42,7 @@ function sendAll(): void {
 
 /** Sends now, or together with others before the turn ends. A send must not throw. */
 export function sendCoalesced(send: () => void): void {
+  if (!coalesces) return send();
   awaitEnd();
   sentInTurn += 1;
   if (!several && sentInTurn === 1) return send();

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/json-object.ts';
-import type { Path } from './config-references.ts';
+import type { JsonObject } from '../../../domain/json-object.ts';
+import type { Path } from '../config-references.ts';
 
 /** The value of a text, and the lines of its keys and items. */
 export interface PlainDocument {
