@@ -58,8 +58,19 @@ export function readAddress(address: string, method: HttpMethod = 'POST'): Addre
   };
 }
 
-/** Headers as lines of a head. Throws HttpFailure for one that cannot be sent. */
+/** Lines of headers that do not change, with which every call of a deployment is sent. */
+const frozenLines = new WeakMap<Readonly<Record<string, string>>, string>();
+
+/** Headers as lines of a head; those of a frozen record are made once. Throws HttpFailure for one that cannot be sent. */
 export function headLines(headers: Readonly<Record<string, string>>): string {
+  const known = frozenLines.get(headers);
+  if (known !== undefined) return known;
+  const lines = checkedLines(headers);
+  if (Object.isFrozen(headers)) frozenLines.set(headers, lines);
+  return lines;
+}
+
+function checkedLines(headers: Readonly<Record<string, string>>): string {
   let lines = '';
   for (const name in headers) {
     const value = headers[name] ?? '';

@@ -49,7 +49,8 @@ export class Call implements ByteStream, Watched {
   /** The sink gets nothing more. */
   #over = false;
   #sink: ByteSink | null = null;
-  #early: Uint8Array[] = [];
+  /** Chunks that came before their reader, or while it is paused. */
+  #early: Uint8Array[] | null = null;
   #earlyBytes = 0;
   /** How the body ended, until the reader has it. */
   #ended: { readonly error: Error | null } | null = null;
@@ -65,7 +66,7 @@ export class Call implements ByteStream, Watched {
     this.#terms = terms;
     this.deadlineMs = this.#watch.now() + headMs;
     this.#watch.add(this);
-    this.#signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#signal.addEventListener('abort', this.#onAbort);
   }
 
   /** Settled, or only its end is still to be read: no carrier is needed any more. */
@@ -94,7 +95,8 @@ export class Call implements ByteStream, Watched {
       this.#pauseCarrier();
       return;
     }
-    this.#early.push(chunk);
+    if (this.#early === null) this.#early = [chunk];
+    else this.#early.push(chunk);
     this.#earlyBytes += chunk.length;
     if (this.#earlyBytes > EARLY_BYTES) this.#pauseCarrier();
   }
@@ -117,7 +119,7 @@ export class Call implements ByteStream, Watched {
     const stage = this.#headCame ? 'BODY_TIMEOUT' : this.#carrier?.queued === true ? 'QUEUE_TIMEOUT' : 'HEAD_TIMEOUT';
     this.#release();
     if (!this.#carrierPaused) return this.failed(new ConnectionEnded(stage));
-    this.#early = [];
+    this.#early = null;
     this.#paused = false;
     this.failed(new ReaderStalled());
   }
@@ -182,9 +184,10 @@ export class Call implements ByteStream, Watched {
   #deliver(): void {
     const sink = this.#sink;
     if (sink === null) return;
-    while (this.#early.length > 0) {
+    while (this.#early !== null) {
       if (this.#over || this.#paused) return;
       const chunk = this.#early.shift();
+      if (this.#early.length === 0) this.#early = null;
       if (chunk && !this.#give(sink, chunk)) {
         this.#paused = true;
         this.#pauseCarrier();
@@ -211,7 +214,7 @@ export class Call implements ByteStream, Watched {
     const reason: unknown = this.#signal.reason;
     this.#release();
     if (this.#headCame) {
-      this.#early = [];
+      this.#early = null;
       this.#paused = false;
       this.#end(reason instanceof Error ? reason : new CallAborted());
     } else {
@@ -222,7 +225,7 @@ export class Call implements ByteStream, Watched {
 
   #finish(): void {
     this.#over = true;
-    this.#early = [];
+    this.#early = null;
     this.#carrier = null;
     this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);

@@ -40,7 +40,7 @@ export class Connection implements Carrier, Watched {
   /** It has carried an answer before. */
   #used = false;
   /** Body bytes of the current read: upstreams send many small chunks at once, which are passed on together. */
-  #pieces: Buffer[] = [];
+  #pieces: Buffer[] | null = null;
   /** Set when an answer has ended: how long the connection may be kept. */
   #keepAliveMs: number | null = null;
 
@@ -51,7 +51,8 @@ export class Connection implements Carrier, Watched {
     this.#parser = new ResponseParser({
       head: (status, headers) => this.#order?.call.head(status, headers),
       body: (bytes) => {
-        this.#pieces.push(bytes);
+        if (this.#pieces === null) this.#pieces = [bytes];
+        else this.#pieces.push(bytes);
       },
       ended: (keepAliveMs) => {
         this.#keepAliveMs = keepAliveMs;
@@ -81,7 +82,7 @@ export class Connection implements Carrier, Watched {
     }
     order.call.carriedBy(this);
     this.#unsent = true;
-    sendCoalesced(() => this.#write(order));
+    sendCoalesced(this.#write);
   }
 
   pause(): void {
@@ -104,14 +105,16 @@ export class Connection implements Carrier, Watched {
     this.#end(this.#state === 'connecting' ? new ConnectionEnded('CONNECT_TIMEOUT') : null);
   }
 
-  #write(order: Order): void {
-    if (this.#state === 'closed' || this.#order !== order) return;
+  /** Writes the request of its call. An aborted call has closed the connection. */
+  readonly #write = (): void => {
+    const order = this.#order;
+    if (this.#state === 'closed' || order === null) return;
     this.#unsent = false;
     // Not earlier: bytes received before belong to no call.
     this.#parser.expect();
     const { head, body } = order.request;
     this.#wire.write(`${head}${lengthLine(order.request)}\r\n`, body);
-  }
+  };
 
   #connected(): void {
     if (this.#state !== 'connecting') return;
@@ -120,24 +123,19 @@ export class Connection implements Carrier, Watched {
   }
 
   #read(bytes: Buffer): void {
-    if (this.#state !== 'closed') this.#take(() => this.#parser.execute(bytes));
+    if (this.#state !== 'closed') this.#take(bytes);
   }
 
   #closed(): void {
     if (this.#state === 'closed') return;
-    this.#take(() => this.#parser.finish());
+    this.#take(null);
     this.#end(null);
   }
 
-  /** Runs a read. Only a complete read frees the connection: bytes after an answer belong to no other call. */
-  #take(read: () => void): void {
-    let fault: Error | null = null;
-    try {
-      read();
-    } catch (error) {
-      fault = error instanceof Error ? error : new ConnectionEnded('CLOSED');
-    }
-    if (this.#pieces.length > 0) this.#handOn();
+  /** Takes a read, null for the end. Only a complete read frees the connection: bytes after an answer belong to no other call. */
+  #take(bytes: Buffer | null): void {
+    const fault = this.#parsed(bytes);
+    if (this.#pieces !== null) this.#handOn(this.#pieces);
     // The reader may have cancelled inside its chunk: a closed connection never becomes idle.
     if (this.#state === 'closed') return;
     const keepAliveMs = this.#keepAliveMs;
@@ -156,11 +154,22 @@ export class Connection implements Carrier, Watched {
     order?.call.ended();
   }
 
+  /** Parses a read. Returns its fault, null for none. */
+  #parsed(bytes: Buffer | null): Error | null {
+    try {
+      if (bytes === null) this.#parser.finish();
+      else this.#parser.execute(bytes);
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error : new ConnectionEnded('CLOSED');
+    }
+  }
+
   /** Passes the body bytes of one read to the call, copied out of the read buffer. */
-  #handOn(): void {
-    const [only] = this.#pieces;
-    const bytes = this.#pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(this.#pieces);
-    this.#pieces = [];
+  #handOn(pieces: readonly Buffer[]): void {
+    const [only] = pieces;
+    const bytes = pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(pieces);
+    this.#pieces = null;
     this.#order?.call.body(bytes);
   }
 

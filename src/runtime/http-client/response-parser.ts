@@ -45,6 +45,9 @@ const NOT_ASCII = /[\x80-\xff]/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const DIGITS = /^\d{1,15}$/;
 const CHUNK_LINE = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+/** Options of the Connection header, in lower case. */
+const CLOSE_OPTION = /(?:^|,)\s*close\s*(?:,|$)/;
+const KEEP_ALIVE_OPTION = /(?:^|,)\s*keep-alive\s*(?:,|$)/;
 const KEEP_ALIVE_SECONDS = /(?:^|[,\s])timeout=(\d{1,6})/i;
 
 const HOP_BY_HOP = new Set([
@@ -296,8 +299,7 @@ class Headers {
   }
 
   keepAliveMs(isHttp11: boolean): number {
-    const options = this.#connection === '' ? [] : this.#connection.split(',').map((option) => option.trim());
-    if (options.includes('close') || (!isHttp11 && !options.includes('keep-alive'))) return 0;
+    if (CLOSE_OPTION.test(this.#connection) || (!isHttp11 && !KEEP_ALIVE_OPTION.test(this.#connection))) return 0;
     const seconds = this.#keepAlive === '' ? undefined : KEEP_ALIVE_SECONDS.exec(this.#keepAlive)?.[1];
     if (seconds === undefined) return KEEP_ALIVE_MS;
     return Math.min(KEEP_ALIVE_MOST_MS, Math.max(0, Number(seconds) * 1_000 - KEEP_ALIVE_MARGIN_MS));
