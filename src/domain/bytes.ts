@@ -25,37 +25,77 @@ export interface ByteStream {
 }
 
 /** A whole body as a byte stream. */
-export function bytesOf(body: Uint8Array): ByteStream {
-  let cancelled = false;
-  return {
-    pipe(sink) {
-      if (cancelled) return;
-      if (body.length > 0) sink.chunk(body);
-      sink.done();
-    },
-    resume() {},
-    cancel() {
-      cancelled = true;
-    },
-  };
+export const bytesOf = (body: Uint8Array): ByteStream => new WholeBytes(body);
+
+class WholeBytes implements ByteStream {
+  readonly #body: Uint8Array;
+  #cancelled = false;
+
+  constructor(body: Uint8Array) {
+    this.#body = body;
+  }
+
+  pipe(sink: ByteSink): void {
+    if (this.#cancelled) return;
+    if (this.#body.length > 0) sink.chunk(this.#body);
+    sink.done();
+  }
+
+  resume(): void {}
+
+  cancel(): void {
+    this.#cancelled = true;
+  }
+
+  /** The body; null when it has more than `limit` bytes. */
+  within(limit: number): Uint8Array | null {
+    return this.#body.length > limit ? null : this.#body;
+  }
 }
 
 /** Reads a stream to its end. Rejects with the stream's error; null when it has more than `limit` bytes. */
 export function collect(stream: ByteStream, limit: number): Promise<Uint8Array | null> {
+  if (stream instanceof WholeBytes) return Promise.resolve(stream.within(limit));
   return new Promise((resolve, reject) => {
-    const gathered = new GatheredBytes();
-    stream.pipe({
-      chunk(bytes) {
-        gathered.add(bytes);
-        if (gathered.size <= limit) return true;
-        stream.cancel();
-        resolve(null);
-        return false;
-      },
-      done: () => resolve(gathered.take()),
-      fail: reject,
-    });
+    stream.pipe(new Collector(stream, limit, resolve, reject));
   });
+}
+
+/** Gathers a stream up to `limit` bytes. */
+class Collector implements ByteSink {
+  readonly #stream: ByteStream;
+  readonly #limit: number;
+  readonly #resolve: (bytes: Uint8Array | null) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #gathered = new GatheredBytes();
+
+  constructor(
+    stream: ByteStream,
+    limit: number,
+    resolve: (bytes: Uint8Array | null) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#stream = stream;
+    this.#limit = limit;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  chunk(bytes: Uint8Array): boolean {
+    this.#gathered.add(bytes);
+    if (this.#gathered.size <= this.#limit) return true;
+    this.#stream.cancel();
+    this.#resolve(null);
+    return false;
+  }
+
+  done(): void {
+    this.#resolve(this.#gathered.take());
+  }
+
+  fail(error: Error): void {
+    this.#reject(error);
+  }
 }
 
 /** Concatenates chunks. */

@@ -15,7 +15,9 @@ function compactCopy(bytes: Buffer): Buffer {
  * must not change after it was added.
  */
 export class GatheredBytes {
-  #chunks: Uint8Array[] = [];
+  /** The first chunk, while it is the only one: most bodies are one chunk, which needs no copy. */
+  #only: Uint8Array | null = null;
+  #chunks: Uint8Array[] | null = null;
   /** The block that small chunks are copied into, and how much of it is filled. */
   #block: Buffer | null = null;
   #filled = 0;
@@ -29,24 +31,37 @@ export class GatheredBytes {
 
   /** Objects and bytes of memory it holds. */
   get held(): { readonly objects: number; readonly bytes: number } {
-    const all = this.#block === null ? this.#chunks : [...this.#chunks, this.#block];
+    const all = [this.#only, ...(this.#chunks ?? []), this.#block].filter((one) => one !== null);
     return { objects: all.length, bytes: all.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) };
   }
 
   add(chunk: Uint8Array): void {
-    // Most bodies are one chunk, which needs no copy.
-    if (this.#size === 0 || chunk.length > SMALL_CHUNK) {
+    if (this.#size === 0) {
+      this.#only = chunk;
+      this.#size = chunk.length;
+      return;
+    }
+    const chunks = this.#several();
+    if (chunk.length > SMALL_CHUNK) {
       this.#closeBlock();
-      this.#chunks.push(chunk);
+      chunks.push(chunk);
     } else this.#copy(chunk);
     this.#size += chunk.length;
+  }
+
+  /** The chunks as a list. */
+  #several(): Uint8Array[] {
+    if (this.#chunks !== null) return this.#chunks;
+    this.#chunks = this.#only === null ? [] : [this.#only];
+    this.#only = null;
+    return this.#chunks;
   }
 
   /** Copies what was gathered to the start of `target`. */
   copyTo(target: Uint8Array): void {
     this.#closeBlock();
     let at = 0;
-    for (const chunk of this.#chunks) {
+    for (const chunk of this.#several()) {
       target.set(chunk, at);
       at += chunk.length;
     }
@@ -55,15 +70,15 @@ export class GatheredBytes {
   /** Gives all bytes as one and releases them here. */
   take(): Uint8Array {
     this.#closeBlock();
-    const [only] = this.#chunks;
-    const whole = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks, this.#size);
+    const whole = this.#only ?? Buffer.concat(this.#several(), this.#size);
     this.drop();
     return whole;
   }
 
   /** Releases all bytes. */
   drop(): void {
-    this.#chunks = [];
+    this.#only = null;
+    this.#chunks = null;
     this.#block = null;
     this.#filled = 0;
     this.#size = 0;
@@ -93,7 +108,7 @@ export class GatheredBytes {
     const block = this.#block;
     if (block === null) return;
     // An unfilled block would keep its whole memory, so its bytes are copied.
-    this.#chunks.push(this.#filled === block.length ? block : compactCopy(block.subarray(0, this.#filled)));
+    this.#several().push(this.#filled === block.length ? block : compactCopy(block.subarray(0, this.#filled)));
     this.#block = null;
     this.#filled = 0;
   }
