@@ -63,7 +63,8 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
     async send(configured, request, signal) {
       const dialect = protocol.dialectOf(request.endpoint, configured);
       if (dialect === null) throw new TypeError(`${protocol.name} does not support the endpoint of this call.`);
-      const call = await protocol.prepare(configured, request);
+      const prepared = protocol.prepare(configured, request);
+      const call = prepared instanceof Promise ? await prepared : prepared;
       const deployment = call.credentials === undefined ? configured : withSecrets(configured, call.credentials);
       const answer = await sendCall(http, deployment, call, {
         signal,
@@ -72,7 +73,8 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
       });
       const context: AcceptedAnswer = { deployment, request, answer, dialect };
       if (request.stream && !isCompleteAnswer(context)) return await streamed(context, protocol);
-      return request.endpoint.answers.member === null ? await unparsed(context) : await whole(context);
+      if (request.endpoint.answers.member === null) return await unparsed(context);
+      return wholeOf(await readBody(deployment, answer, ANSWER_LIMIT), context);
     },
   };
 }
@@ -113,15 +115,19 @@ const isCompleteAnswer = ({ request, answer }: AcceptedAnswer): boolean =>
   request.endpoint.medium === 'transcript' && !EVENT_STREAM.test(answer.headers['content-type'] ?? '');
 
 /** Exchange of a complete answer. It is parsed first, because a 200 may contain an error or invalid data. */
-async function whole({ deployment, request, answer, dialect }: AcceptedAnswer): Promise<Exchange> {
-  const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
+function wholeOf(bytes: Uint8Array | null, { deployment, request, answer, dialect }: AcceptedAnswer): Exchange {
   if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
-  const { endpoint, model, body, form, textLimit = 0 } = request;
-  const context = { endpoint, model, body, textLimit, ...(form === undefined ? {} : { form }) };
-  const read = dialect.whole(bytes, { ...context, ...publicIds(deployment, request) });
+  const { endpoint, model, body, form, followUp, textLimit = 0 } = request;
+  const context = { endpoint, model, body, textLimit };
+  const read = dialect.whole(
+    bytes,
+    form === undefined && followUp === undefined
+      ? context
+      : { ...context, ...(form === undefined ? {} : { form }), ...publicIds(deployment, request) },
+  );
   if (read === null) throw garbled(deployment, `it is no ${endpoint.answers.form}`);
   if ('error' in read) throw errorInside(deployment, read.error);
-  return wholeExchange(headOf(answer), read);
+  return wholeExchange(answer, read);
 }
 
 async function streamed(

@@ -1,4 +1,5 @@
 import type { Deployment } from '../domain/chat/provider.ts';
+import type { Secret } from '../domain/secret.ts';
 
 /** All secrets of a deployment: its API key and its other secrets. Empty ones are omitted. */
 export function secretsOf({ apiKey, secrets }: Deployment): readonly string[] {
@@ -13,8 +14,19 @@ export function withoutSecrets(deployment: Deployment, text: string): string {
   return secretsOf(deployment).reduce((redacted, secret) => redacted.replaceAll(secret, '<secret>'), text);
 }
 
-/** Whether one of the texts contains a secret of the deployment. Without closures, because it runs for every answer. */
-export function containsSecret(deployment: Deployment, texts: readonly string[]): boolean {
-  for (const secret of secretsOf(deployment)) for (const text of texts) if (text.includes(secret)) return true;
+/** Whether a header contains a secret of the deployment. Without lists and closures, because it runs for every answer. */
+export function containsSecret({ apiKey, secrets }: Deployment, headers: Readonly<Record<string, string>>): boolean {
+  if (apiKey !== null && isIn(apiKey, headers)) return true;
+  for (const name in secrets) {
+    const secret = secrets[name];
+    if (secret !== undefined && isIn(secret, headers)) return true;
+  }
+  return false;
+}
+
+function isIn(secret: Secret, headers: Readonly<Record<string, string>>): boolean {
+  const text = secret.reveal();
+  if (text === '') return false;
+  for (const name in headers) if (headers[name]?.includes(text) === true) return true;
   return false;
 }

@@ -33,7 +33,7 @@ interface Terms {
 export async function sendCall(
   http: HttpClient,
   deployment: Deployment,
-  { method = 'POST', url, headers, body }: UpstreamCall,
+  { method = 'POST', url, headers: sentHeaders, body }: UpstreamCall,
   { signal, errorOf, owner = '' }: Terms,
 ): Promise<UpstreamAnswer> {
   const { timeoutSeconds, addressByCaller = false } = deployment;
@@ -42,13 +42,14 @@ export async function sendCall(
   try {
     sent =
       body instanceof Uint8Array
-        ? await http.post(url, headers, body, options)
-        : await http.send(method, url, headers, body, options);
+        ? await http.post(url, sentHeaders, body, options)
+        : await http.send(method, url, sentHeaders, body, options);
   } catch (error) {
     throw transportFailure(deployment, error);
   }
   const { status } = sent;
-  const answer: UpstreamAnswer = { status, headers: redactedHeaders(deployment, sent.headers), body: sent.body };
+  const headers = redactedHeaders(deployment, sent.headers);
+  const answer: UpstreamAnswer = headers === sent.headers ? sent : { status, headers, body: sent.body };
   if (status >= 200 && status <= 299) return answer;
   const refused = await readBody(deployment, answer, ERROR_LIMIT);
   throw refusal(deployment, { status, headers: answer.headers, body: refused }, errorOf);
@@ -59,21 +60,15 @@ function redactedHeaders(
   deployment: Deployment,
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  if (!containsSecret(deployment, Object.values(headers))) return headers;
+  if (!containsSecret(deployment, headers)) return headers;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecrets(deployment, value)]));
 }
 
 /** Reads a complete body. Null when it has more than `limit` bytes. Throws UpstreamFailed when it is truncated. */
-export async function readBody(
-  deployment: Deployment,
-  answer: UpstreamAnswer,
-  limit: number,
-): Promise<Uint8Array | null> {
-  try {
-    return await collect(answer.body, limit);
-  } catch (error) {
+export function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: number): Promise<Uint8Array | null> {
+  return collect(answer.body, limit).catch((error: unknown) => {
     throw transportFailure(deployment, error);
-  }
+  });
 }
 
 /** The stream, with transport failures converted to UpstreamFailed. */

@@ -3,6 +3,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
 import { type Endpoint, RERANK, RESPONSES, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
 import { RESPONSES_FRAME, upstreamResponseRequest } from '../../wire/responses/native.ts';
@@ -22,6 +23,18 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     url: `${deployment.apiBase ?? base ?? refuseWithoutBase(deployment)}${path}`,
     headers: headersOf(deployment, differences, contentType),
   });
+  /** The last target of each credential: most calls of a deployment go to one endpoint. */
+  const lastTargets = new WeakMap<Secret, JsonTarget>();
+  function jsonTargetOf(deployment: Deployment, path: string): CallTarget {
+    const { apiKey, apiBase, options } = deployment;
+    const last = apiKey === null ? undefined : lastTargets.get(apiKey);
+    if (last !== undefined && last.path === path && last.apiBase === apiBase && last.options === options)
+      return last.target;
+    const { url, headers } = targetOf(deployment, path, 'application/json');
+    const target = { url, headers: Object.freeze(headers) };
+    if (apiKey !== null) lastTargets.set(apiKey, { path, apiBase, options, target });
+    return target;
+  }
   function dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null {
     const { dialect, medium } = endpoint;
     if (medium !== undefined) return MEDIA[medium];
@@ -57,9 +70,16 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
         const { contentType, body } = mediaRequest(request, model);
         return { ...targetOf(deployment, endpoint.path, contentType), body };
       }
-      return { ...targetOf(deployment, endpoint.path, 'application/json'), body: bodyOf(deployment, request, model) };
+      const { url, headers } = jsonTargetOf(deployment, endpoint.path);
+      return { url, headers, body: bodyOf(deployment, request, model) };
     },
   };
+}
+
+/** A target of JSON requests, and that by which it is made. */
+interface JsonTarget extends Pick<Deployment, 'apiBase' | 'options'> {
+  readonly path: string;
+  readonly target: CallTarget;
 }
 
 /** Whether calls go to `/responses` of the upstream. The deployment's own setting decides, if it has one. */
