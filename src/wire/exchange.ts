@@ -20,9 +20,10 @@ export function relayedExchange(head: Head, stream: ByteStream, inspector: Strea
 }
 
 /** Exchange of a complete answer. */
-export function wholeExchange(head: Head, { bytes, outcome, deltas }: WholeAnswer): Exchange {
+export function wholeExchange({ status, headers }: Head, { bytes, outcome, deltas }: WholeAnswer): Exchange {
   return {
-    ...head,
+    status,
+    headers,
     streaming: false,
     bytes: bytesOf(bytes),
     deltas: () => wholeDeltas(deltas()),

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../../src/domain/json-object.ts';
 import { isUtf8 } from 'node:buffer';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { type RequestBody, ALL_PARSED } from '../../../src/domain/inference/request-validation.ts';
+import { asBuffer } from '../../../src/wire/json/members.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 import { type PartiallyParsed, parsePartially } from '../../../src/wire/json/unread.ts';
 import type { HttpRequest } from './route.ts';
@@ -17,7 +18,7 @@ export function parseValue(bytes: Uint8Array): unknown {
   if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
     throw notReadable(`The request body nests more than ${MAX_NESTING} levels deep.`);
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return JSON.parse(asBuffer(bytes).toString('utf8'));
   } catch {
     throw notReadable('The request body is not valid JSON.');
   }
@@ -46,9 +47,12 @@ function assertUtf8(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw notReadable('The request body is not valid UTF-8.');
 }
 
+/** No members beside those of a body. */
+export const NOTHING_NAMED: RequestBody = Object.freeze({});
+
 /** A body of which no member is unread. */
 export const fullyParsed = (fields: RequestBody, named: RequestBody): PartiallyParsed => ({
-  fields: { ...fields, ...named },
+  fields: named === NOTHING_NAMED ? fields : { ...fields, ...named },
   unread: ALL_PARSED,
 });
 

@@ -16,13 +16,13 @@ import type { PartiallyParsed } from '../../../src/wire/json/unread.ts';
 import type { Form } from '../../../src/domain/inference/form.ts';
 import { proxyError } from '../http/dialect-errors.ts';
 import { statusOf } from '../../errors.ts';
-import { callTermsOf } from './terms.ts';
+import { callTermsOf, NO_TERMS } from './terms.ts';
 import { bringsForm, formFields, formOf } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { HeaderLines, HeaderName, headerText } from '../http/header-lines.ts';
 import { rateLimitName, addStandings, addKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
-import { parseBody, parseInPart, fullyParsed } from '../http/json-body.ts';
+import { parseBody, parseInPart, fullyParsed, NOTHING_NAMED } from '../http/json-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
@@ -54,15 +54,18 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { fields: body, unread } = sentBody(endpoint, request, form);
   assertValidRequest(body, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
-  const call = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body };
-  const modelRequest = { ...call, ...callFactsOf(request), ...callTermsOf(request, call) };
-  return form === null ? modelRequest : { ...modelRequest, form };
+  const { callId, parent, userAgent } = callFactsOf(request);
+  const model = String(body['model']);
+  const call = { endpoint, model, stream, includeUsage, bytes, body, callId, parent };
+  const terms = callTermsOf(request, call);
+  if (terms === NO_TERMS && userAgent === undefined && form === null) return call;
+  return { ...call, ...(userAgent === undefined ? {} : { userAgent }), ...terms, ...(form === null ? {} : { form }) };
 }
 
 function sentBody({ asks }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
   const { body: bytes, params } = request;
   // A model in the path, as Azure's clients send it, replaces that of the body.
-  const named = params['model'] ? { model: params['model'] } : {};
+  const named = params['model'] ? { model: params['model'] } : NOTHING_NAMED;
   if (form !== null) return fullyParsed(formFields(form), named);
   // Items are always parsed, because they may refer to stored responses.
   return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseInPart(request, named);

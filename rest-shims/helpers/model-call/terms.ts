@@ -25,7 +25,7 @@ type Terms = Pick<
 /** Members of the body and prefix of the headers that contain settings of the call. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
 const HEADER = 'x-litellm-';
-const NONE: Terms = Object.freeze({});
+export const NO_TERMS: Terms = Object.freeze({});
 
 /** Whether a request has no settings. Most have none, and reading each setting costs a tenth of a call. */
 function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: EndpointRequest['body']): boolean {
@@ -36,7 +36,7 @@ function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Endpoint
 
 /** Settings of a call for the gateway: timeout, retries, labels, credentials. Throws InvalidInput. */
 export function callTermsOf(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): Terms {
-  if (hasNoSettings(request, call.body)) return NONE;
+  if (hasNoSettings(request, call.body)) return NO_TERMS;
   assertSupported(call.body, call.endpoint);
   return {
     ...timeoutOf(request, call),

@@ -54,7 +54,8 @@ export function usageOf(value: unknown): Usage | null {
   const prompt = object(usage['prompt_tokens_details']);
   const completion = object(usage['completion_tokens_details']);
   const audio = audioOf(prompt, completion);
-  return {
+  const searches = searchesAndCitations(usage);
+  const tokens: Usage = {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens:
@@ -65,18 +66,20 @@ export function usageOf(value: unknown): Usage | null {
       0,
     cacheWriteTokens: count(prompt['cache_write_tokens']) ?? count(usage['cache_creation_input_tokens']) ?? 0,
     reasoningTokens: count(completion['reasoning_tokens']) ?? 0,
-    ...(audio === null ? {} : { audio }),
-    ...searchesAndCitations(usage),
   };
+  return audio === null && searches === null
+    ? tokens
+    : { ...tokens, ...(audio === null ? {} : { audio }), ...searches };
 }
 
 /** Whether a member is there and is no count. */
 const isWrong = (value: unknown): boolean => value !== undefined && value !== null && count(value) === null;
 
-/** Perplexity's counts of searches, and of the tokens of citations. */
-function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searchSize' | 'citationTokens'> {
+/** Perplexity's counts of searches, and of the tokens of citations. Null when there are none. */
+function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searchSize' | 'citationTokens'> | null {
   const webSearches = count(usage['num_search_queries']) ?? 0;
   const citationTokens = count(usage['citation_tokens']) ?? 0;
+  if (webSearches === 0 && citationTokens === 0) return null;
   const size = usage['search_context_size'];
   return {
     ...(webSearches === 0 ? {} : { webSearches }),

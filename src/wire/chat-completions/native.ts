@@ -44,16 +44,16 @@ export function wholeAnswer(
   const { id, model: responseModel, finishReason, usage } = factsOf(value);
   const searches = searchesOf(value);
   const charged = namesPrice === true ? chargedOf(value) : undefined;
-  const outcome: Outcome = {
-    responseId: id,
-    responseModel,
-    finishReason,
-    usage,
-    ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
-    ...(charged === undefined ? {} : { charged }),
-    failure: null,
-    text: textLimit === 0 ? null : textOf(deltasOfAnswer(value)).slice(0, textLimit),
-  };
+  const text = textLimit === 0 ? null : textOf(deltasOfAnswer(value)).slice(0, textLimit);
+  const reported: Outcome = { responseId: id, responseModel, finishReason, usage, failure: null, text };
+  const outcome: Outcome =
+    searches === null && charged === undefined
+      ? reported
+      : {
+          ...reported,
+          ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
+          ...(charged === undefined ? {} : { charged }),
+        };
   const bytes = asBuffer(original);
   return {
     bytes: keepsModel === true || responseModel === model ? bytes : createModelRewriter(model)(bytes),

@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
+import { asBuffer } from './members.ts';
+
 /** Object of parsed JSON. */
 export type Fields = JsonObject;
 
@@ -22,7 +24,7 @@ export const count = (value: unknown): number | null =>
 /** Parsed JSON. Undefined when the bytes are not valid JSON. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return JSON.parse(asBuffer(bytes).toString('utf8'));
   } catch {
     return undefined;
   }

@@ -90,9 +90,8 @@ export function itemCount(json: Uint8Array, key: string): number | null {
 export function withMembers(json: Uint8Array, changes: Readonly<Record<string, string | null>>): Uint8Array {
   const bytes = asBuffer(json);
   const members = topLevelMembers(json);
-  if (members === null) return json;
+  if (members === null || isUnchanged(bytes, members, changes)) return json;
   const last = new Map(members.map((member) => [member.key, member]));
-  if (last.size === members.length && isUnchanged(bytes, last, changes)) return json;
   const pieces: Uint8Array[] = [];
   for (const member of members) {
     if (last.get(member.key) !== member) continue;
@@ -110,18 +109,33 @@ export function withMembers(json: Uint8Array, changes: Readonly<Record<string, s
   return Buffer.concat(pieces);
 }
 
-/** Whether the changes have no effect. The object must have no repeated keys. */
+/** Members up to which comparing all of them costs less than a Set of their keys. Most requests have fewer. */
+const FEW_MEMBERS = 16;
+
+/** Whether the changes have no effect, and no key is repeated. */
 function isUnchanged(
   bytes: Buffer,
-  members: ReadonlyMap<string, Member>,
+  members: readonly Member[],
   changes: Readonly<Record<string, string | null>>,
 ): boolean {
   for (const key in changes) {
-    const member = members.get(key);
-    const current = member ? bytes.toString('utf8', member.valueStart, member.end) : null;
+    const member = memberOf(members, key);
+    const current = member === null ? null : bytes.toString('utf8', member.valueStart, member.end);
     if (current !== changes[key]) return false;
   }
-  return true;
+  return !hasRepeatedKey(members);
+}
+
+/** The first member of a key. */
+function memberOf(members: readonly Member[], key: string): Member | null {
+  for (const member of members) if (member.key === key) return member;
+  return null;
+}
+
+function hasRepeatedKey(members: readonly Member[]): boolean {
+  if (members.length > FEW_MEMBERS) return new Set(members.map(({ key }) => key)).size < members.length;
+  for (const member of members) if (memberOf(members, member.key) !== member) return true;
+  return false;
 }
 
 const OPENING = Buffer.from('{');
