@@ -37,7 +37,7 @@ export function createBudgetWebhook({
   log,
 }: {
   readonly http: Pick<HttpClient, 'send'>;
-  /** It may contain a secret. Private addresses are refused unless the operator allows the host (ADR 0042). */
+  /** It may contain a secret. Private addresses are refused unless the operator allows the host (docs/request-fields.md). */
   readonly url: string;
   readonly log: Pick<Log, 'warn'>;
 }): BudgetWebhook {

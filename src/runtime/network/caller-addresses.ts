@@ -12,7 +12,7 @@ type Resolve = (
   callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** Decides which addresses chosen by callers may be connected to (ADR 0042). */
+/** Decides which addresses chosen by callers may be connected to (docs/request-fields.md). */
 export interface CallerAddresses {
   /**
    * The peer with a lookup that returns only allowed addresses, so that the check is on the address connected to. Throws

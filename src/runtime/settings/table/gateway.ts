@@ -146,7 +146,7 @@ export const GATEWAY_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.allow_client_side_credentials',
-    description: 'Lets callers send their own provider key and address (ADR 0042).',
+    description: 'Lets callers send their own provider key and address (docs/request-fields.md).',
   }),
   allowedHosts: setting({
     kind: list('hosts, addresses or CIDR blocks', allowedHostFault),
@@ -231,7 +231,7 @@ export const HEALTH_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.background_health_checks',
-    description: 'Probes every deployment at an interval. Probes are billed (ADR 0040).',
+    description: 'Probes every deployment at an interval. Probes are billed.',
   }),
   healthCheckSeconds: setting({
     kind: decimal({ above: 0, to: MOST_SECONDS }),
