@@ -28,7 +28,7 @@ const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : oth
 export class MemoryLedger implements Ledger {
   nowMs = 1_000;
   /** While true, `ask` and `snapshot` fail. */
-  isAway = false;
+  isUnavailable = false;
   /** Round trips so far. */
   trips = 0;
   #counters = new Map<string, Counter>();
@@ -47,7 +47,7 @@ export class MemoryLedger implements Ledger {
 
   ask(process: string, asks: readonly Ask[]): Promise<LedgerAnswer> {
     this.trips += 1;
-    if (this.isAway) return Promise.reject(new Error('The ledger is away.'));
+    if (this.isUnavailable) return Promise.reject(new Error('The ledger is away.'));
     for (const [name, endMs] of this.#leases) if (endMs <= this.nowMs) this.#leases.delete(name);
     const isNew = !this.#leases.has(process);
     this.#leases.set(process, this.nowMs + LEDGER_LEASE_MS);
@@ -55,7 +55,7 @@ export class MemoryLedger implements Ledger {
   }
 
   snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]> {
-    if (this.isAway) return Promise.reject(new Error('The ledger is away.'));
+    if (this.isUnavailable) return Promise.reject(new Error('The ledger is away.'));
     return Promise.resolve(
       counters.map((name) => {
         const counter = this.#counters.get(name);

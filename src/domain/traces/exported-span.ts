@@ -54,7 +54,7 @@ function typed(key: string, text: string): AttributeValue {
 /** A conversation in parts, as the conventions have it; any other text as one message. */
 function messagesText(text: string, role: string): string {
   const messages = conversationOf(parseStructure(text)) ?? [{ role, content: text }];
-  return JSON.stringify(messages.map(({ role: speaker, ...said }) => ({ role: speaker, parts: partsOf(said) })));
+  return JSON.stringify(messages.map(({ role: speaker, ...message }) => ({ role: speaker, parts: partsOf(message) })));
 }
 
 const partsOf = ({ content, tool_calls: calls = [] }: Omit<Message, 'role'>): readonly unknown[] => [

@@ -50,8 +50,8 @@ function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: 
   const { response } = fieldsOf(answer);
   const { status_code: status, body } = fieldsOf(response);
   if (response === null || (typeof status === 'number' && status >= 400)) return true;
-  const { model, usage, ...said } = fieldsOf(body);
-  const used = plausibleUsage(usageOf(usage)) ?? estimateOf(said, inputTokens);
+  const { model, usage, ...members } = fieldsOf(body);
+  const used = plausibleUsage(usageOf(usage)) ?? estimateOf(members, inputTokens);
   if (used === null) return false;
   const name = typeof model === 'string' && model !== '' ? model : null;
   const sum = sums.get(name)?.usage;

@@ -25,7 +25,7 @@ interface StreamGuard {
 function createWindow({ isEditable, check, refusal }: StreamGuard) {
   const texts = createStreamTexts();
   return {
-    hear: texts.append,
+    append: texts.append,
     /** Whether texts wait for a check. */
     hasNew: () => texts.waiting > 0,
     /** The edited texts; null where the buffered texts stay. */
@@ -95,7 +95,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
     let before: Texts = [];
     const hold = (events: readonly StreamEvent[]): void => {
       for (const event of events) {
-        for (const { channel, text, kind } of event.texts) window.hear(channel, text, kind);
+        for (const { channel, text, kind } of event.texts) window.append(channel, text, kind);
         bufferedLength += event.raw.length;
         buffered.push(event);
       }
@@ -182,7 +182,7 @@ export function guardedDeltas(
         isDue &&
         (beginsWord(buffered.slice(-1).map(textOf), [{ text }]) || buffered.length >= samplingRate * LONGEST_WINDOW);
       if (isReleased) await release(false);
-      window.hear(channel, text);
+      window.append(channel, text);
       buffered.push(step.value);
       if (isReleased) return;
     }

@@ -6,7 +6,7 @@ import { Unavailable } from '../../domain/errors.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
-import { reaching } from '../database/faults.ts';
+import { withDomainErrors } from '../database/faults.ts';
 import type { StoresOptions } from '../options.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
@@ -136,7 +136,7 @@ export function createCallLog(
   async function unfoldedOneByOne(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {
       const db = orm.em.fork().getKysely<Tables>();
-      const calls = await reaching(async () => unfolding.read(db, bodyNo, await inflate(bytes)));
+      const calls = await withDomainErrors(async () => unfolding.read(db, bodyNo, await inflate(bytes)));
       const state = (await isStored(calls)) ? 'repeated' : 'new';
       const refused = await storeApart(calls);
       if (refused.length < calls.length) return state;
@@ -182,7 +182,7 @@ export function createCallLog(
   async function unfoldSome(): Promise<number | null> {
     for (const most of [SEGMENTS_A_STEP, 1])
       try {
-        return await reaching(() => unfoldSegments(most));
+        return await withDomainErrors(() => unfoldSegments(most));
       } catch (error) {
         if (error instanceof Unavailable) throw error;
       }

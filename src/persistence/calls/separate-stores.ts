@@ -1,7 +1,7 @@
 import { type CallStore, type QueuedCall, ownerOfCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
-import { refuseUnsound } from './store.ts';
+import { assertStorableCall } from './store.ts';
 import { type IngestPart, jobOfBatches } from '../traces/ingest-jobs.ts';
 import { storedRowOf } from '../spend/spend-rows.ts';
 
@@ -23,7 +23,7 @@ export function createCallSpendStore({
 }): CallStore<KeptSpend> {
   return {
     keep(call) {
-      refuseUnsound(call);
+      assertStorableCall(call);
       // Throws for a value that no column holds.
       storedRowOf(call.spend);
       return { callId: call.spend.callId, traceId: call.spend.traceId, spend: call.spend };
@@ -43,7 +43,7 @@ export function createCallSpanStore(traces: {
 }): CallStore<StoredSpan> {
   return {
     keep(call) {
-      refuseUnsound(call);
+      assertStorableCall(call);
       const { spend, span, below = [] } = call;
       const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span, ...below] }]);
       return { callId: spend.callId, traceId: spend.traceId, parts };

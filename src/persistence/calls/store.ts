@@ -75,12 +75,12 @@ class QueuedRoot implements LoggedCall {
 }
 
 /** A call in the trace of its caller, or one that the log format cannot represent: stored one by one. */
-interface QueuedWhole extends QueuedCall {
+interface QueuedSingleCall extends QueuedCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
 }
 
-type QueuedRecord = QueuedRoot | QueuedWhole;
+type QueuedRecord = QueuedRoot | QueuedSingleCall;
 
 /** The call store, as the stores with reads need it. */
 export interface ReadableCallStore extends CallStore<QueuedRecord> {
@@ -162,7 +162,7 @@ export function createCallStore(
   return {
     keep(call, withSummary = false) {
       const { callId, traceId } = call.spend;
-      refuseUnsound(call);
+      assertStorableCall(call);
       const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
       const encoded = traceRef === null || call.below !== undefined ? null : encode(call, traceRef);
       if (traceRef === null || encoded === null) {
@@ -203,7 +203,7 @@ function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
 }
 
 /** Throws InvalidInput for a value that no store holds, before it can fail the commit of other calls. */
-export function refuseUnsound({ spend, span }: CallRecord): void {
+export function assertStorableCall({ spend, span }: CallRecord): void {
   const { usage, startedAt, endedAt, firstByteAt } = spend;
   const sound =
     isWhole(span.inputTokens) &&

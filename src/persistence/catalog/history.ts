@@ -32,7 +32,7 @@ const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms
 /** Most changes read of one entry. */
 const MOST_OF_ENTRY = 500;
 
-function passing(filters: ChangeFilters) {
+function filterConditions(filters: ChangeFilters) {
   return (where: ExpressionBuilder<Tables, 'catalog_change'>) => {
     const { entryId, provider, field, kind, op, from, to } = filters;
     return where.and([
@@ -193,7 +193,10 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
       }),
     list: (filters, after, limit) =>
       readRows(async (db) => {
-        const passed = db.selectFrom('catalog_change').select(everyColumn(changeTable)).where(passing(filters));
+        const passed = db
+          .selectFrom('catalog_change')
+          .select(everyColumn(changeTable))
+          .where(filterConditions(filters));
         const rows = await (after === null ? passed : passed.where(olderThan(after)))
           .orderBy('catalog_change.at_ms', 'desc')
           .orderBy('catalog_change.number', 'desc')

@@ -1,7 +1,7 @@
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import type { ClickHouse } from './client.ts';
-import { listOf, type Thoroughness } from './statements.ts';
-import { inLots } from './trace-lookup.ts';
+import { listOf, type DeletionMode } from './statements.ts';
+import { inBatches } from './trace-lookup.ts';
 import { readerOf } from '../traces/bodies.ts';
 import { BODY_COLUMNS } from './trace-tables.ts';
 
@@ -28,7 +28,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
   /** The traces that still have spans in these bodies, by body. */
   async function holdersOf(rows: readonly BodyRow[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const ids = new Set(rows.map(({ body_id: id }) => id));
-    const found = await inLots(
+    const found = await inBatches(
       rows.flatMap(({ trace_ids: traceIds }) => traceIds),
       (traceIds) =>
         server.rows<{ trace_id: string; body_id: string }>(
@@ -42,7 +42,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
   }
 
   /** Deletes bodies, or all versions of a body before one. */
-  async function drop(condition: string, how: Thoroughness): Promise<void> {
+  async function drop(condition: string, how: DeletionMode): Promise<void> {
     await server.run(
       how === 'masked'
         ? `delete from export_body where ${condition}`
@@ -50,7 +50,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     );
   }
 
-  async function rewrite(bodyId: string, holders: ReadonlySet<string>, how: Thoroughness): Promise<void> {
+  async function rewrite(bodyId: string, holders: ReadonlySet<string>, how: DeletionMode): Promise<void> {
     const [row] = await server.rows<WholeRow>(
       `select body_id, arrived, version, trace_ids, format, compression, base64Encode(bytes) as base64
        from export_body final where body_id = {id:String}`,
@@ -70,8 +70,8 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     await drop(`body_id in ${listOf([bodyId])} and version < ${version}`, how);
   }
 
-  return async function release(bodyIds: readonly string[], how: Thoroughness): Promise<void> {
-    const rows = await inLots(bodyIds, (ids) =>
+  return async function release(bodyIds: readonly string[], how: DeletionMode): Promise<void> {
+    const rows = await inBatches(bodyIds, (ids) =>
       server.rows<BodyRow>('select body_id, trace_ids from export_body final where body_id in {ids:Array(String)}', {
         ids,
       }),
@@ -86,7 +86,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
       else if (traceIds.some((traceId) => !of.has(traceId))) shared.push(id);
     }
     for (const id of shared) await rewrite(id, holders.get(id) ?? new Set(), how);
-    await inLots(unheld, async (ids) => {
+    await inBatches(unheld, async (ids) => {
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { TooLarge, Unavailable } from '../../domain/errors.ts';
 import { DEFAULT_INSERT_LIMITS, type InsertLimits } from '../../domain/traces/insert-limits.ts';
-import { reachingClickHouse } from './faults.ts';
+import { withClickHouseErrors } from './faults.ts';
 
 /** Parameters of a statement, `{name:Type}`. 64-bit numbers are text: JavaScript numbers are doubles. */
 export type Params = Readonly<Record<string, string | number | readonly string[]>>;
@@ -16,11 +16,11 @@ export interface ClickHouse {
   /**
    * Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. Above the size
    * limit it uses several statements, and a failure of one does not undo the others. A row above the limit is sent alone;
-   * see `demandRoom`.
+   * see `assertFits`.
    */
   insert(table: string, columns: readonly string[], rows: readonly string[]): Promise<void>;
   /** Throws TooLarge for a row above the size limit of an insert. */
-  demandRoom(rows: readonly string[]): void;
+  assertFits(rows: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
   });
   let closed = false;
   const asked = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    closed ? Promise.reject(new Unavailable('The store is closing.')) : reachingClickHouse(work);
+    closed ? Promise.reject(new Unavailable('The store is closing.')) : withClickHouseErrors(work);
 
   return {
     rows: <Row>(query: string, params: Params = {}) =>
@@ -84,7 +84,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
     insert: (table, columns, rows) =>
       asked(async () => {
         const query = `insert into ${table} (${columns.join(', ')}) format JSONCompactEachRow`;
-        for (const lot of lotsOf(rows, inserts.bytes)) {
+        for (const lot of batchesOf(rows, inserts.bytes)) {
           const { stream } = await client.exec({
             query,
             values: Readable.from(pieces(lot), { objectMode: false }),
@@ -93,7 +93,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
           await stream.resume().toArray();
         }
       }),
-    demandRoom(rows) {
+    assertFits(rows) {
       if (rows.some((row) => !isWithin(row, inserts.bytes)))
         throw new TooLarge(
           `A span or the body of the export is larger than the ${inserts.bytes} bytes that the store takes at once.`,
@@ -125,7 +125,7 @@ const bytesOf = (row: string): number => Buffer.byteLength(row) + 1;
 const isWithin = (row: string, bytes: number): boolean => atMostBytes(row) <= bytes || bytesOf(row) <= bytes;
 
 /** Batches of rows of at most so many bytes, or of one row. */
-function* lotsOf(rows: readonly string[], mostBytes: number): Generator<readonly string[]> {
+function* batchesOf(rows: readonly string[], mostBytes: number): Generator<readonly string[]> {
   // The usual case, without counting bytes.
   if (rows.reduce((total, row) => total + atMostBytes(row), 0) <= mostBytes) {
     yield rows;

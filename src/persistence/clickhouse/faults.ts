@@ -28,20 +28,20 @@ const withoutValues = ({ type, code }: ServerError): Error => new Error(`ClickHo
  * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not of a ClickHouse, and for the
  * error codes above. A refused statement becomes an error with the code of the refusal.
  */
-export async function reachingClickHouse<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withClickHouseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof DomainError || error instanceof TypeError || error instanceof RangeError) throw error;
-    if (!isServerError(error)) throw away(error);
+    if (!isServerError(error)) throw unavailable(error);
     if (REFUSING.has(error.code))
       throw new Unavailable('The trace store refused the user or its rights.', null, { cause: withoutValues(error) });
-    throw AWAY.has(error.code) ? away(withoutValues(error)) : withoutValues(error);
+    throw AWAY.has(error.code) ? unavailable(withoutValues(error)) : withoutValues(error);
   }
 }
 
 /** Whether an error is about the server or a limit, and not about the statement. */
-export const isOfServer = ({ code }: ServerError): boolean => AWAY.has(code) || REFUSING.has(code);
+export const isServerFailure = ({ code }: ServerError): boolean => AWAY.has(code) || REFUSING.has(code);
 
-const away = (cause: unknown): Unavailable =>
+const unavailable = (cause: unknown): Unavailable =>
   new Unavailable('The trace store cannot be used at the moment.', undefined, { cause });

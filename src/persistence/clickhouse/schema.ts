@@ -9,12 +9,12 @@ const REPEATED = new Set(['kind', 'type', 'status', 'agent', 'service', 'model',
  * Required numbers are nullable columns with a `not null` constraint: without it the server stores null as 0, which no other
  * engine does.
  */
-const isDemanded = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
+const isRequired = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
 
 function typeOf(column: Column): string {
   const isText = !/^(?:big|small)?int|^bigserial/.test(column.sqlType);
   const base = isText ? 'String' : 'Int64';
-  const optional = column.nullable || isDemanded(column) ? `Nullable(${base})` : base;
+  const optional = column.nullable || isRequired(column) ? `Nullable(${base})` : base;
   return isText && REPEATED.has(column.name) ? `LowCardinality(${optional})` : optional;
 }
 
@@ -30,7 +30,7 @@ const SMALL_GRANULES = 'settings index_granularity = 1024';
 
 function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   const own = (columns: readonly Column[]): string =>
-    [...columns.map(columnOf), ...columns.filter(isDemanded).map(constraintOf)].join(', ');
+    [...columns.map(columnOf), ...columns.filter(isRequired).map(constraintOf)].join(', ');
   return [
     // The first to arrive of the spans with one id is kept, in any partition.
     `create table if not exists span (
@@ -64,9 +64,9 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
   const known = new Set(there.map(({ name }) => name));
   for (const column of columns) {
     if (known.has(column.name)) continue;
-    const otherwise = isDemanded(column) ? columnOf(column).replace(' codec', ' default 0 codec') : columnOf(column);
+    const otherwise = isRequired(column) ? columnOf(column).replace(' codec', ' default 0 codec') : columnOf(column);
     await server.run(`alter table ${table} add column if not exists ${otherwise}`);
-    if (isDemanded(column))
+    if (isRequired(column))
       await server.run(
         `alter table ${table} add ${constraintOf(column).replace('constraint', 'constraint if not exists')}`,
       );
@@ -74,7 +74,7 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
 }
 
 /** Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at once. */
-export async function bringUpToDate(
+export async function updateSchema(
   server: ClickHouse,
   { outside, database }: { readonly outside: ClickHouse; readonly database: string },
   tables: ClickHouseTables,

@@ -5,7 +5,7 @@ import type { TraceKey } from '../../domain/traces/store.ts';
 import { columnNames, tableWithout } from '../database/rows.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import type { ClickHouse } from './client.ts';
-import { inLots, selected } from './trace-lookup.ts';
+import { inBatches, selected } from './trace-lookup.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
 /** The spans of these traces without payload, by trace ref; sorted by start, then span id. */
@@ -16,7 +16,7 @@ export async function spansByRef(
 ): Promise<ReadonlyMap<string, readonly SpanHead[]>> {
   const heads = tableWithout(tables.span, 'body_at', 'payload');
   const numbers = numbersOf<SpanRow>(heads);
-  const rows = await inLots(
+  const rows = await inBatches(
     traces.map(({ traceId }) => storable(traceId)),
     (ids) =>
       server.rows<SpanRow & { readonly trace_id: string; readonly trace_ref: string }>(

@@ -15,7 +15,7 @@ import { emptySummaryRow, summaryRowOf } from '../traces/summary-rows.ts';
 import type { ClickHouse } from './client.ts';
 import { spansByRef } from './spans-by-ref.ts';
 import { storedLabels } from './stored-labels.ts';
-import { inLots, knownSummaries } from './trace-lookup.ts';
+import { inBatches, knownSummaries } from './trace-lookup.ts';
 import {
   BODY_COLUMNS,
   type ClickHouseTables,
@@ -28,7 +28,7 @@ import {
 const NS_PER_MS = 1_000_000n;
 
 /** A trace that a commit touches. */
-interface Touched {
+interface ChangedTrace {
   readonly identity: TraceIdentity;
   /** Its stored summary; null for a new trace, and for one that a killed process left without summary. */
   readonly before: TraceSummary | null;
@@ -38,7 +38,7 @@ interface Touched {
 }
 
 /** A trace after a commit, with the starts in Unix ms under which it is no longer listed. */
-interface Grown {
+interface IngestedTrace {
   readonly summary: TraceSummary;
   readonly leaves: readonly number[];
 }
@@ -91,7 +91,7 @@ export function createClickHouseIngest(
 
   /** Stored spans of these traces, by trace ref. */
   async function storedSpans(traceIds: Iterable<string>): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    const rows = await inLots(traceIds, (ids) =>
+    const rows = await inBatches(traceIds, (ids) =>
       server.rows<{ trace_ref: string; span_ids: readonly string[] }>(
         `select trace_ref, groupUniqArray(span_id) as span_ids from span
          where trace_id in {ids:Array(String)} group by trace_ref`,
@@ -102,7 +102,7 @@ export function createClickHouseIngest(
   }
 
   async function countSpans(traceIds: Iterable<string>): Promise<ReadonlyMap<string, number>> {
-    const rows = await inLots(traceIds, (ids) =>
+    const rows = await inBatches(traceIds, (ids) =>
       server.rows<{ trace_ref: string; spans: string }>(
         `select trace_ref, uniqExact(span_id) as spans from span
          where trace_id in {ids:Array(String)} group by trace_ref`,
@@ -124,7 +124,7 @@ export function createClickHouseIngest(
     );
     const fresh = newParts(jobs, new Map(known.map(({ traceRef: ref }) => [ref, stored.get(ref) ?? new Set()])));
     const freshOf = Map.groupBy(fresh.flat(), ({ identity }) => identity.traceRef);
-    const touched = [...identities].map(([ref, identity]): Touched => ({
+    const touched = [...identities].map(([ref, identity]): ChangedTrace => ({
       identity,
       before: summaries.get(ref) ?? null,
       stored: stored.get(ref)?.size ?? 0,
@@ -156,8 +156,8 @@ export function createClickHouseIngest(
         for (const row of rowTexts(rows)) spans.push(rowWith(prefix, row));
       }
     }
-    server.demandRoom(bodyRows);
-    server.demandRoom(spans);
+    server.assertFits(bodyRows);
+    server.assertFits(spans);
     if (bodyRows.length > 0) await server.insert('export_body', BODY_COLUMNS, bodyRows);
     if (spans.length > 0) await server.insert('span', spanColumns, spans);
   }
@@ -166,7 +166,7 @@ export function createClickHouseIngest(
     (await spansByRef(server, tables, [identity])).get(identity.traceRef) ?? [];
 
   /** The summary of a trace from all of its stored spans. */
-  async function sumUp({ identity, before, fresh }: Touched): Promise<Grown> {
+  async function sumUp({ identity, before, fresh }: ChangedTrace): Promise<IngestedTrace> {
     const heads = await spansOf(identity);
     const known = [
       before ?? NO_LABELS,
@@ -180,7 +180,7 @@ export function createClickHouseIngest(
     return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, leaves: [...starts] };
   }
 
-  async function grow(trace: Touched, count: number): Promise<Grown> {
+  async function grow(trace: ChangedTrace, count: number): Promise<IngestedTrace> {
     const { identity, before, stored, fresh } = trace;
     if ((before?.spanCount ?? 0) !== stored || stored + sizeOf(fresh) !== count) return sumUp(trace);
     const summary = fresh.reduce<TraceSummary | null>((sum, { tally }) => addTally(sum, identity, tally), before);
@@ -195,7 +195,7 @@ export function createClickHouseIngest(
     };
   }
 
-  async function storeSummaries(grown: readonly Grown[], arrived: number): Promise<void> {
+  async function storeSummaries(grown: readonly IngestedTrace[], arrived: number): Promise<void> {
     const listed: string[] = [];
     const summaries: string[] = [];
     for (const { summary, leaves } of grown) {
@@ -218,7 +218,7 @@ export function createClickHouseIngest(
     const arrived = now();
     await storeSpans(jobs, fresh, arrived);
     const counts = await countSpans(touched.map(({ identity }) => storable(identity.traceId)));
-    const grown: Grown[] = [];
+    const grown: IngestedTrace[] = [];
     for (const trace of touched) grown.push(await grow(trace, counts.get(trace.identity.traceRef) ?? 0));
     await storeSummaries(grown, arrived);
     return changedByJob(jobs, new Map(grown.map(({ summary }) => [summary.traceRef, summary])));

@@ -8,7 +8,7 @@ import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 const LOOKUP_TRACES = 500;
 
 /** Runs a lookup for any number of traces, in batches. */
-export async function inLots<Row>(
+export async function inBatches<Row>(
   traceIds: Iterable<string>,
   lookUp: (some: readonly string[]) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
@@ -37,7 +37,7 @@ export async function knownSummaries(
   traceIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, TraceSummary>> {
   const { columns, read } = summaryReader(tables);
-  const rows = await inLots(traceIds, (ids) =>
+  const rows = await inBatches(traceIds, (ids) =>
     server.rows<NewSummaryRow>(`select ${columns} from trace_summary final where trace_id in {ids:Array(String)}`, {
       ids,
     } satisfies Params),

@@ -6,8 +6,8 @@ import type { TraceRemoval } from '../traces/removal.ts';
 import { createBodyRelease } from './body-release.ts';
 import type { ClickHouse } from './client.ts';
 import { CLICKHOUSE_TABLES } from './schema.ts';
-import { listOf, type Thoroughness } from './statements.ts';
-import { inLots } from './trace-lookup.ts';
+import { listOf, type DeletionMode } from './statements.ts';
+import { inBatches } from './trace-lookup.ts';
 
 const DAY_MS = 86_400_000;
 /** Payload of a redacted span. */
@@ -43,9 +43,9 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     );
 
   /** The stored ones of these traces. */
-  async function these(traces: readonly TraceKey[]): Promise<readonly KeyRow[]> {
+  async function findStored(traces: readonly TraceKey[]): Promise<readonly KeyRow[]> {
     const refs = new Set(traces.map(({ traceRef }) => traceRef));
-    const found = await inLots(
+    const found = await inBatches(
       traces.map(({ traceId }) => storable(traceId)),
       (ids) =>
         server.rows<KeyRow>(
@@ -56,7 +56,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     return found.filter(({ trace_ref: ref }) => refs.has(ref));
   }
 
-  async function deleteFrom(table: string, traces: readonly KeyRow[], how: Thoroughness): Promise<void> {
+  async function deleteFrom(table: string, traces: readonly KeyRow[], how: DeletionMode): Promise<void> {
     for (const condition of conditionsOf(traces))
       await server.run(
         how === 'masked'
@@ -68,7 +68,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
   /** The bodies with payloads of these traces. */
   async function bodiesOf(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const refs = new Set(traces.map(({ trace_ref: ref }) => ref));
-    const rows = await inLots(
+    const rows = await inBatches(
       traces.map(({ trace_id: id }) => id),
       (ids) =>
         server.rows<{ trace_ref: string; body_id: string }>(
@@ -79,7 +79,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     return [...new Set(rows.filter(({ trace_ref: ref }) => refs.has(ref)).map(({ body_id: id }) => id))];
   }
 
-  async function removeThese(traces: readonly KeyRow[], how: Thoroughness): Promise<number> {
+  async function removeTraces(traces: readonly KeyRow[], how: DeletionMode): Promise<number> {
     if (traces.length === 0) return 0;
     const held = await bodiesOf(traces);
     await deleteFrom('trace_summary', traces, how);
@@ -112,13 +112,13 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
 
   return {
     async removeStartedBefore(beforeMs, most) {
-      const removed = await removeThese(await oldest(beforeMs, most), 'masked');
+      const removed = await removeTraces(await oldest(beforeMs, most), 'masked');
       if (removed < most) await dropEmptyDays(beforeMs);
       return removed;
     },
-    remove: async (traces) => removeThese(await these(traces), 'rewritten'),
+    remove: async (traces) => removeTraces(await findStored(traces), 'rewritten'),
     async redact(traces, atMs) {
-      const stored = await these(traces);
+      const stored = await findStored(traces);
       const held = await bodiesOf(stored);
       const update = async (table: string, changes: string): Promise<void> => {
         for (const condition of conditionsOf(stored))

@@ -80,7 +80,7 @@ const LIST_COLUMNS = ['agent_names', 'models', `ifNull(tags, '[]')`];
 const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(String)')`;
 
 /** The filters as one condition. */
-export function passing(filters: TraceFilters): Condition {
+export function filterCondition(filters: TraceFilters): Condition {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;
   const demand = (condition: string, name: string, value: string | null): Condition[] =>

@@ -13,13 +13,13 @@ import { createInFlight } from '../database/in-flight.ts';
 import { columnNames } from '../database/rows.ts';
 import type { IngestLimit, StoresOptions } from '../options.ts';
 import { type IngestJob, type IngestPart, jobOf, jobOfBatches, jobOfExport } from '../traces/ingest-jobs.ts';
-import { wholeSpans } from '../traces/bodies.ts';
+import { withBodyPayloads } from '../traces/bodies.ts';
 import type { SpanRow } from '../traces/span-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 import type { ClosableTraceStore } from '../traces/store.ts';
 import { findBody } from './bodies.ts';
 import { type ClickHouse, type ClickHouseLocation, openClickHouse } from './client.ts';
-import { bringUpToDate } from './schema.ts';
+import { updateSchema } from './schema.ts';
 import { spanPage, spansByRef } from './spans-by-ref.ts';
 import { createClickHouseIngest } from './trace-ingest.ts';
 import { knownSummaries, selected, summaryReader } from './trace-lookup.ts';
@@ -31,7 +31,7 @@ import {
   bucketsOf,
   type Condition,
   isOneOf,
-  passing,
+  filterCondition,
   RANKS,
   visibleTo,
 } from './trace-search.ts';
@@ -93,7 +93,7 @@ export async function openClickHouseTraces(
     return ready;
   }
   async function migrate(): Promise<void> {
-    await bringUpToDate(server, { outside, database: location.database }, tables);
+    await updateSchema(server, { outside, database: location.database }, tables);
     await createViews(server, log);
   }
   const using = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -107,7 +107,7 @@ export async function openClickHouseTraces(
     findSpan: (traces, spanId) => findSpan(server, traces, spanId),
   });
   const removal = createClickHouseRemoval(server, bodies);
-  const inTurn = createTurns();
+  const inTurn = createSerializer();
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
     commit: (jobs) => using(() => inTurn(() => ingest(jobs))),
     limit,
@@ -121,7 +121,7 @@ export async function openClickHouseTraces(
     visibility: Visibility,
     { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,
   ): Promise<Condition> {
-    const held = allOf(visibleTo(visibility), passing(filters));
+    const held = allOf(visibleTo(visibility), filterCondition(filters));
     const { annotation: conditions } = filters;
     if (conditions === null) return held;
     const traces = await annotated({ visibility, startMs, conditions }, MOST_ANNOTATED);
@@ -147,7 +147,7 @@ export async function openClickHouseTraces(
           id: spanId,
         },
       );
-      return (await whole(client, found.map(spanNumbers)))[0] ?? null;
+      return (await withPayloads(client, found.map(spanNumbers)))[0] ?? null;
     });
   }
 
@@ -158,14 +158,14 @@ export async function openClickHouseTraces(
          where trace_id = {trace:String} and trace_ref = {ref:String} and span_id in {ids:Array(String)}`,
         { trace: storable(traceId), ref: traceRef, ids: spanIds.map(storable) },
       );
-      const spans = await whole(reader, found.map(spanNumbers));
+      const spans = await withPayloads(reader, found.map(spanNumbers));
       const byId = new Map(spans.map((span) => [span.spanId, span]));
       return spanIds.flatMap((id) => byId.get(id) ?? []);
     });
 
   /** The spans with their payloads. */
-  const whole = (client: ClickHouse, found: readonly FoundSpan[]): Promise<readonly Span[]> =>
-    wholeSpans(bodies, found, {
+  const withPayloads = (client: ClickHouse, found: readonly FoundSpan[]): Promise<readonly Span[]> =>
+    withBodyPayloads(bodies, found, {
       bodyIdOf: ({ body_id: id }) => id,
       bodyOf: ([{ body_id: id }]) => findBody(client, id),
     });
@@ -264,7 +264,7 @@ export async function openClickHouseTraces(
 }
 
 /** Runs read-modify-write work one after another: a summary must not restore a text that is being redacted. */
-function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+function createSerializer(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const turn = last.then(work, work);

@@ -9,7 +9,7 @@ import {
 import { type Checkpoints, createCheckpoints } from '../sqlite/checkpoints.ts';
 import { type OpenSqlite, openReady, type SqliteHandle, type SqliteRole, type SqliteSetup } from '../sqlite/handle.ts';
 import { createLease, type Lease, settleConnection } from '../sqlite/lease.ts';
-import { createTurns } from '../sqlite/turns.ts';
+import { createConnectionQueue } from '../sqlite/connection-queue.ts';
 
 /** Maximum wait for the connection, in ms. Each earlier user may wait for its own lock timeout. */
 const TURN_WAIT_MS = 15_000;
@@ -26,7 +26,7 @@ interface SqliteDatabase {
 }
 
 /**
- * The driver keeps the order of users itself (`turns.ts`). Kysely's own mutex has no deadline, and is never released after
+ * The driver keeps the order of users itself (`connection-queue.ts`). Kysely's own mutex has no deadline, and is never released after
  * a `begin` that fails in a transaction of the ORM.
  */
 class TurnsAdapter extends SqliteAdapter {
@@ -40,7 +40,7 @@ class TurnsAdapter extends SqliteAdapter {
  * is in doubt after a failure is checked before the next use, and replaced when it is not clean (ADR 0053).
  */
 function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: SqliteDatabase): Driver {
-  const turns = createTurns(TURN_WAIT_MS);
+  const turns = createConnectionQueue(TURN_WAIT_MS);
   const connect = (as: SqliteRole): Promise<SqliteHandle> =>
     openReady(open, file, { role: as, lockTimeoutMs, newSchema });
   let handle: SqliteHandle | null = null;

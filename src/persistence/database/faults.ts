@@ -57,7 +57,7 @@ function isLostConnection(error: unknown): boolean {
 const LEAVE_MS = 25;
 
 /** Runs a read, and retries it once when its connection was lost. */
-export async function readingAgain<Result>(read: () => Promise<Result>): Promise<Result> {
+export async function retryLostRead<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {
@@ -90,7 +90,7 @@ function isTooLongForIndex(error: unknown): boolean {
  * Runs work against the database. A connection failure becomes Unavailable, and a text that no index holds InvalidInput;
  * other errors are not changed.
  */
-export async function reaching<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withDomainErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

@@ -54,7 +54,7 @@ export function createGroupCommit<Job extends Weight, Result>({
   let queuedWeight: Weight = { rows: 0, bytes: 0 };
   let running: Promise<void> | null = null;
   let beingMade = 0;
-  let look = (): void => {};
+  let recheck = (): void => {};
 
   /** Between commits, `queuedWeight` counts the queue only. */
   const mayGather = (): boolean => cores === 1 && beingMade > 0 && queuedWeight.rows < groupRows;
@@ -63,13 +63,13 @@ export function createGroupCommit<Job extends Weight, Result>({
     if (!mayGather()) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);
-      look = () => {
+      recheck = () => {
         if (mayGather()) return;
         clearTimeout(timer);
         resolve();
       };
     });
-    look = () => {};
+    recheck = () => {};
   }
 
   function nextGroup(): readonly Entry<Job, Result>[] {
@@ -133,7 +133,7 @@ export function createGroupCommit<Job extends Weight, Result>({
       queuedWeight = { rows, bytes };
       return new Promise((resolve, reject) => {
         queue.push({ job, resolve, reject });
-        look();
+        recheck();
         start();
       });
     },
@@ -143,7 +143,7 @@ export function createGroupCommit<Job extends Weight, Result>({
         return await making;
       } finally {
         beingMade -= 1;
-        look();
+        recheck();
       }
     },
     idle,

@@ -1,5 +1,5 @@
 import { Unavailable } from '../../domain/errors.ts';
-import { reaching, readingAgain } from './faults.ts';
+import { withDomainErrors, retryLostRead } from './faults.ts';
 import type { WriteHealth } from './write-health.ts';
 
 /** Tracks the work in flight, so that the database is closed only after it. */
@@ -19,7 +19,7 @@ export function createInFlight(writes?: Pick<WriteHealth, 'succeeded' | 'failed'
   const running = new Set<Promise<unknown>>();
   let draining = false;
   async function track<Result>(work: () => Promise<Result>): Promise<Result> {
-    const ending = reaching(work);
+    const ending = withDomainErrors(work);
     running.add(ending);
     try {
       return await ending;
@@ -37,7 +37,7 @@ export function createInFlight(writes?: Pick<WriteHealth, 'succeeded' | 'failed'
     },
     async read(work) {
       refuseWhileDraining();
-      return track(() => readingAgain(work));
+      return track(() => retryLostRead(work));
     },
     async write(work) {
       refuseWhileDraining();

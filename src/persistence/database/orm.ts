@@ -10,7 +10,7 @@ import { locateDatabase } from './database-url.ts';
 import { accessTo } from './access.ts';
 import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
-import { reaching } from './faults.ts';
+import { withDomainErrors } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
 import { createProcessMessages } from './process-messages.ts';
 import { migrate, migrationsOf } from '../migrate.ts';
@@ -156,7 +156,7 @@ export async function openDatabase(options: DatabaseOptions, opening: Opening = 
     location.kind === 'sqlite'
       ? await openSqlite(location.file, options, opening)
       : await openPostgres(location.url, options);
-  await orClose(database.orm, () => reaching(() => database.orm.connect()));
+  await orClose(database.orm, () => withDomainErrors(() => database.orm.connect()));
   return database;
 }
 
@@ -223,7 +223,7 @@ export async function openStores(options: StoresOptions) {
   const database = await openDatabase(options, { newSchema: newSqliteSchema });
   const { orm, engine, inFlight, writes } = database;
   const { closeTraces, unfolded, ...callsAndTraces } = await orClose(orm, async () => {
-    await reaching(() => migrate(database));
+    await withDomainErrors(() => migrate(database));
     return openCallsAndTraces(database, options);
   });
   return {

@@ -76,14 +76,14 @@ function keepListening(
     } catch (error) {
       if (client !== null && client !== current) client.release(true);
       if (waitMs === FIRST_WAIT_MS && !isStopped) failed(error);
-      again();
+      reconnectLater();
     }
   }
 
   async function follow(client: ListeningClient): Promise<void> {
     client.on('notification', ({ payload = '' }) => message(payload));
-    client.on('error', () => lose(client));
-    client.on('end', () => lose(client));
+    client.on('error', () => onLoss(client));
+    client.on('end', () => onLoss(client));
     await client.query(LISTEN);
     if (isStopped) {
       client.release(true);
@@ -97,25 +97,25 @@ function keepListening(
   }
 
   async function checkAlive(client: ListeningClient): Promise<void> {
-    if (!isAnswered) return lose(client);
+    if (!isAnswered) return onLoss(client);
     isAnswered = false;
     try {
       await client.query(LISTEN);
       if (current === client) isAnswered = true;
     } catch {
-      lose(client);
+      onLoss(client);
     }
   }
 
-  function lose(client: ListeningClient): void {
+  function onLoss(client: ListeningClient): void {
     if (current !== client) return;
     current = null;
     client.release(true);
     failed(new Error('The connection was closed.'));
-    again();
+    reconnectLater();
   }
 
-  function again(): void {
+  function reconnectLater(): void {
     clearInterval(timer);
     if (isStopped) return;
     timer = setTimeout(() => {

@@ -96,8 +96,8 @@ export function createJobStore({ orm, find, change, addIfNew }: Database): JobSt
       changeFirst({ id: storable(id), status: { $in: ACTIVE } }, () => ({ status: 'cancelled', finishedAt: now })),
     exhausted: (kind, now, most) =>
       find(async (em) => {
-        const spent = { [raw('attempts >= most_attempts')]: [] };
-        const where = { kind: storable(kind), status: 'running' as const, dueAt: { $lte: now }, ...spent };
+        const withoutAttempts = { [raw('attempts >= most_attempts')]: [] };
+        const where = { kind: storable(kind), status: 'running' as const, dueAt: { $lte: now }, ...withoutAttempts };
         return (await em.find(JobEntity, where, { orderBy: { dueAt: 'asc' }, limit: most })).map(jobOf);
       }),
     markDead: async (claim, error, now) => {

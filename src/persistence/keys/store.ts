@@ -140,7 +140,7 @@ export function createKeyStore(database: Database): KeyStore {
     return (await em.count(VirtualKeyEntity, named)) > 0 ? aliasTaken(key.alias, cause) : null;
   }
 
-  const openedBy = async (secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>> => {
+  const keysOfSecrets = async (secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>> => {
     const among = { $in: [...secretHashes] };
     const found = await orm.em.fork().find(VirtualKeyEntity, {
       deletedAt: null,
@@ -169,8 +169,8 @@ export function createKeyStore(database: Database): KeyStore {
         }
       });
     },
-    find: (secretHash) => inFlight.read(async () => (await openedBy([secretHash])).get(secretHash) ?? null),
-    findBySecrets: (secretHashes) => inFlight.read(() => openedBy(secretHashes)),
+    find: (secretHash) => inFlight.read(async () => (await keysOfSecrets([secretHash])).get(secretHash) ?? null),
+    findBySecrets: (secretHashes) => inFlight.read(() => keysOfSecrets(secretHashes)),
     findMany: (hashes) =>
       find(async (em) => {
         return (await em.find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } })).map(keyOf);

@@ -95,9 +95,9 @@ interface BlockTrace extends BlockPlace {
 export interface BlockWriter {
   insert(db: Kysely<Tables>, traces: readonly BlockTrace[]): Promise<void>;
   /** Copies the spans of these traces into rows and deletes their places. The caller overwrites them in the blocks. */
-  layOut(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  moveToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   /** Copies the spans of these traces into rows. Their places stay known, with 0 spans, for a later removal. */
-  becomeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  copyToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   removeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
 }
 
@@ -121,11 +121,11 @@ export function createBlockWriter(
       );
       for (const some of statements(rows)) await insert(db, some);
     },
-    async layOut(db, traceNos) {
+    async moveToRows(db, traceNos) {
       await insertRows(db, traceNos);
       await removeRows(db, traceNos);
     },
-    async becomeRows(db, traceNos) {
+    async copyToRows(db, traceNos) {
       await insertRows(db, traceNos);
       await sql`update sheet_trace set spans = 0 where trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
     },

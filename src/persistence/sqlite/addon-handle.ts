@@ -37,7 +37,7 @@ function handleOver(database: Database): SqliteHandle {
   async function repeat<Result>(start: Start<Result>, sql: string, parameters: readonly unknown[]): Promise<Result> {
     const known = statements.find(sql);
     const statement = known ?? (await prepare(sql));
-    if (known === undefined) statements.keep(sql, statement);
+    if (known === undefined) statements.add(sql, statement);
     return new Promise((resolve, reject) => {
       start(statement, parameters, (error, result) => {
         if (error === null) return resolve(result);

@@ -8,7 +8,7 @@ const REST_PAGES = 256;
 const MOST_PASSES = 4;
 
 /** Delay of a check of the log after a commit, in ms, because a check is a round trip to another thread. */
-const LOOK_MS = 100;
+const CHECK_DELAY_MS = 100;
 
 /** Keeps the write-ahead log short. */
 export interface Checkpoints {
@@ -43,7 +43,7 @@ export function createCheckpoints({
   let restIsDue = false;
   let closed = false;
 
-  async function look(): Promise<void> {
+  async function checkLog(): Promise<void> {
     side ??= await openSide();
     if ((await pagesLeft(side)) < STEP_PAGES) return;
     for (let pass = 0; pass < MOST_PASSES; pass += 1) {
@@ -53,11 +53,11 @@ export function createCheckpoints({
     restIsDue = true;
   }
 
-  async function lookAndTell(): Promise<void> {
+  async function checkLogSafely(): Promise<void> {
     try {
-      await look();
+      await checkLog();
     } catch (error) {
-      // The log grows to the size at which the writer checkpoints it itself. The next look opens a new connection.
+      // The log grows to the size at which the writer checkpoints it itself. The next check opens a new connection.
       failed(error);
       const broken = side;
       side = null;
@@ -77,8 +77,8 @@ export function createCheckpoints({
       if (timer !== null || running !== null || closed) return;
       timer = setTimeout(() => {
         timer = null;
-        running = lookAndTell();
-      }, LOOK_MS).unref();
+        running = checkLogSafely();
+      }, CHECK_DELAY_MS).unref();
     },
     async close() {
       closed = true;

@@ -1,13 +1,13 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { SqliteHandle, SqliteParameter } from './handle.ts';
 
-const GIVES_ROWS = /^\s*(?:select|pragma|explain|with|values)\b/i;
+const ROW_STATEMENT = /^\s*(?:select|pragma|explain|with|values)\b/i;
 const RETURNING = /\breturning\b/i;
 const TEXT_LITERALS = /'(?:[^']|'')*'/g;
 
 /** MikroORM writes values into the SQL text, so the word `returning` may just be part of a value. */
-function givesRows({ query, sql }: CompiledQuery): boolean {
-  if (query.kind === 'SelectQueryNode' || GIVES_ROWS.test(sql)) return true;
+function returnsRows({ query, sql }: CompiledQuery): boolean {
+  if (query.kind === 'SelectQueryNode' || ROW_STATEMENT.test(sql)) return true;
   if (query.kind !== 'RawNode') return 'returning' in query && query.returning !== undefined;
   return RETURNING.test(sql) && RETURNING.test(sql.replaceAll(TEXT_LITERALS, ''));
 }
@@ -22,7 +22,7 @@ function parameterOf(value: unknown): SqliteParameter {
 
 async function perform<Row>(handle: SqliteHandle, compiled: CompiledQuery): Promise<QueryResult<Row>> {
   const parameters = compiled.parameters.map(parameterOf);
-  if (givesRows(compiled)) return { rows: [...(await handle.all(compiled.sql, parameters))] as Row[] };
+  if (returnsRows(compiled)) return { rows: [...(await handle.all(compiled.sql, parameters))] as Row[] };
   const { changes, lastRowId } = await handle.run(compiled.sql, parameters);
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
 }
@@ -40,7 +40,7 @@ const isConstraint = (error: unknown): boolean =>
 export interface Lease extends DatabaseConnection {
   /** Runs `begin`, a savepoint command and the like. */
   command(sql: string): Promise<void>;
-  /** Runs `commit` or `rollback` behind the statement in flight; later statements are refused. */
+  /** Runs `commit` or `rollback` after the statement in flight. Later statements are refused. */
   end(sql: 'commit' | 'rollback'): Promise<void>;
   /** Refuses later statements and waits for the one in flight. Returns false when the connection may be unclean. */
   close(): boolean | Promise<boolean>;
@@ -52,14 +52,14 @@ export function createLease(handle: SqliteHandle): Lease {
   let isDoubtful = false;
   let inFlight: Promise<unknown> | null = null;
 
-  function doubt(error: unknown): void {
+  function noteFailure(error: unknown): void {
     if (!isConstraint(error)) isDoubtful = true;
   }
   async function run(sql: string): Promise<void> {
     try {
       await handle.run(sql, []);
     } catch (error) {
-      doubt(error);
+      noteFailure(error);
       throw error;
     }
   }
@@ -75,7 +75,7 @@ export function createLease(handle: SqliteHandle): Lease {
       try {
         return await running;
       } catch (error) {
-        doubt(error);
+        noteFailure(error);
         throw error;
       } finally {
         if (inFlight === running) inFlight = null;

@@ -16,8 +16,8 @@ export const REPEATED = '/* repeated */ ';
 export interface StatementCache<Statement> {
   /** The statement of this text, which becomes the most recently used; undefined when none is cached. */
   find(sql: string): Statement | undefined;
-  /** Adds a statement and drops the least recently used one beyond the capacity. */
-  keep(sql: string, statement: Statement): void;
+  /** Adds a statement. Beyond the capacity the least recently used one is evicted. */
+  add(sql: string, statement: Statement): void;
   /** Removes a statement without dropping it: the caller releases it. */
   remove(sql: string): void;
   /** Drops all of them. */
@@ -43,7 +43,7 @@ export function createStatementCache<Statement>(drop: (statement: Statement) => 
       if (statement !== undefined) statements.set(sql, statement);
       return statement;
     },
-    keep(sql, statement) {
+    add(sql, statement) {
       dropped(sql);
       if (statements.size === MOST_KEPT) dropped(statements.keys().next().value);
       statements.set(sql, statement);

@@ -26,7 +26,7 @@ function statementOf(database: DatabaseSync, { sql, parameters }: WorkerRequest)
   const known = statements.find(sql);
   if (known !== undefined) return known;
   const statement = database.prepare(sql);
-  statements.keep(sql, statement);
+  statements.add(sql, statement);
   return statement;
 }
 

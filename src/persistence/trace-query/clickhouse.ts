@@ -12,7 +12,7 @@ import {
   type QueryRows,
 } from '../../domain/traces/trace-query.ts';
 import { type ClickHouseLocation, httpUrl } from '../clickhouse/client.ts';
-import { isOfServer, isServerError } from '../clickhouse/faults.ts';
+import { isServerFailure, isServerError } from '../clickhouse/faults.ts';
 import { VIEW_QUERIES } from '../clickhouse/views.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -152,7 +152,7 @@ function refusalOf(error: unknown): unknown {
   if (!isServerError(error)) return queryExceeded(error);
   if (REFUSED_SETTINGS.has(error.code))
     return new Unavailable('The trace store does not accept the limits of a query.', null, { cause: error });
-  if (isOfServer(error) || error.code === TOO_MANY_ROWS) return queryExceeded(error);
+  if (isServerFailure(error) || error.code === TOO_MANY_ROWS) return queryExceeded(error);
   return new InvalidInput(`Invalid trace query: ${messageOf(error)}`, [], { cause: error });
 }
 

@@ -13,7 +13,7 @@ const REFUSED = new Set(['load_extension', 'zeroblob', 'randomblob', 'printf', '
 
 /**
  * Keeps conditions of the query out of the view. Otherwise SQLite may evaluate them on other rows first, and an error that
- * they cause would tell what is in these.
+ * they cause would reveal their values.
  */
 const BARRIER = ' limit -1';
 

@@ -47,7 +47,7 @@ export function createTraceQueries(
     }));
   }
 
-  function runThere(
+  function runOnEngine(
     query: GuardedQuery,
     { visibility, signal }: { readonly visibility: Visibility; readonly signal: AbortSignal },
   ): Promise<QueryRows> {
@@ -73,7 +73,7 @@ export function createTraceQueries(
       const query = guardedQuery(sent);
       return await turns.run(owner, signal, async () => {
         await readable();
-        return await inFlight.run(() => runThere(query, { visibility, signal }));
+        return await inFlight.run(() => runOnEngine(query, { visibility, signal }));
       });
     },
     columns: () => inFlight.run(allColumns),

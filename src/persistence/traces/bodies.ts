@@ -26,7 +26,7 @@ export async function bodyOfNew(
 export type OwnedSpan = SpanRow & Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'>;
 
 /** The spans with their payloads. Each body is opened once; spans without one are left out. */
-export async function wholeSpans<Found extends OwnedSpan>(
+export async function withBodyPayloads<Found extends OwnedSpan>(
   bodies: BodyReader | undefined,
   found: readonly Found[],
   {

@@ -120,7 +120,7 @@ export interface StoredCallNotes extends CallNotes {
   /** Every span of these traces, by their numbers. */
   all(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
   /** Those of these traces whose calls are noted. */
-  notedAmong(traces: readonly string[]): Promise<ReadonlySet<string>>;
+  withNotes(traces: readonly string[]): Promise<ReadonlySet<string>>;
   /** Marks the calls of these traces as noted. */
   begin(traces: readonly string[]): Promise<void>;
 }
@@ -129,7 +129,7 @@ export interface StoredCallNotes extends CallNotes {
 const given = (trace: string, kind: number, name: string, spanId = ''): string =>
   `[${trace},${kind},${JSON.stringify(name)},${JSON.stringify(spanId)}]`;
 
-const under = (names: readonly Named[], ...kinds: readonly NoteKind[]): readonly string[] =>
+const namesOfKinds = (names: readonly Named[], ...kinds: readonly NoteKind[]): readonly string[] =>
   names.flatMap(({ trace, name }) => kinds.map((kind) => given(trace, KINDS[kind], name)));
 
 const givenNote = ({ trace, kind, name, spanId }: Note): string => given(trace, KINDS[kind], name, spanId);
@@ -146,7 +146,10 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
     }
     return {
       async among(spans, answers) {
-        const asked = [...under(spans, 'above call', 'above any call', 'above usage'), ...under(answers, 'answered')];
+        const asked = [
+          ...namesOfKinds(spans, 'above call', 'above any call', 'above usage'),
+          ...namesOfKinds(answers, 'answered'),
+        ];
         return (await rows<NoteRow>(texts.among, asked)).map(nameOf);
       },
       async climb(from) {
@@ -156,11 +159,14 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         return [...new Map(found.map((row) => [`${row.trace} ${row.kind} ${row.name}`, climbedOf(row)])).values()];
       },
       async naming(answers) {
-        const found = await rows<NoteRow & CountRow>(texts.naming, under(answers, 'estimated', 'unestimated'));
+        const found = await rows<NoteRow & CountRow>(texts.naming, namesOfKinds(answers, 'estimated', 'unestimated'));
         return found.map((row) => ({ ...nameOf(row), spanId: row.span_id, span: countOf(row) }));
       },
       async firstEstimates(answers) {
-        const found = await rows<NoteRow & { readonly estimate: string }>(texts.first, under(answers, 'estimated'));
+        const found = await rows<NoteRow & { readonly estimate: string }>(
+          texts.first,
+          namesOfKinds(answers, 'estimated'),
+        );
         return found.map((row) => ({ ...nameOf(row), estimate: BigInt(row.estimate) as Usd }));
       },
       async change(removed, added) {
@@ -173,7 +179,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         for (const row of await rows<NoteRow & CountRow>(texts.all, asked)) spans.get(row.trace)?.push(countOf(row));
         return spans;
       },
-      async notedAmong(traces) {
+      async withNotes(traces) {
         const asked = traces.map((trace) => given(trace, COUNTED, ''));
         return new Set((await rows<NoteRow>(texts.among, asked)).map(({ trace }) => trace));
       },

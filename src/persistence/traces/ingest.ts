@@ -138,7 +138,7 @@ export function createTraceIngest(
     // After a lock wait PostgreSQL rereads the locked row, but not subqueries beside it: hence a second statement.
     const noted =
       flavour === 'postgresql' && there.length > 0
-        ? await notesOf(db).notedAmong(there.map((row) => row.trace_no))
+        ? await notesOf(db).withNotes(there.map((row) => row.trace_no))
         : null;
     return new Map(
       there.map((row) => {

@@ -72,7 +72,7 @@ interface PageValues {
   readonly limit: number;
 }
 
-interface SoughtValues {
+interface LookupValues {
   readonly owner: string;
   readonly traceId: string;
   readonly traceRef: string;
@@ -145,13 +145,13 @@ export function createTraceReads(
   });
 
   const found = byVisibility((kind) => {
-    const ofId = (db: Kysely<Tables>, given: Placeholder<SoughtValues>) =>
+    const ofId = (db: Kysely<Tables>, given: Placeholder<LookupValues>) =>
       summaries(db)
         .where(visibleTo(kind, given('owner')))
         .where('trace_id', '=', given('traceId'));
     return {
       any: preparedQuery(ofId),
-      one: preparedQuery((db, given: Placeholder<SoughtValues>) =>
+      one: preparedQuery((db, given: Placeholder<LookupValues>) =>
         ofId(db, given).where('trace_ref', '=', given('traceRef')),
       ),
     };

@@ -26,7 +26,7 @@ export interface PiecedTrace {
  */
 export async function recountCalls(
   db: Kysely<Tables>,
-  { notes, blocks }: { readonly notes: StoredCallNotes; readonly blocks: Pick<BlockWriter, 'becomeRows'> },
+  { notes, blocks }: { readonly notes: StoredCallNotes; readonly blocks: Pick<BlockWriter, 'copyToRows'> },
   traces: readonly PiecedTrace[],
 ): Promise<readonly TraceSummary[]> {
   const [begun, there] = [
@@ -36,7 +36,7 @@ export async function recountCalls(
   const recounted = begun.map(({ number, after, added }) => [number, withCallsCountedOnce(after, added)] as const);
   const toNote = there.filter(({ noted }) => !noted).map(({ number }) => number);
   // A climb reads single spans, which is slow in a block.
-  if (toNote.length > 0) await blocks.becomeRows(db, toNote);
+  if (toNote.length > 0) await blocks.copyToRows(db, toNote);
   const all = await notes.all(toNote);
   await notes.begin(toNote);
   const growing = there.map(({ number, before, noted, added }): GrowingTrace => {

@@ -22,7 +22,7 @@ const NO_LABELS = { session_id: null, user_id: null, tags: null, root_labels: 0 
 const keysOf = (traces: readonly TraceKey[]) => traces.map(({ traceId, traceRef }) => [traceId, traceRef]);
 
 /** A trace by its number, locked. */
-interface TakenTrace {
+interface LockedTrace {
   readonly number: string;
   readonly trace_id: string;
 }
@@ -48,12 +48,12 @@ export function createTraceRemoval(
   bodies: BodyReader | undefined,
 ): TraceRemoval {
   const blocks = createBlockWriter(flavour, tables);
-  const taking = (db: Kysely<Tables>) =>
+  const selectTraces = (db: Kysely<Tables>) =>
     db.selectFrom('trace_summary').select([sql<string>`cast(trace_no as text)`.as('number'), 'trace_id']);
 
   /** The oldest traces, without those that are locked by another transaction. */
-  const takeOldest = (db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly TakenTrace[]> =>
-    taking(db)
+  const lockOldest = (db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly LockedTrace[]> =>
+    selectTraces(db)
       .where('start_ms', '<', beforeMs)
       .orderBy('trace_summary.start_ms')
       .limit(most)
@@ -61,8 +61,8 @@ export function createTraceRemoval(
       .execute();
 
   /** The stored ones of these traces, locked in the order of their keys. */
-  const takeThese = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly TakenTrace[]> =>
-    taking(db)
+  const lockTraces = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly LockedTrace[]> =>
+    selectTraces(db)
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keysOf(traces)))
       .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
@@ -70,9 +70,9 @@ export function createTraceRemoval(
       .execute();
 
   /** The bodies of these traces, with their spans in them. */
-  async function heldBy(
+  async function bodiesOf(
     db: Kysely<Tables>,
-    taken: readonly TakenTrace[],
+    taken: readonly LockedTrace[],
   ): Promise<readonly (readonly [bodyNo: string, held: BodySpans])[]> {
     const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
     const numbers = numbersIn(flavour, [...idOf.keys()]);
@@ -92,15 +92,15 @@ export function createTraceRemoval(
       .where('trace_no', 'in', numbers)
       .execute();
     const held = new Map<string, BodySpans>();
-    function heldOf(body: string, number: string, count: number): BodySpans {
+    function addSpans(body: string, number: string, count: number): BodySpans {
       const of = held.get(body) ?? { count: 0, traceIds: [], places: [] };
       of.count += count;
       of.traceIds.push(idOf.get(number) ?? '');
       held.set(body, of);
       return of;
     }
-    for (const { body, number, count } of inRows) heldOf(body, number, Number(count));
-    for (const { body, number, ...place } of inBlocks) heldOf(body, number, place.spans).places.push(place);
+    for (const { body, number, count } of inRows) addSpans(body, number, Number(count));
+    for (const { body, number, ...place } of inBlocks) addSpans(body, number, place.spans).places.push(place);
     // One lock order, so that two processes cannot deadlock.
     return [...held].toSorted(([left], [right]) => Number(left) - Number(right));
   }
@@ -132,7 +132,7 @@ export function createTraceRemoval(
   }
 
   /** Returns free pages to the file system. Only files made with incremental vacuum shrink. */
-  async function giveSpaceBack(): Promise<void> {
+  async function vacuumStep(): Promise<void> {
     if (flavour !== 'sqlite') return;
     const db = orm.em.fork().getKysely<Tables>();
     const { rows } = await sql<{ free: number; bytes: number }>`
@@ -142,38 +142,38 @@ export function createTraceRemoval(
     await sql`pragma incremental_vacuum(${sql.lit(STEP_BYTES / page.bytes)})`.execute(db);
   }
 
-  async function removeTaken(db: Kysely<Tables>, taken: readonly TakenTrace[]): Promise<number> {
-    if (taken.length === 0) return 0;
-    const traceNos = taken.map(({ number }) => number);
+  async function removeLocked(db: Kysely<Tables>, locked: readonly LockedTrace[]): Promise<number> {
+    if (locked.length === 0) return 0;
+    const traceNos = locked.map(({ number }) => number);
     const numbers = numbersIn(flavour, traceNos);
-    const held = await heldBy(db, taken);
+    const held = await bodiesOf(db, locked);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
     await blocks.removeRows(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
-    return taken.length;
+    return locked.length;
   }
 
   return {
     async removeStartedBefore(beforeMs, most) {
-      const removed = await transaction(orm, async (db) => removeTaken(db, await takeOldest(db, beforeMs, most)));
-      await giveSpaceBack();
+      const removed = await transaction(orm, async (db) => removeLocked(db, await lockOldest(db, beforeMs, most)));
+      await vacuumStep();
       return removed;
     },
     async remove(traces) {
-      const removed = await transaction(orm, async (db) => removeTaken(db, await takeThese(db, traces)));
-      await giveSpaceBack();
+      const removed = await transaction(orm, async (db) => removeLocked(db, await lockTraces(db, traces)));
+      await vacuumStep();
       return removed;
     },
     redact: (traces, atMs) =>
       transaction(orm, async (db) => {
-        const taken = await takeThese(db, traces);
+        const taken = await lockTraces(db, traces);
         if (taken.length === 0) return;
         const traceNos = taken.map(({ number }) => number);
         const numbers = numbersIn(flavour, traceNos);
-        const held = await heldBy(db, taken);
-        await blocks.layOut(db, traceNos);
+        const held = await bodiesOf(db, taken);
+        await blocks.moveToRows(db, traceNos);
         await db
           .updateTable('span')
           .set({ body_no: null, body_at: null, payload: NOTHING, input_preview: '', error: null, source: null })

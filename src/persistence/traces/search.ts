@@ -62,7 +62,7 @@ function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
 }
 
 /** The filters as one condition on summaries. */
-export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<SqlBool> {
+export function filterCondition(flavour: Flavour, filters: TraceFilters): RawBuilder<SqlBool> {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;
   const demands: (RawBuilder<SqlBool> | null)[] = [

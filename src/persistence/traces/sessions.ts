@@ -6,7 +6,9 @@ import type { Tables } from '../database/tables.ts';
 import { sessionOf, type SessionRow } from './aggregates.ts';
 import { amountOf, bigint, halves } from './search.ts';
 
-type Stated = Readonly<Record<'first_user' | 'last_user' | `${'spend' | 'estimate'}_${'high' | 'low'}`, string | null>>;
+type StatedValues = Readonly<
+  Record<'first_user' | 'last_user' | `${'spend' | 'estimate'}_${'high' | 'low'}`, string | null>
+>;
 
 const inWindow = ({ startMs, endMs }: SessionSearch, condition: RawBuilder<SqlBool>) =>
   sql`start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and session_id is not null and ${condition}`;
@@ -29,7 +31,7 @@ export async function sessionsOf(
       ? sql`1 = 1`
       : sql`(max(start_ms) < ${bigint(after.lastStartMs)}
           or (max(start_ms) = ${bigint(after.lastStartMs)} and ${id} < ${storable(after.sessionId)}))`;
-  const { rows } = await sql<SessionRow & Stated>`
+  const { rows } = await sql<SessionRow & StatedValues>`
     select session_id as session, min(user_id) as first_user, max(user_id) as last_user, count(*) as traces,
       sum(case when error_count > 0 then 1 else 0 end) as failed, sum(llm_calls) as calls,
       cast(sum(input_tokens) as double precision) as tokens_in,

@@ -13,9 +13,9 @@ import { rowReader } from '../packed-rows/row-reader.ts';
 import { rowTable, tableWithout } from '../database/rows.ts';
 import type { IngestLimit } from '../options.ts';
 import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
-import { wholeSpans } from './bodies.ts';
+import { withBodyPayloads } from './bodies.ts';
 import { summaryOf } from './summary-rows.ts';
-import { agentsOf, bigint, bucketsOf, passing, RANKS } from './search.ts';
+import { agentsOf, bigint, bucketsOf, filterCondition, RANKS } from './search.ts';
 import { countSessionsOf, sessionsOf } from './sessions.ts';
 import { createTraceRemoval } from './removal.ts';
 import { createTraceIngest, type TraceTables } from './ingest.ts';
@@ -79,14 +79,14 @@ export function createTraceStore(
       conditions === null
         ? seen
         : await visibleAndAnnotated(reader(), flavour, { visibility, startMs, conditions }, seen);
-    return sql<SqlBool>`${visibleOnes} and ${passing(flavour, filters)}`;
+    return sql<SqlBool>`${visibleOnes} and ${filterCondition(flavour, filters)}`;
   }
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
   /** The spans with their payloads. One of the spans in a body has its bytes. */
-  const whole = (found: readonly FoundSpan[]): Promise<readonly Span[]> =>
-    wholeSpans(bodies, found, { bodyIdOf: ({ body_no: bodyNo }) => bodyNo, bodyOf });
+  const withPayloads = (found: readonly FoundSpan[]): Promise<readonly Span[]> =>
+    withBodyPayloads(bodies, found, { bodyIdOf: ({ body_no: bodyNo }) => bodyNo, bodyOf });
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
@@ -132,11 +132,11 @@ export function createTraceStore(
     listSpanPage: reads.listSpanPage,
     async findSpan(traces, spanId) {
       const found = await reads.findSpan(traces, spanId);
-      const [span = null] = found === undefined ? [] : await whole([found]);
+      const [span = null] = found === undefined ? [] : await withPayloads([found]);
       return span;
     },
     async findSpans(trace, spanIds) {
-      const found = await whole(await reads.findSpans(trace, spanIds));
+      const found = await withPayloads(await reads.findSpans(trace, spanIds));
       const byId = new Map(found.map((span) => [span.spanId, span]));
       return spanIds.flatMap((id) => byId.get(id) ?? []);
     },

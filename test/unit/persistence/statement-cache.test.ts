@@ -11,23 +11,23 @@ function recordingCache() {
 describe('cached statements', () => {
   it('are found by their text, and the least recently used is evicted', () => {
     const { statements, dropped } = recordingCache();
-    for (let at = 0; at < MOST_KEPT; at += 1) statements.keep(`select ${at}`, `${at}`);
+    for (let at = 0; at < MOST_KEPT; at += 1) statements.add(`select ${at}`, `${at}`);
     expect(statements.find('select 0')).toBe('0');
-    statements.keep('select 64', '64');
+    statements.add('select 64', '64');
     expect([dropped, statements.find('select 1'), statements.find('select 0')]).toEqual([['1'], undefined, '0']);
   });
 
   it('replace an earlier one with the same text', () => {
     const { statements, dropped } = recordingCache();
-    statements.keep('select 1', 'first');
-    statements.keep('select 1', 'second');
+    statements.add('select 1', 'first');
+    statements.add('select 1', 'second');
     expect([dropped, statements.find('select 1')]).toEqual([['first'], 'second']);
   });
 
   it('are all dropped at the end', () => {
     const { statements, dropped } = recordingCache();
-    statements.keep('select 1', 'first');
-    statements.keep('select 2', 'second');
+    statements.add('select 1', 'first');
+    statements.add('select 2', 'second');
     statements.clear();
     expect([dropped, statements.find('select 1')]).toEqual([['first', 'second'], undefined]);
   });

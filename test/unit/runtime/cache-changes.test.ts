@@ -9,11 +9,11 @@ type Listener = Parameters<ProcessMessages['listen']>[0];
 function aChannel() {
   const listeners = new Set<Listener>();
   const sent: string[] = [];
-  const state = { isAway: false };
+  const state = { isUnavailable: false };
   const messages: ProcessMessages = {
     mostBytes: 7_500,
     async send(text) {
-      if (state.isAway) throw new Error('the database is away');
+      if (state.isUnavailable) throw new Error('the database is away');
       sent.push(text);
       for (const { message } of listeners) message(text);
     },
@@ -100,11 +100,11 @@ describe('changes between processes', () => {
   it('sends again what could not be sent, together with later changes', async () => {
     const { messages, sent, state } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
-    state.isAway = true;
+    state.isUnavailable = true;
     one.changes.announce('key', ['a']);
     await vi.advanceTimersByTimeAsync(20);
     one.changes.announce('key', ['b']);
-    state.isAway = false;
+    state.isUnavailable = false;
     await vi.advanceTimersByTimeAsync(1_100);
     expect(sent).toHaveLength(1);
     expect(other.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);

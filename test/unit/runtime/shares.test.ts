@@ -26,7 +26,7 @@ describe('shares of limits', () => {
     opened = [];
   });
   afterEach(async () => {
-    ledger.isAway = false;
+    ledger.isUnavailable = false;
     await Promise.all(opened.map((shares) => shares.stop()));
     vi.useRealTimers();
   });
@@ -143,7 +143,7 @@ describe('shares of limits', () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     expect(await admitted(one.limits, requests(10), 4)).toHaveLength(4);
     expect(await admitted(other.limits, requests(10), 3)).toHaveLength(3);
-    ledger.isAway = true;
+    ledger.isUnavailable = true;
     // The shared window continues with the rest that each process last received.
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
@@ -155,7 +155,7 @@ describe('shares of limits', () => {
     await pass(60_000);
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(10);
     expect(one.losses).toHaveLength(1);
-    ledger.isAway = false;
+    ledger.isUnavailable = false;
     await pass(500);
     expect([one.losses.at(-1), one.shares.isUnavailable(), other.shares.isUnavailable()]).toEqual([null, false, false]);
     // The local counts have been reported to the ledger.
@@ -175,7 +175,7 @@ describe('shares of limits', () => {
   it('make no call wait for a ledger that is known to be away', async () => {
     const { limits } = aProcess('p');
     await admitted(limits, slots(9), 1);
-    ledger.isAway = true;
+    ledger.isUnavailable = true;
     await admitted(limits, slots(9), 1);
     expect(limits.admit([slots(9)], 0)).not.toBeInstanceOf(Promise);
     expect(ledger.trips).toBe(2);
@@ -214,11 +214,11 @@ describe('shares of limits', () => {
       return passed;
     };
     expect([await admit(0, 2), await admit(1, 2)]).toEqual([2, 2]);
-    ledger.isAway = true;
+    ledger.isUnavailable = true;
     ledger.clear();
     expect(await admit(0, 3)).toBe(3);
     await pass(6_000);
-    ledger.isAway = false;
+    ledger.isUnavailable = false;
     await pass(500);
     expect(await admit(1, 9)).toBe(3);
     expect(await admit(0, 1)).toBe(0);

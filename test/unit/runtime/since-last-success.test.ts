@@ -6,19 +6,19 @@ const WEEK_MS = 7 * 86_400_000;
 
 it('runs from the last success on, with an overlap; at first from a week back', async () => {
   let nowMs = START_MS;
-  let isAway = false;
+  let isUnavailable = false;
   const since: number[] = [];
   const run = sinceLastSuccess({ now: () => new Date(nowMs), monotonicMs: () => nowMs }, async (from) => {
     since.push(from.getTime() - START_MS);
-    if (isAway) throw new Error('away');
+    if (isUnavailable) throw new Error('away');
   });
   const { signal } = new AbortController();
   await run(signal);
   nowMs += 300_000;
-  isAway = true;
+  isUnavailable = true;
   await expect(run(signal)).rejects.toThrow('away');
   await expect(run(signal)).rejects.toThrow('away');
-  isAway = false;
+  isUnavailable = false;
   nowMs += 600_000;
   await run(signal);
   await run(signal);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createTurns } from '../../../src/persistence/sqlite/turns.ts';
+import { createConnectionQueue } from '../../../src/persistence/sqlite/connection-queue.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('turns begin one at a time, in the order of their requests', async () => {
-  const turns = createTurns(1_000);
+  const turns = createConnectionQueue(1_000);
   const order: number[] = [];
   let current = 0;
   const users = Array.from({ length: 5 }, async (_, user) => {
@@ -25,7 +25,7 @@ test('turns begin one at a time, in the order of their requests', async () => {
 });
 
 test('a turn that does not begin before its deadline fails with Unavailable, and the next user gets its turn', async () => {
-  const turns = createTurns(1_000);
+  const turns = createConnectionQueue(1_000);
   const end = await turns.next();
   const late = turns.next().catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(999);

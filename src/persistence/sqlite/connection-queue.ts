@@ -1,7 +1,7 @@
 import { Unavailable } from '../../domain/errors.ts';
 
 /** Exclusive use of one connection, first come, first served. */
-export interface Turns {
+export interface ConnectionQueue {
   /** Resolves to a function that ends the turn; calling it again does nothing. Throws Unavailable after the deadline. */
   next(): Promise<() => void>;
 }
@@ -12,7 +12,7 @@ interface Waiting {
 }
 
 /** A FIFO mutex. `waitMs` is the longest that one caller waits for its turn. */
-export function createTurns(waitMs: number): Turns {
+export function createConnectionQueue(waitMs: number): ConnectionQueue {
   const waiting = new Set<Waiting>();
   let isTaken = false;
 
