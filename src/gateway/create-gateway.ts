@@ -23,7 +23,7 @@ import { createBatchReserver } from './admission/batch-limits.ts';
 import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createDemands, requestOfKey, withoutAlias } from './admission/key-rules.ts';
-import { type CallTools, openCall } from './calls/call.ts';
+import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
@@ -42,15 +42,8 @@ import type {
 } from './gateway.ts';
 import { watchHealth } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
-import {
-  type CustomerPlace,
-  inRegion,
-  isPriced,
-  nowhere,
-  permittedFor,
-  placeOf,
-  pricedOnly,
-} from './routing/permitted-router.ts';
+import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
+import { createPlacing } from './routing/placed-requests.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
@@ -112,6 +105,12 @@ export interface GatewayOptions {
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Guardrails of calls; none when absent. */
   readonly guardrails?: ActiveGuardrails;
+}
+
+/** A request and its first route. */
+interface RoutedRequest {
+  readonly request: ModelRequest;
+  readonly route: Route;
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
@@ -177,6 +176,7 @@ export function createGateway(
   });
 
   const demands = createDemands(budgets, options.demandedParams);
+  const placedRequest = createPlacing(routeOf, options.labelBudgets);
 
   /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
   function routeFor({ key }: Caller, request: ModelRequest): Route {
@@ -190,25 +190,6 @@ export function createGateway(
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
-  }
-
-  /** A request that is bound to the region of its customer. Synchronous when the labels are in memory. Throws Forbidden. */
-  function placedRequest(caller: Caller, request: ModelRequest): ModelRequest | Promise<ModelRequest> {
-    const found = options.labelBudgets?.of(request.labels, caller.key) ?? [];
-    return found instanceof Promise
-      ? found.then((labels) => placedAt(placeOf(labels), caller, request))
-      : placedAt(placeOf(found), caller, request);
-  }
-
-  function placedAt(place: CustomerPlace | null, { key }: Caller, request: ModelRequest): ModelRequest {
-    if (place === null) return request;
-    const { region, defaultModel } = place;
-    const permitted = permittedFor(routeOf, key);
-    const isThere = (model: string): boolean => inRegion(permitted, region).all(model).length > 0;
-    // An unknown model is refused later, as for every caller.
-    if (permitted.all(request.model).length === 0 || isThere(request.model)) return { ...request, region };
-    if (defaultModel === null || defaultModel === request.model) throw nowhere(request.model, region);
-    return { ...request, model: defaultModel, ...(isThere(defaultModel) ? { region } : {}) };
   }
 
   /** As `routeFor`; for an unknown model it looks again, because another process may have stored it a moment ago. */
@@ -233,7 +214,7 @@ export function createGateway(
       // The caller's own upstream credentials apply to the first model only.
       const other = { ...original, model, credentials: null };
       const named = caller.key === null ? other : withoutAlias(caller.key, other);
-      const request = named.labels === undefined ? named : await placedRequest(caller, named);
+      const request = await placedRequest(caller, named);
       return { request, route: routeFor(caller, request) };
     } catch (failure) {
       if (failure instanceof DomainError) return null;
@@ -250,9 +231,37 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
+  /** Reserves the cost of a call, then counts it. Its first route, as `reserve`. Synchronous where nothing has to be read. */
+  function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
+    const refusing = demands.met(caller, { deployment: call.deployment(), request, model: request.model });
+    if (refusing) return refusing;
+    const reserving = retrying.reserve(call, { key: caller.key, request, route });
+    if (!(reserving instanceof Promise)) return limited(call, request, reserving);
+    call.prepareLimit(request);
+    return reserving.then((reserved) => limited(call, request, reserved));
+  }
+
+  /** A request and its first route. Synchronous where nothing has to be read. Throws as `routeFor`. */
+  function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
+    const placed = placedRequest(caller, named);
+    return placed instanceof Promise
+      ? placed.then((request) => routedAt(caller, named, request))
+      : routedAt(caller, named, placed);
+  }
+
+  function routedAt(caller: Caller, named: ModelRequest, request: ModelRequest) {
+    const route = freshRouteFor(caller, request);
+    return route instanceof Promise
+      ? route.then((found) => affordable(caller, named, { request, route: found }))
+      : affordable(caller, named, { request, route });
+  }
+
   /** A request and its route; those of a fallback where the budget of the key for the model is used up. */
-  const affordable = (caller: Caller, named: ModelRequest, first: { request: ModelRequest; route: Route }) =>
-    affordableModel(budgets, caller.key, first, (model) => located(caller, named, model));
+  function affordable(caller: Caller, named: ModelRequest, first: RoutedRequest) {
+    const { key } = caller;
+    if (key === null || !hasFallbacks(key, first.request.model)) return first;
+    return affordableModel(budgets, key, first, (model) => located(caller, named, model));
+  }
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
@@ -290,40 +299,29 @@ export function createGateway(
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, received) {
       const named = caller.key === null ? received : requestOfKey(caller.key, received);
-      const first = { request: named, route: await freshRouteFor(caller, named) };
-      const { request, route } = await affordable(caller, named, first);
+      const { request, route } = await routedAt(caller, named, named);
       const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
       await demands.met(caller, at);
       await budgets.check(caller, at);
     },
     admitKey: async (caller) => budgets.checkKey(caller),
     async call(caller, received, signal) {
-      const { key } = caller;
-      const named = requestOf(caller, received);
-      const placed = named.labels === undefined ? named : placedRequest(caller, named);
+      const finding = routed(caller, requestOf(caller, received));
       // No turn of the event loop where the model is known.
-      const asPlaced = placed instanceof Promise ? await placed : placed;
-      const found = freshRouteFor(caller, asPlaced);
-      const first = { request: asPlaced, route: found instanceof Promise ? await found : found };
-      const { request, route } =
-        key !== null && hasFallbacks(key, asPlaced.model) ? await affordable(caller, named, first) : first;
+      const found = finding instanceof Promise ? await finding : finding;
+      const { request, route } = found;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });
       if (guard !== null) call.guarded(guard);
       try {
-        const refusing = demands.met(caller, { deployment, request, model: request.model });
-        if (refusing) await refusing;
-        const reserving = retrying.reserve(call, { key, request, route });
-        if (reserving instanceof Promise) call.prepareLimit(request);
-        const reserved = reserving instanceof Promise ? await reserving : reserving;
-        const limiting = call.limit(request);
-        if (limiting) await limiting;
-        if (guard === null) return await retrying.send(call, { key, request, route: reserved, signal });
+        const admitting = admitted(call, caller, found);
+        const reserved = admitting instanceof Promise ? await admitting : admitting;
+        if (guard === null) return await retrying.send(call, { key: caller.key, request, route: reserved, signal });
         return await sendGuarded(guard, call, {
           request,
           signal,
-          send: (guarded, checked) => retrying.send(guarded, { key, route: reserved, ...checked }),
+          send: (guarded, checked) => retrying.send(guarded, { key: caller.key, route: reserved, ...checked }),
         });
       } catch (failure) {
         rememberCall(failure, {
@@ -336,6 +334,12 @@ export function createGateway(
       }
     },
   };
+}
+
+/** Counts a call that may go on at `reserved`. */
+function limited<Reserved>(call: OpenCall, request: ModelRequest, reserved: Reserved): Reserved | Promise<Reserved> {
+  const limiting = call.limit(request);
+  return limiting === undefined ? reserved : limiting.then(() => reserved);
 }
 
 /** Part of the request that names the model, for the error of an unknown one. */

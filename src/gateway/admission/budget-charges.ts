@@ -21,6 +21,7 @@ import {
   userBudget,
 } from './owner-budgets.ts';
 
+const NO_CHARGES: readonly BudgetCharge[] = Object.freeze([]);
 const NO_LABELS: readonly LabelBudget[] = Object.freeze([]);
 
 /** A budget as a charge, with the text of its refusal. */
@@ -88,17 +89,16 @@ export function chargesOf(
   }
   const ownCharge = keyCharge(key, amount, now);
   const windowCharge = keyWindowCharge(key, amount, ownCharge);
-  const charges: BudgetCharge[] = [];
   // The charge of the window counts in the same counter.
   const own =
     ownCharge === null || windowCharge === null
       ? ownCharge
       : { ...ownCharge, amount: ZERO_USD, isOnlyChecked: true as const };
   if (key.owners === undefined && labels.length === 0 && windows === NO_WINDOWS) {
-    if (own !== null) charges.push(own);
-    if (windowCharge !== null) charges.push(windowCharge);
-    return charges;
+    if (own === null) return windowCharge === null ? NO_CHARGES : [windowCharge];
+    return windowCharge === null ? [own] : [own, windowCharge];
   }
+  const charges: BudgetCharge[] = [];
   if (key.owners !== undefined) {
     const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
     const member = memberBudget(key, isEarly);

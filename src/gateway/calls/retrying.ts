@@ -9,6 +9,7 @@ import { MOST_FALLBACKS, type RoutingPolicy } from '../../domain/routing/routing
 import type { CallTarget } from '../accounting/call-account.ts';
 import { reserveAffordable } from './affordable.ts';
 import type { OpenCall } from './call.ts';
+import { asFallback, fallbackText } from './fallback-request.ts';
 import { allCoolingDown, type Cooldowns } from '../routing/cooldowns.ts';
 import type { BeforeSend } from '../guardrails/guarded-call.ts';
 import { isOfGuardrail } from '../guardrails/guarding.ts';
@@ -78,6 +79,15 @@ interface Attempt {
   readonly group: string | null;
 }
 
+/** An attempt that failed. */
+interface FailedAttempt extends Pick<Attempt, 'request' | 'group'> {
+  readonly at: Route;
+  /** Its deployment, with the timeout and the credentials of the request. */
+  readonly deployment: Deployment;
+  /** Ids of all deployments that were called, its own last. */
+  readonly called: readonly string[];
+}
+
 /** A running call. */
 interface Sending {
   readonly call: OpenCall;
@@ -118,57 +128,64 @@ export function createRetrying(tools: RetryTools): Retrying {
 
   /** Sends to one model until it answers. Throws its last failure. */
   async function sendTo({ request: original, first, group }: Attempt, sending: Sending): Promise<GatewayCall> {
-    const { call, signal, tries, beforeSend } = sending;
+    const { call, signal, beforeSend } = sending;
     let request = original;
+    let next = first;
     const called: string[] = [];
     if (isCooling(first)) {
       const all = membersOf(group, sending);
       if (all.length > 0) throw allCoolingDown(request.model, all, cooldowns);
     }
-    let next = first;
-    for (let nth = 0; ; nth += 1) {
+    for (;;) {
       const deployment = forRequest(next.deployment, request);
       if (beforeSend !== undefined) request = await beforeSend(deployment, request);
       sending.target = { request, deployment };
-      // Failures by a caller's own credentials or timeout do not count for the deployment.
-      const isOwn = deployment.id === next.deployment.id;
       let exchange: Exchange;
       try {
         call.sent();
         exchange = await next.provider.send(deployment, request, signal);
       } catch (failure) {
         called.push(deployment.id);
-        const all = membersOf(group, sending);
-        if (signal.aborted) throw failure;
-        if (isOwn && !isCallersTimeout(failure, request))
-          cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
-        const open = all.filter((one) => !isCooling(one));
-        const fresh = open.find((one) => !called.includes(one.deployment.id));
-        const most = mostRetries(failure, {
-          requested: request.retries?.count ?? null,
-          group: request.model,
-          own: deployment.routing?.retries,
-          elsewhere: fresh !== undefined,
-          policy: tools.policyOf(),
-        });
-        if (nth >= most || (open.length === 0 && all.length > 0)) {
-          if (reportsTries && most > 0 && failure instanceof DomainError)
-            failure.message += ` LiteLLM Retried: ${nth} times, LiteLLM Max Retries: ${most}`;
-          throw failure;
-        }
-        // No delay for a deployment that was not called yet.
-        if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
-        next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? next;
-        if (isRouteLimited(next.deployment))
-          next = await affordableAfter(failure, { next, open, request, called }, sending);
-        tries.retries += 1;
-        tries.mostRetries = most;
-        call.moved({ request, deployment: forRequest(next.deployment, request) }, failure);
+        next = await nextAfter(failure, { at: next, deployment, request, group, called }, sending);
         continue;
       }
-      if (isOwn) cooldowns.succeeded(deployment);
-      return call.answered(exchange, tries);
+      if (isOwn(deployment, next)) cooldowns.succeeded(deployment);
+      return call.answered(exchange, sending.tries);
     }
+  }
+
+  /** The route of the retry after a failure, when it is time for it. Throws the failure where there is no retry. */
+  async function nextAfter(failure: unknown, attempt: FailedAttempt, sending: Sending): Promise<Route> {
+    const { at, deployment, request, group, called } = attempt;
+    const { call, signal, tries } = sending;
+    const nth = called.length - 1;
+    const all = membersOf(group, sending);
+    if (signal.aborted) throw failure;
+    if (isOwn(deployment, at) && !isCallersTimeout(failure, request))
+      cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
+    const open = all.filter((one) => !isCooling(one));
+    const fresh = open.find((one) => !called.includes(one.deployment.id));
+    const most = mostRetries(failure, {
+      requested: request.retries?.count ?? null,
+      group: request.model,
+      own: deployment.routing?.retries,
+      elsewhere: fresh !== undefined,
+      policy: tools.policyOf(),
+    });
+    if (nth >= most || (open.length === 0 && all.length > 0)) {
+      if (reportsTries && most > 0 && failure instanceof DomainError)
+        failure.message += ` LiteLLM Retried: ${nth} times, LiteLLM Max Retries: ${most}`;
+      throw failure;
+    }
+    // No delay for a deployment that was not called yet.
+    if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
+    let next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? at;
+    if (isRouteLimited(next.deployment))
+      next = await affordableAfter(failure, { next, open, request, called }, sending);
+    tries.retries += 1;
+    tries.mostRetries = most;
+    call.moved({ request, deployment: forRequest(next.deployment, request) }, failure);
+    return next;
   }
 
   /** The route of a retry. The reservation moves to it. Throws the failure where no deployment has a budget left. */
@@ -315,21 +332,9 @@ export function createRetrying(tools: RetryTools): Retrying {
   };
 }
 
+/** Whether a deployment was called as it is configured: failures by a caller's own credentials do not count for it. */
+const isOwn = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
+
 /** Whether a call failed by a timeout that its request set. */
 const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): boolean =>
   timeoutSeconds !== undefined && failure instanceof UpstreamFailed && failure.timedOut;
-
-/** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
-function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
-  const redirected = { ...request, model, credentials: null };
-  if (Object.keys(members).length === 0) return redirected;
-  const replaced = { ...request.replaced, ...members };
-  return { ...redirected, body: { ...request.body, ...members }, replaced };
-}
-
-/** Text about failed fallbacks that the reference appends to the error message. */
-function fallbackText(model: string, targets: readonly Fallback[], last: DomainError | undefined): string {
-  const names = JSON.stringify(targets.map((target) => target.model));
-  const text = `. Received Model Group=${model}\nAvailable Model Group Fallbacks=${names}`;
-  return last === undefined ? text : `${text}\nError doing the fallback: ${last.message}`;
-}

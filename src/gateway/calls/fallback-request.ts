@@ -1,0 +1,18 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Fallback } from '../../domain/inference/retries.ts';
+
+/** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
+export function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
+  const redirected = { ...request, model, credentials: null };
+  if (Object.keys(members).length === 0) return redirected;
+  const replaced = { ...request.replaced, ...members };
+  return { ...redirected, body: { ...request.body, ...members }, replaced };
+}
+
+/** Text about failed fallbacks that the reference appends to the error message. */
+export function fallbackText(model: string, targets: readonly Fallback[], last: DomainError | undefined): string {
+  const names = JSON.stringify(targets.map((target) => target.model));
+  const text = `. Received Model Group=${model}\nAvailable Model Group Fallbacks=${names}`;
+  return last === undefined ? text : `${text}\nError doing the fallback: ${last.message}`;
+}
