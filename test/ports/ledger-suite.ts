@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type Ask, type Ledger, type LedgerKind, type Share } from '../../src/domain/admission/ledger.ts';
+import {
+  type ShareRequest,
+  type Ledger,
+  type LedgerKind,
+  type ShareAnswer,
+} from '../../src/domain/admission/ledger.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 import { randomFrom } from '../support/random.ts';
 
-const anAsk = (more: Partial<Ask>): Ask => ({
+const anAsk = (more: Partial<ShareRequest>): ShareRequest => ({
   counter: 'a',
   kind: 'slots',
   limit: 10n,
@@ -35,7 +40,7 @@ export function ledgerSuite(
   interface Under {
     /** Ledger whose answers are reduced to shares. */
     readonly ledger: Pick<Ledger, 'snapshot'> & {
-      readonly ask: (process: string, asks: readonly Ask[]) => Promise<readonly Share[]>;
+      readonly ask: (process: string, asks: readonly ShareRequest[]) => Promise<readonly ShareAnswer[]>;
     };
     readonly prefix: string;
     readonly expire: (process: string) => Promise<void>;
@@ -50,10 +55,10 @@ export function ledgerSuite(
         prefix,
         expire,
         ledger: {
-          ask: async (process, asks) => (await ledger.ask(process, asks)).shares,
+          ask: async (process, asks) => (await ledger.requestShares(process, asks)).shares,
           snapshot: (process, counters) => ledger.snapshot(process, counters),
         },
-        isNew: async (process) => (await ledger.ask(process, [])).isNew,
+        isNew: async (process) => (await ledger.requestShares(process, [])).isNew,
       });
     } finally {
       await under.close();
@@ -196,7 +201,7 @@ export function ledgerSuite(
             });
           });
           const real = await ledger.ask(process, asks);
-          const { shares: expected } = await model.ask(
+          const { shares: expected } = await model.requestShares(
             process,
             asks.map((ask) => (ask.window === null ? ask : { ...ask, window: model.nowMs })),
           );

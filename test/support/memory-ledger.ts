@@ -1,10 +1,10 @@
 import {
-  type Ask,
+  type ShareRequest,
   type Ledger,
   LEDGER_LEASE_MS,
   type LedgerAnswer,
   type LedgerSnapshot,
-  type Share,
+  type ShareAnswer,
   sparePart,
 } from '../../src/domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../src/domain/admission/rate-limits.ts';
@@ -45,7 +45,7 @@ export class MemoryLedger implements Ledger {
     return this.#counters.get(counter)?.members.get(process)?.share ?? 0n;
   }
 
-  ask(process: string, asks: readonly Ask[]): Promise<LedgerAnswer> {
+  requestShares(process: string, asks: readonly ShareRequest[]): Promise<LedgerAnswer> {
     this.trips += 1;
     if (this.isUnavailable) return Promise.reject(new Error('The ledger is away.'));
     for (const [name, endMs] of this.#leases) if (endMs <= this.nowMs) this.#leases.delete(name);
@@ -74,7 +74,7 @@ export class MemoryLedger implements Ledger {
     return Promise.resolve();
   }
 
-  #answer(process: string, ask: Ask): Share {
+  #answer(process: string, ask: ShareRequest): ShareAnswer {
     const counter = this.#counters.get(ask.counter) ?? new Counter();
     this.#counters.set(ask.counter, counter);
     let { held } = ask;
@@ -112,7 +112,7 @@ export class MemoryLedger implements Ledger {
     };
   }
 
-  #isKnown(process: string, { base, stored }: Ask, counter: Counter): boolean {
+  #isKnown(process: string, { base, stored }: ShareRequest, counter: Counter): boolean {
     const isMember = counter.members.has(process);
     const fits = base !== null && base.version === counter.version;
     if ((counter.version === 0 || (!isMember && stored > 0n)) && !fits) return false;
@@ -123,7 +123,7 @@ export class MemoryLedger implements Ledger {
 }
 
 function grantOf(
-  { kind, need, largest, atLimit, spare }: Ask,
+  { kind, need, largest, atLimit, spare }: ShareRequest,
   { left, isAlone, part }: { readonly left: bigint; readonly isAlone: boolean; readonly part: bigint },
 ): bigint {
   let granted = 0n;

@@ -7,7 +7,7 @@ export const realClock = { monotonicMs: () => performance.now() };
 
 /** Wraps a ledger so that `close` keeps it open for the other processes of a test. */
 const leftOpen = (ledger: Ledger): Ledger => ({
-  ask: (process, asks) => ledger.ask(process, asks),
+  requestShares: (process, asks) => ledger.requestShares(process, asks),
   snapshot: (process, counters) => ledger.snapshot(process, counters),
   leave: (process) => ledger.leave(process),
   close: () => Promise.resolve(),

@@ -18,7 +18,7 @@ export interface LedgerBase {
  * Request for one counter: its state in this process, and the needed amount. Every amount is absolute, so that a repeated request
  * changes nothing.
  */
-export interface Ask {
+export interface ShareRequest {
   readonly counter: string;
   readonly kind: LedgerKind;
   readonly limit: bigint;
@@ -43,7 +43,7 @@ export interface Ask {
 }
 
 /** Answer to a request. */
-export interface Share {
+export interface ShareAnswer {
   /**
    * False: the ledger has lost the counter, or this process is no member of it. Repeat the request with a fresh base from the store.
    */
@@ -59,7 +59,7 @@ export interface Share {
 
 export interface LedgerAnswer {
   /** Answers in the order of the requests. */
-  readonly shares: readonly Share[];
+  readonly shares: readonly ShareAnswer[];
   /** Whether the process had no lease: it is new, its lease had ended, or the ledger has lost its data. */
   readonly isNew: boolean;
 }
@@ -83,7 +83,7 @@ export interface Ledger {
   /**
    * Answers requests in their order, in one round trip, and renews the lease of the process. Rejects when the ledger does not answer.
    */
-  ask(process: string, asks: readonly Ask[]): Promise<LedgerAnswer>;
+  requestShares(process: string, asks: readonly ShareRequest[]): Promise<LedgerAnswer>;
   /** Snapshots of spend counters, in their order. */
   snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]>;
   /** Ends the lease of the process. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import {
-  type Ask,
+  type ShareRequest,
   type Ledger,
   LEDGER_LEASE_MS,
   type LedgerSnapshot,
-  type Share,
+  type ShareAnswer,
   sparePart,
 } from '../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
@@ -45,7 +45,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
   }
 
   return {
-    ask: (process, asks) =>
+    requestShares: (process, asks) =>
       inFlight.run(async () => {
         const text = JSON.stringify(asks.map(encoded));
         const { rows } = await sql<{ answers: Answers }>`
@@ -80,7 +80,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
 }
 
 /** Amounts are texts, because JSON numbers may be rounded. */
-const encoded = (ask: Ask, position: number) => ({
+const encoded = (ask: ShareRequest, position: number) => ({
   position: `${position}`,
   counter: ask.counter,
   kind: ask.kind,
@@ -97,7 +97,7 @@ const encoded = (ask: Ask, position: number) => ({
   window: ask.window,
 });
 
-function shareOf(answer: Answer | undefined): Share {
+function shareOf(answer: Answer | undefined): ShareAnswer {
   if (answer === undefined) throw new Error('The database answered fewer requests than were sent.');
   const [known, granted, left, window, windowLeftMs] = answer;
   return { known, granted: BigInt(granted), left: BigInt(left), window, windowLeftMs };

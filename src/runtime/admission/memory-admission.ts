@@ -18,7 +18,7 @@ const STALE_MS = 5_000;
 const AHEAD_MS = 2_500;
 /** Counters tried for an eviction: those with calls in flight stay. */
 const EVICTION_TRIES = 8;
-/** A call asks again for its shares at most for this long, in ms. Then it is decided without: something is left of each limit. */
+/** Longest time that a call repeats its requests for shares, in ms. Then it is admitted, because something is left of each limit. */
 const LONGEST_WAIT_MS = 2_000;
 /** Least time between two LRU moves of a counter, in ms, because a move costs more than a lookup. */
 const MOVE_MS = 1_000;
@@ -142,10 +142,10 @@ export function createMemoryAdmission({
   ): Refusal | Passed | Promise<Refusal | Passed> {
     const refusal = refusalOf(charged);
     if (refusal !== null) return refusal;
-    return charged.some(isLacking) ? askAndDecide(charged, admitted) : admitted(charged);
+    return charged.some(isLacking) ? requestAndDecide(charged, admitted) : admitted(charged);
   }
 
-  async function askAndDecide<Passed>(
+  async function requestAndDecide<Passed>(
     charged: readonly Charged[],
     admitted: (charged: readonly Charged[]) => Passed,
   ): Promise<Refusal | Passed> {
@@ -157,7 +157,7 @@ export function createMemoryAdmission({
       if (refusal !== null) return refusal;
       const first = charged.find(isLacking);
       if (first === undefined) return admitted(charged);
-      // Two calls that take each other's room ask again. That ends: each answer admits one of them.
+      // Two calls that take each other's room repeat their requests. Each answer admits one of them.
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
       if (nowMs() >= lateMs) return admitted(charged);
       await Promise.all(
@@ -249,7 +249,7 @@ class MemoryReservation implements Reservation {
     this.expiresMs = nowMs + leases.leaseMs;
     for (const { charge, counter } of charged) {
       counter.hold(charge.amount);
-      counter.share?.took(charge.amount);
+      counter.share?.addReserved(charge.amount);
     }
     this.#place = leases.open.add(this);
   }

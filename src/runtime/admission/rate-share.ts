@@ -1,4 +1,4 @@
-import type { Ask, Share } from '../../domain/admission/ledger.ts';
+import type { ShareRequest, ShareAnswer } from '../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
 import type { Holder, Shares } from './shares.ts';
 
@@ -86,7 +86,7 @@ export class RateShare implements Holder {
     return this.#localUse() + amount > this.limit && (this.#shares.isUnavailable() || !this.#isOver());
   }
 
-  /** Whether an amount may be taken without asking. Nothing needs no share. */
+  /** Whether an amount may be taken without a request. Zero needs no share. */
   hasRoom(amount: number): boolean {
     if (this.#shares.isUnavailable()) return amount <= this.left;
     if (amount === 0) return this.left >= 0;
@@ -115,13 +115,13 @@ export class RateShare implements Holder {
     this.#waiting += amount;
     this.#amount = amount;
     try {
-      await this.#shares.ask(this);
+      await this.#shares.requestShare(this);
     } finally {
       this.#waiting -= amount;
     }
   }
 
-  ask(): Ask {
+  nextRequest(): ShareRequest {
     this.#epoch = this.#shares.epoch();
     // A window that this process has counted alone has ended.
     if (this.#isOver() && this.#window === null) this.#begin(null, Number.POSITIVE_INFINITY);
@@ -148,7 +148,7 @@ export class RateShare implements Holder {
     };
   }
 
-  answer({ granted, left, window, windowLeftMs }: Share, ask: Ask, sentMs: number): void {
+  answer({ granted, left, window, windowLeftMs }: ShareAnswer, ask: ShareRequest, sentMs: number): void {
     this.#joins = false;
     // Room that was granted before the limit was lowered is returned with the next request.
     const lowered = Math.max(0, Number(ask.limit) - this.#limit);

@@ -17,7 +17,7 @@ const SLOT_MS = 3_600_000;
 const SHARES_LIMIT = 300_000;
 /** Shares tried for one eviction. */
 const EVICTION_TRIES = 8;
-/** A call asks again while other calls take what was granted for it, at most for this long, in ms. Then it is refused. */
+/** Longest time that a call repeats its requests while other calls take its grants, in ms. Then it is refused. */
 const LONGEST_WAIT_MS = 2_000;
 
 /** The phases of a check, in their order. */
@@ -101,12 +101,12 @@ export function createSharedRateLimits({
     return refusalOf(refused);
   }
 
-  async function askAndDecide(counted: readonly CountedLimit[]): Promise<RateAdmission | RateRefusal> {
+  async function requestAndDecide(counted: readonly CountedLimit[]): Promise<RateAdmission | RateRefusal> {
     const lateMs = nowMs() + LONGEST_WAIT_MS;
     for (;;) {
       const lacking = counted.filter(isLacking);
       if (lacking.length === 0 || nowMs() >= lateMs) return decide(counted);
-      // Shares that lack room ask in one round trip.
+      // Shares that lack room send their requests in one round trip.
       await Promise.all(lacking.map(({ share, amount }) => share.request(amount)));
       const first = counted.find(isLacking);
       if (first === undefined || first.share.left < first.amount) return decide(counted);
@@ -118,9 +118,9 @@ export function createSharedRateLimits({
       expire(holding, nowMs());
       const counted = countedOf(limits, expected);
       const first = counted.find(isLacking);
-      // A limit of requests that this process has used up alone needs no ask.
+      // A limit of requests that this process has used up alone needs no request.
       const isKnown = first === undefined || (first.type === 'requests' && first.share.isUsedUp(first.amount));
-      return isKnown ? decide(counted) : askAndDecide(counted);
+      return isKnown ? decide(counted) : requestAndDecide(counted);
     },
     prepare(limits, expected) {
       for (const { share, amount } of countedOf(limits, expected).filter(isLacking)) {

@@ -1,9 +1,9 @@
-import type { Ask, Ledger, LedgerSnapshot, Share } from '../../domain/admission/ledger.ts';
+import type { ShareRequest, Ledger, LedgerSnapshot, ShareAnswer } from '../../domain/admission/ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Most asks of one round trip. */
+/** Most requests of one round trip. */
 const BATCH = 200;
 /** After the loss of the ledger, its last answer counts for this long, in ms. */
 const REMEMBERED_MS = 5_000;
@@ -14,11 +14,11 @@ const HEARTBEAT_MS = 3_000;
 export interface Holder {
   /** Whether it is on the list that each tick visits. Only `Shares` changes it. */
   listed: boolean;
-  /** Whether its next ask waits to be sent. Only `Shares` changes it. */
+  /** Whether its next request waits to be sent. Only `Shares` changes it. */
   queued: boolean;
-  /** The ask to send now. From here until the answer, calls are admitted from the amount held in it. */
-  ask(): Ask;
-  answer(share: Share, ask: Ask, sentMs: number): void;
+  /** The request to send now. From here until the answer, calls are admitted from the amount held in it. */
+  nextRequest(): ShareRequest;
+  answer(share: ShareAnswer, ask: ShareRequest, sentMs: number): void;
   /** Action at a tick: send a request, visit again, or neither. */
   tick(): 'ask' | 'stay' | 'drop';
 }
@@ -42,8 +42,8 @@ export interface Shares {
   isUnavailable(): boolean;
   /** Whether an answer of an epoch still holds: of this one, or of the last one for a short time after the loss of the ledger. */
   remembers(epoch: number): boolean;
-  /** Sends the ask of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
-  ask(holder: Holder): Promise<void>;
+  /** Sends the request of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
+  requestShare(holder: Holder): Promise<void>;
   /** Visits the holder at the next ticks, until it has nothing to report. */
   watch(holder: Holder): void;
   /** Null when the ledger is unavailable. */
@@ -81,7 +81,7 @@ export function createShares({
 }): Shares {
   const { answerMs } = pace;
   const state = {
-    isAway: false,
+    isUnavailable: false,
     epoch: 1,
     losses: 0,
     sentMs: -Infinity,
@@ -94,9 +94,9 @@ export function createShares({
   let watched: Holder[] = [];
   let probing: Promise<void> | null = null;
 
-  function lose(failure: unknown): void {
-    if (state.isAway) return;
-    state.isAway = true;
+  function onLoss(failure: unknown): void {
+    if (state.isUnavailable) return;
+    state.isUnavailable = true;
     state.epoch += 1;
     state.lostMs = clock.monotonicMs();
     state.losses += 1;
@@ -104,7 +104,7 @@ export function createShares({
   }
 
   /** When the ledger has removed this process, its shares are lost. */
-  function met(isNew: boolean): void {
+  function noteMembership(isNew: boolean): void {
     if (isNew && state.hasMet) state.epoch += 1;
     state.hasMet = true;
   }
@@ -114,9 +114,9 @@ export function createShares({
     state.isSending = true;
     for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
       for (const holder of round.holders) holder.queued = false;
-      if (!state.isAway) await send(round.holders);
+      if (!state.isUnavailable) await send(round.holders);
       round.done.resolve();
-      // Calls that waited decide before the next asks are made, or their room would be released.
+      // Waiting calls decide before the next requests are made, or their room would be released.
       if (rounds.length > 0) await turn();
     }
     state.isSending = false;
@@ -126,15 +126,15 @@ export function createShares({
     const sentMs = clock.monotonicMs();
     state.sentMs = sentMs;
     try {
-      const asks = holders.map((holder) => holder.ask());
-      const { shares, isNew } = await inTime(ledger.ask(process, asks), answerMs);
-      met(isNew);
+      const asks = holders.map((holder) => holder.nextRequest());
+      const { shares, isNew } = await inTime(ledger.requestShares(process, asks), answerMs);
+      noteMembership(isNew);
       for (const [position, holder] of holders.entries()) {
         const [share, ask] = [shares[position], asks[position]];
         if (share !== undefined && ask !== undefined) holder.answer(share, ask, sentMs);
       }
     } catch (error) {
-      lose(error);
+      onLoss(error);
     }
   }
 
@@ -156,13 +156,13 @@ export function createShares({
 
   async function probe(): Promise<void> {
     try {
-      met((await inTime(ledger.ask(process, []), answerMs)).isNew);
+      noteMembership((await inTime(ledger.requestShares(process, []), answerMs)).isNew);
     } catch (error) {
-      lose(error);
+      onLoss(error);
       return;
     }
-    if (!state.isAway) return;
-    state.isAway = false;
+    if (!state.isUnavailable) return;
+    state.isUnavailable = false;
     changed(null);
   }
 
@@ -176,7 +176,7 @@ export function createShares({
   }
 
   function tick(): void {
-    if (state.isAway) return void probeOnce();
+    if (state.isUnavailable) return void probeOnce();
     const due = watched;
     watched = [];
     for (const holder of due) {
@@ -193,30 +193,30 @@ export function createShares({
   return {
     pace,
     epoch: () => state.epoch,
-    isUnavailable: () => state.isAway,
+    isUnavailable: () => state.isUnavailable,
     remembers: (epoch) =>
       epoch === state.epoch ||
-      (state.isAway && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < REMEMBERED_MS),
-    ask: (holder) => (state.isAway ? Promise.resolve() : queue(holder)),
+      (state.isUnavailable && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < REMEMBERED_MS),
+    requestShare: (holder) => (state.isUnavailable ? Promise.resolve() : queue(holder)),
     watch(holder) {
       if (holder.listed) return;
       holder.listed = true;
       watched.push(holder);
     },
     async snapshot(counters) {
-      if (state.isAway) return null;
+      if (state.isUnavailable) return null;
       try {
         return await inTime(ledger.snapshot(process, counters), answerMs);
       } catch (error) {
-        lose(error);
+        onLoss(error);
         return null;
       }
     },
-    counts: () => ({ away: state.isAway, losses: state.losses }),
+    counts: () => ({ away: state.isUnavailable, losses: state.losses }),
     async stop() {
       void ticking.stop();
       state.isStopped = true;
-      if (!state.isAway) {
+      if (!state.isUnavailable) {
         await Promise.all(watched.map((holder) => queue(holder)));
         await inTime(ledger.leave(process), answerMs).catch(() => {});
       }

@@ -1,5 +1,5 @@
 import type { Charge } from '../../domain/admission/admission.ts';
-import type { Ask, LedgerBase, Share } from '../../domain/admission/ledger.ts';
+import type { ShareRequest, LedgerBase, ShareAnswer } from '../../domain/admission/ledger.ts';
 import type { Holder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
@@ -96,7 +96,7 @@ export class SpendShare implements Holder {
   }
 
   /** Counts a reserved amount. */
-  took(amount: bigint): void {
+  addReserved(amount: bigint): void {
     this.#taken += amount;
     this.#amount = amount;
     this.#idleTicks = 0;
@@ -116,20 +116,20 @@ export class SpendShare implements Holder {
     this.#largest = larger(this.#largest, amount);
     this.#atLimit = refused === 'above' && this.#counter.reserved === 0n;
     try {
-      await this.#shares.ask(this);
+      await this.#shares.requestShare(this);
     } finally {
       this.#waiting -= amount;
     }
   }
 
-  ask(): Ask {
+  nextRequest(): ShareRequest {
     this.#epoch = this.#shares.epoch();
     const counter = this.#counter;
     const room = larger(0n, this.#ceiling - counter.held);
     const target = this.#target();
     const isNeeded = this.#waiting > 0n;
     const held = counter.held + (isNeeded || !this.#isKnown ? 0n : room < target ? room : target);
-    const ask: Ask = {
+    const ask: ShareRequest = {
       counter: counter.name,
       kind: 'spend',
       limit: this.#limit,
@@ -152,7 +152,7 @@ export class SpendShare implements Holder {
     return ask;
   }
 
-  answer({ known, granted, left }: Share, ask: Ask): void {
+  answer({ known, granted, left }: ShareAnswer, ask: ShareRequest): void {
     this.#isKnown = known;
     if (!known) {
       this.#ceiling = ask.held;

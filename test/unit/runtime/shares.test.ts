@@ -183,7 +183,7 @@ describe('shares of limits', () => {
 
   it('wait for a ledger that does not answer no longer than its timeout', async () => {
     const { limits, losses } = aProcess('p');
-    vi.spyOn(ledger, 'ask').mockReturnValue(new Promise(() => {}));
+    vi.spyOn(ledger, 'requestShares').mockReturnValue(new Promise(() => {}));
     const waiting = limits.admit([slots(2)], 0);
     await vi.advanceTimersByTimeAsync(300);
     expect(await waiting).toMatchObject({ kind: 'admitted' });

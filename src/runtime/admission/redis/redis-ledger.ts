@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Ask, Ledger, LedgerSnapshot, Share } from '../../../domain/admission/ledger.ts';
+import type { ShareRequest, Ledger, LedgerSnapshot, ShareAnswer } from '../../../domain/admission/ledger.ts';
 import { ASK_SCRIPT, SNAPSHOT_SCRIPT } from './scripts.ts';
 
 /** The commands of a Redis client that the ledger needs. */
@@ -23,7 +23,7 @@ const SNAPSHOT = script(SNAPSHOT_SCRIPT);
 const prefixOf = (namespace: string): string => `{${namespace}:admission}:`;
 
 /**
- * A ledger in Redis or Valkey. One script answers all asks of a round trip. Amounts are doubles there, as numbers of Lua are: grants
+ * A ledger in Redis or Valkey. One script answers all requests of a round trip. Amounts are doubles there, as numbers of Lua are: grants
  * of budgets beyond 9,000 USD are rounded to 16 digits. What was used is counted exactly, in each process and in the database.
  */
 export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'): Ledger {
@@ -41,7 +41,7 @@ export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'):
   }
 
   return {
-    async ask(process, asks) {
+    async requestShares(process, asks) {
       const values = [process, ...asks.flatMap(argumentsOf)];
       const counters = asks.map(({ counter }) => counter);
       const [joined, ...rows] = rowsOf(await run(ASK, counters, values), asks.length + 1);
@@ -61,7 +61,7 @@ export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'):
   };
 }
 
-function argumentsOf(ask: Ask): readonly string[] {
+function argumentsOf(ask: ShareRequest): readonly string[] {
   const { base } = ask;
   return [
     ask.kind,
@@ -87,7 +87,7 @@ function rowsOf(answer: unknown, count: number): readonly unknown[] {
   return answer;
 }
 
-const shareOf = ([known, granted, left, window, windowLeftMs]: Row): Share => ({
+const shareOf = ([known, granted, left, window, windowLeftMs]: Row): ShareAnswer => ({
   known: Number(known) === 1,
   granted: BigInt(granted ?? 0),
   left: BigInt(left ?? 0),

@@ -8,7 +8,7 @@ import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 /** Members of a counter that is not used for this long are removed, in ms. The next request starts from the stored total. */
 const UNUSED_MS = 3_600_000;
 
-/** Arguments of one ask, after those of all. */
+/** Arguments of one request, after those of all. */
 const ASK_ARGUMENTS = 12;
 
 // A key of another type, or a member that is no number, is not of the ledger. It is removed or read as absent: else one such key
