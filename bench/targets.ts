@@ -170,7 +170,7 @@ export async function startProduct(
 
 /** Timeout and polling interval for unfolding calls, in ms. */
 const UNFOLDING_MS = 60_000;
-const ASK_EVERY_MS = 100;
+const ASK_EVERY_MS = 500;
 
 /** Resolves when every call is unfolded (ADR 0035), so that this work does not run while another target is loaded. */
 async function unfolded(origin: string): Promise<void> {
