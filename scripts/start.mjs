@@ -51,6 +51,6 @@ if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
 } else keepCompiled(dirname(entry));
-// Initial old generation of later threads: 16 MiB. The main thread already has the 96 MiB that `npm start` sets.
+// Initial old generation of later threads: 16 MiB. The main thread already has the 128 MiB that `npm start` sets.
 setFlagsFromString('--initial-old-space-size=16');
 await import(pathToFileURL(entry).href);
