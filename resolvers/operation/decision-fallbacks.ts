@@ -114,6 +114,7 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     bytes: () => last.bytes(),
     consume: (use) => last.consume(use),
     translated: (translate) => combined([...before, last.translated(translate)]),
+    withDropped: (dropped) => combined([...before, last.withDropped(dropped)]),
     guarded: (guardrails, edited) => combined([...before, last.guarded(guardrails, edited)]),
   };
 }

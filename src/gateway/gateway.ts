@@ -64,6 +64,8 @@ export interface GatewayCall {
   consume<Result>(use: (bytes: ByteStream) => Promise<Result>): Promise<Result>;
   /** The same call with translated bytes. It settles by the translated stream. */
   translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
+  /** The same call, whose answer names the members of the request that were dropped. */
+  withDropped(dropped: readonly string[]): GatewayCall;
   /** The same call with the guardrails that apply to it, and with the members of the request that they edited. */
   guarded(guardrails: readonly string[], edited?: ModelRequest['body']): GatewayCall;
 }

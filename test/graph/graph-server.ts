@@ -91,6 +91,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
         bytes: never,
         consume: never,
         translated: never,
+        withDropped: never,
         guarded: never,
       };
     },

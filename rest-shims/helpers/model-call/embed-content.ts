@@ -26,11 +26,8 @@ export function embedContent(
       async call(within, modelRequest) {
         const call = await callModel(within, modelRequest);
         const answer = await call.consume(async (stream) => embedAnswer(method, await jsonOf(stream)));
-        const { exchange } = call;
-        return {
-          ...withAnswer(call, answer),
-          exchange: dropped.length === 0 ? exchange : { ...exchange, dropped },
-        };
+        const translated = withAnswer(call, answer);
+        return dropped.length === 0 ? translated : translated.withDropped(dropped);
       },
       failureEvent: format.failureEvent,
     },

@@ -91,6 +91,13 @@ export class AnsweredCall implements GatewayCall {
     return new AnsweredCall(this.#call, this, this.#answer, translate(this.#bytes));
   }
 
+  withDropped(dropped: readonly string[]): GatewayCall {
+    const { callId, modelGroup, deployment, tries, limits, traceId, spanId, guardrails, edited } = this;
+    const exchange = { ...this.exchange, dropped };
+    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, guardrails, edited };
+    return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
+  }
+
   guarded(guardrails: readonly string[], edited?: GatewayCall['edited']): GatewayCall {
     return new AnsweredCall(this.#call, this, this.#answer, this.#bytes, { guardrails, edited });
   }
