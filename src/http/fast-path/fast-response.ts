@@ -9,6 +9,8 @@ const SMALL_CHUNK = 16 * 1024;
 const LAST_CHUNK = '0\r\n\r\n';
 const CLOSE_LINE = '\r\nConnection: close';
 const CHUNKED_LINE = '\r\nTransfer-Encoding: chunked';
+/** Statuses without a body: clients take bytes after the head as the next answer. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 let dateSecond = 0;
 let dateLine = '';
@@ -54,6 +56,7 @@ export class FastResponse implements Outgoing {
   /** Status line and headers, until they are written. */
   #head = '';
   #chunked = false;
+  #hasBody = true;
   /** The connection closed before the answer was complete. */
   #gone = false;
   /** `end` has not returned. */
@@ -123,11 +126,12 @@ export class FastResponse implements Outgoing {
 
   writeLines(status: number, { text, hasLength }: HeaderLines): this {
     if (this.headersSent) throw new TypeError('The head of this answer is already written.');
-    this.#chunked = !hasLength;
+    this.#hasBody = !BODILESS.has(status);
+    this.#chunked = this.#hasBody && !hasLength;
     if (this.requestArriving) this.shouldKeepAlive = false;
     const start = (STATUS_LINES.get(status) ?? `HTTP/1.1 ${status} Unknown`) + this.#early;
     const connection = this.shouldKeepAlive ? this.#connection.keepAliveLines : CLOSE_LINE;
-    const framing = hasLength ? connection : connection + CHUNKED_LINE;
+    const framing = this.#chunked ? connection + CHUNKED_LINE : connection;
     this.#head = `${start + text + dateNow() + framing}\r\n\r\n`;
     this.headersSent = true;
     this.statusCode = status;
@@ -141,7 +145,7 @@ export class FastResponse implements Outgoing {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#over() || bytes.length === 0) return true;
+    if (this.#over() || bytes.length === 0 || !this.#hasBody) return true;
     if (this.#head === '') return this.#writeChunk(bytes);
     if (bytes.length <= SMALL_CHUNK) {
       const whole = this.#chunked
@@ -171,8 +175,9 @@ export class FastResponse implements Outgoing {
     return this.#socket.write(framed(size, bytes, '\r\n'));
   }
 
-  end(body: Uint8Array | string = '', encoding: 'latin1' = 'latin1'): this {
+  end(sent: Uint8Array | string = '', encoding: 'latin1' = 'latin1'): this {
     if (this.#over()) return this;
+    const body = this.#hasBody ? sent : '';
     if (typeof body !== 'string' && (body.length > SMALL_CHUNK || this.#chunked)) return this.#endLarge(body);
     const isFirst = this.#head === '';
     const rest =

@@ -129,6 +129,18 @@ describe('the fast path', () => {
     },
   );
 
+  it.each([204, 304])('sends no body with the status %i, as Node’s server alone does', async (status) => {
+    const serve = (request: Incoming, response: Outgoing): void => {
+      if (request.method === 'GET') return echo(request, response);
+      response.writeHead(status, ['x-n', '1']);
+      if (request.url === '/hot') response.write(Buffer.from('abc'));
+      response.end(Buffer.from('def'));
+    };
+    const [withFastPath, nodeAlone] = [await openServer(serve), await openServer(serve, { hot: new Set() })];
+    const requests = [Buffer.from(post('/hot', '') + post('/v1/hot', '') + LAST)];
+    expect(await send(withFastPath, requests)).toBe(await send(nodeAlone, requests));
+  });
+
   it('answers in order, however requests are cut into pieces', async () => {
     const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
     const random = randomFrom(22);
