@@ -100,12 +100,18 @@ const textOf = (value: string | readonly string[] | undefined): string | null =>
 const listOf = (text: string | null): readonly string[] =>
   (text ?? '').split(',').map((name) => name.trim().toLowerCase());
 
-/** Headers of an upstream's answer that the caller gets; names in lower case. */
+const ASCII = /^[\0-\x7f]*$/;
+
+/** The UTF-8 bytes of a value, each as one character: the form in which headers are written. */
+const headerBytes = (value: string): string =>
+  ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1');
+
+/** Headers of an upstream's answer that the caller gets; names in lower case, values as the bytes of the upstream. */
 export function relayedHeaders(headers: Headers): Headers {
   const relayed = Object.entries(headers).filter(
     ([name]) => !NOT_RELAYED.has(name) && !name.startsWith('access-control-') && !name.startsWith('x-litellm-'),
   );
-  return Object.fromEntries(relayed);
+  return Object.fromEntries(relayed.map(([name, value]) => [name, headerBytes(value)]));
 }
 
 /** Headers whose values are no secrets. The value of any other header may be a credential. */

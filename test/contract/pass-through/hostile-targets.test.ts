@@ -112,6 +112,16 @@ describe('a target that', () => {
     expect((await response.arrayBuffer()).byteLength).toBe(64 * 1024 * 1024);
   });
 
+  it.each(['Zoë', '日本', 'Ċ\u0085Ā'])('sends a header in UTF-8 (%j) is relayed with the same bytes', async (text) => {
+    const value = Buffer.from(text).toString('latin1');
+    target.answer((response) => response.writeHead(200, { 'x-name': value, 'content-type': `text/${value}` }).end('a'));
+    for (const method of ['GET', 'POST']) {
+      const response = await sendAs(app, key, { method, path: '/target' });
+      const names = ['x-name', 'content-type'].map((name) => response.headers.get(name));
+      expect([response.status, ...names, await response.text()]).toEqual([200, value, `text/${value}`, 'a']);
+    }
+  });
+
   it('repeats the credential of the call in a header does not show it', async () => {
     target.answer((response, _socket, { headers }) =>
       response.writeHead(200, { 'x-seen': headers.authorization ?? '' }).end('ok'),
