@@ -144,7 +144,7 @@ const deployment = aDeployment({ priceOverrides: { input_cost_per_token: 1e-6, o
 
 /** Accepts records in place of the database store, without encoding and storing them. */
 const memoryStore: CallStore = {
-  keep: ({ spend: { callId, traceId } }) => ({ callId, traceId }),
+  encode: ({ spend: { callId, traceId } }) => ({ callId, traceId }),
   append: () => Promise.resolve(() => Promise.resolve([])),
   backlog: () => 0,
   unfold: () => Promise.resolve([]),

@@ -20,7 +20,7 @@ const stores = await openStores({
   dataDir: folder,
   log: { warn: (facts, event) => console.error(event, facts) },
 });
-type Call = Parameters<typeof stores.calls.keep>[0];
+type Call = Parameters<typeof stores.calls.encode>[0];
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 const START_MS = 1_700_000_000_000;
 const PROMPT = 'lorem ipsum dolor sit amet '.repeat(15);
@@ -117,9 +117,9 @@ const cpuUs = (): number => {
 };
 
 async function committed(first: number): Promise<void> {
-  let kept: ReturnType<typeof stores.calls.keep>[] = [];
+  let kept: ReturnType<typeof stores.calls.encode>[] = [];
   for (let number = first; number < first + CALLS; number += 1) {
-    kept.push(stores.calls.keep(aCall(number)));
+    kept.push(stores.calls.encode(aCall(number)));
     if (kept.length % KEPT_AT_ONCE === 0) await endOfTurn();
     if (kept.length < BATCH) continue;
     await stores.calls.append(kept);

@@ -63,7 +63,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   const serveKoa = koa.callback();
 
   /** Counts a request once, when its answer has ended or broken off. It is open until then. */
-  function open(request: Incoming, response: Outgoing): void {
+  function trackRequest(request: Incoming, response: Outgoing): void {
     const route = activity.routeOf(request.method ?? 'GET', request.url ?? '/');
     const place = drain.add(request, response);
     response.on('close', () => {
@@ -73,8 +73,8 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   }
 
   function serve(request: Incoming, response: Outgoing): void {
-    open(request, response);
-    // Node's own requests have responses of Node; all others are of the fast path.
+    trackRequest(request, response);
+    // A request of Node's server has a response of Node. All others come from the fast path.
     if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
     response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));
     if (drain.refuses(request, response)) return;

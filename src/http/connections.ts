@@ -4,7 +4,7 @@ import { renderError } from '../../rest-shims/errors.ts';
 import type { ConnectionCounts, RefusedFor } from '../domain/metrics.ts';
 import { Unavailable } from '../domain/errors.ts';
 
-/** The limit of connections and how they are counted. */
+/** The limit of connections and how connections are counted. */
 export interface ConnectionLimits {
   /** Most open connections; 0 for no limit. */
   readonly most: number;
@@ -27,16 +27,16 @@ export interface Connections {
 const MOST_REFUSALS = 100;
 /** How long, in ms, a refused client may take to read its answer. */
 const REFUSAL_MS = 1_000;
-/** The share of a network is checked once this part of all connections is open. */
-const CROWDED = 1 / 2;
-/** Part of all connections that one network may have without a known key from then on. */
-const SHARE = 1 / 4;
+/** The share of a network is checked from this fraction of `most` on. */
+const CHECK_SHARE_FROM = 1 / 2;
+/** Fraction of `most` that one network may then have without a known key. */
+const NETWORK_SHARE = 1 / 4;
 
 export function createConnections({ most, networkOf, refused }: ConnectionLimits): Connections {
-  /** Admitted connections without a request that had a known key, by their network. */
-  const unknown = new Map<object, string | null>();
+  /** Network of each admitted connection that has had no request with a known key. */
+  const unauthenticated = new Map<object, string | null>();
   const perNetwork = new Map<string, number>();
-  const counted: Record<RefusedFor, number> = { total: 0, network: 0 };
+  const refusedCounts: Record<RefusedFor, number> = { total: 0, network: 0 };
   let open = 0;
   let refusing = 0;
 
@@ -51,22 +51,23 @@ export function createConnections({ most, networkOf, refused }: ConnectionLimits
   function refusalOf(network: string | null): RefusedFor | null {
     if (most === 0) return null;
     if (open >= most) return 'total';
-    if (network === null || open < most * CROWDED) return null;
-    return (perNetwork.get(network) ?? 0) >= Math.max(1, Math.floor(most * SHARE)) ? 'network' : null;
+    if (network === null || open < most * CHECK_SHARE_FROM) return null;
+    return (perNetwork.get(network) ?? 0) >= Math.max(1, Math.floor(most * NETWORK_SHARE)) ? 'network' : null;
   }
 
   function authenticated(socket: object): void {
-    const network = unknown.get(socket);
+    const network = unauthenticated.get(socket);
     if (network === undefined) return;
-    unknown.delete(socket);
+    unauthenticated.delete(socket);
     count(network, -1);
   }
 
-  function admits(socket: Socket): boolean {
+  /** Counts a connection, or refuses it. Returns whether it is admitted. */
+  function admit(socket: Socket): boolean {
     const network = networkOf(socket.remoteAddress);
     const reason = refusalOf(network);
     if (reason !== null) {
-      counted[reason] += 1;
+      refusedCounts[reason] += 1;
       refused(reason, network);
       if (refusing >= MOST_REFUSALS) {
         socket.destroy();
@@ -80,7 +81,7 @@ export function createConnections({ most, networkOf, refused }: ConnectionLimits
       return false;
     }
     open += 1;
-    unknown.set(socket, network);
+    unauthenticated.set(socket, network);
     count(network, 1);
     socket.once('close', () => {
       open -= 1;
@@ -94,12 +95,12 @@ export function createConnections({ most, networkOf, refused }: ConnectionLimits
       const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
       server.removeAllListeners('connection');
       server.on('connection', (socket: Socket) => {
-        if (!admits(socket)) return;
+        if (!admit(socket)) return;
         for (const listener of listeners) listener.call(server, socket);
       });
     },
     authenticated,
-    counts: () => ({ open, refused: { ...counted } }),
+    counts: () => ({ open, refused: { ...refusedCounts } }),
   };
 }
 
@@ -108,8 +109,8 @@ function refuse(socket: Socket): void {
   const { status, headers, contentType, body } = renderError('proxy', new Unavailable('Too many connections.', 1), {});
   const fields = { ...headers, 'content-type': contentType, 'content-length': body.length, connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  const cut = setTimeout(() => socket.destroy(), REFUSAL_MS);
-  socket.once('close', () => clearTimeout(cut)).on('error', () => {});
+  const closeTimer = setTimeout(() => socket.destroy(), REFUSAL_MS);
+  socket.once('close', () => clearTimeout(closeTimer)).on('error', () => {});
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${Buffer.from(body).toString('utf8')}`,
   );

@@ -32,8 +32,8 @@ interface Exchange {
   readonly response: Outgoing;
 }
 
-/** How long before the end of the grace open answers are ended, in ms; a quarter of a grace under 4 s. */
-const PARTING_MS = 1_000;
+/** How long before the end of the grace period open answers are ended, in ms. A quarter of a grace period under 4 s. */
+const CUT_BEFORE_END_MS = 1_000;
 
 /** Paths that are served until the process ends. */
 const PROBES = /^\/(?:health|metrics)\b/;
@@ -42,17 +42,19 @@ const GRAPH = /^\/graphql(?:\/stream)?(?:\?|$)/;
 /** `refuse` answers a request in the form of its row; it returns false when no row matches. */
 export function createDrain(refuse: (request: Incoming, response: Outgoing, error: DomainError) => boolean): Drain {
   const open = new OpenList<Exchange>();
-  let idle: (() => void) | null = null;
+  let onIdle: (() => void) | null = null;
   let hasBegun = false;
 
-  function ended(withinMs: number): Promise<void> {
+  /** Resolves when no request is open, or after `withinMs`. */
+  function waitUntilIdle(withinMs: number): Promise<void> {
     if (open.size === 0) return Promise.resolve();
-    const closed = Promise.withResolvers<void>();
-    idle = closed.resolve;
-    return withDeadline(closed.promise, withinMs, () => {});
+    const idle = Promise.withResolvers<void>();
+    onIdle = idle.resolve;
+    return withDeadline(idle.promise, withinMs, () => {});
   }
 
-  function refused(request: Incoming, response: Outgoing): boolean {
+  /** Answers 503 in the form of the request's transport. Returns false for an unknown path. */
+  function refuseRequest(request: Incoming, response: Outgoing): boolean {
     const failure = shuttingDown();
     if (refuse(request, response, failure)) return true;
     if (!GRAPH.test(request.url ?? '')) return false;
@@ -63,25 +65,25 @@ export function createDrain(refuse: (request: Incoming, response: Outgoing, erro
   return {
     add: (request, response) => open.add({ request, response }),
     remove(place) {
-      if (open.remove(place) && open.size === 0) idle?.();
+      if (open.remove(place) && open.size === 0) onIdle?.();
     },
     open: () => open.size,
     refuses(request, response) {
       if (!hasBegun) return false;
       response.shouldKeepAlive = false;
-      return !PROBES.test(request.url ?? '') && refused(request, response);
+      return !PROBES.test(request.url ?? '') && refuseRequest(request, response);
     },
     begin() {
       hasBegun = true;
       for (const { response } of open) response.shouldKeepAlive = false;
     },
     async finish(graceMs) {
-      const partingMs = Math.min(PARTING_MS, graceMs / 4);
-      await ended(graceMs - partingMs);
+      const cutMs = Math.min(CUT_BEFORE_END_MS, graceMs / 4);
+      await waitUntilIdle(graceMs - cutMs);
       for (const { response } of open) response.cut?.(shuttingDown());
-      await ended(partingMs / 2);
-      for (const { request, response } of open) if (!response.headersSent) refused(request, response);
-      await ended(partingMs / 2);
+      await waitUntilIdle(cutMs / 2);
+      for (const { request, response } of open) if (!response.headersSent) refuseRequest(request, response);
+      await waitUntilIdle(cutMs / 2);
     },
   };
 }

@@ -5,7 +5,7 @@ import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createSampledWarnings, type Log } from '../runtime/telemetry/log.ts';
 
-const LEAVING = new Set([
+const CLIENT_ABORT_CODES = new Set([
   'ECONNRESET',
   'EPIPE',
   'ECANCELED',
@@ -13,11 +13,11 @@ const LEAVING = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Logs failures of connections and middleware, except aborts by clients, which are handled where they occur. */
+/** Logs failures of connections and middleware, except aborts by clients. */
 export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     const code = error.code ?? '';
-    if (!LEAVING.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'HTTP server failure');
+    if (!CLIENT_ABORT_CODES.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'HTTP server failure');
   };
 }
 

@@ -51,7 +51,8 @@ export function createScopes(
 ): Scopes {
   const clients: Clients = { networkOf, addressOf };
 
-  async function callerBehind(key: string, request: Requester['request']): Promise<Caller | null> {
+  /** Null for a key that only lifts the limit of the free tier. Throws Unauthenticated for any other unknown key. */
+  async function callerOfKey(key: string, request: Requester['request']): Promise<Caller | null> {
     try {
       return await platform.keyRing.identify(key, request);
     } catch (error) {
@@ -79,7 +80,7 @@ export function createScopes(
       const { request } = requester;
       admit(request);
       const key = readCredential(request.headers);
-      const caller = key === null || key === '' ? null : await callerBehind(key, request);
+      const caller = key === null || key === '' ? null : await callerOfKey(key, request);
       // The graph includes every operation, so it belongs to no group of routes.
       assertRoute(caller?.key ?? null, { path: '/graphql', groups: [] });
       if (caller !== null) authenticated(request.socket);
@@ -92,7 +93,7 @@ export function createScopes(
         get signal() {
           return requester.signal;
         },
-        // Lazy: of the subscribers to the same events only one uses them.
+        // Lazy: of several subscribers to the same events only one uses its loaders.
         get loaders() {
           loaders ??= createLoaders(platform.stores, caller);
           return loaders;
@@ -146,12 +147,12 @@ class RequestScope implements Scope {
     if (this.#controller === null) {
       const controller = new AbortController();
       const response = this.#response;
-      /** Without a failure, the caller has left. */
-      const leave = (failure?: Error): void => {
+      /** Aborts the request; without a failure because the caller has left. */
+      const abort = (failure?: Error): void => {
         if (!response.writableFinished) controller.abort(failure ?? new CallerGone());
       };
-      if (response.destroyed) leave();
-      else response.on('close', leave).cut = leave;
+      if (response.destroyed) abort();
+      else response.on('close', abort).cut = abort;
       this.#controller = controller;
     }
     return this.#controller.signal;

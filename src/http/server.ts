@@ -67,8 +67,8 @@ export function createHttpServer(
   function moveKey(request: IncomingMessage): void {
     if (keyHeader === null) return;
     const { authorization: _ignored, [keyHeader]: key, ...headers } = request.headers;
-    const isOne = typeof key === 'string' && key !== '';
-    Object.assign(request, { headers: isOne ? { ...headers, authorization: key } : headers });
+    const hasKey = typeof key === 'string' && key !== '';
+    Object.assign(request, { headers: hasKey ? { ...headers, authorization: key } : headers });
   }
   function shouldUpgradeCallback(request: IncomingMessage): boolean {
     request.url = originForm(request.url ?? '/');
@@ -99,7 +99,7 @@ export function createHttpServer(
   });
 }
 
-/** A target in absolute form, `http://host/path`, without scheme and host: one server has one host. */
+/** Path and query of a request target, which may be in absolute form: `http://host/path`. */
 const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
 

@@ -17,7 +17,7 @@ import type { SocketServer } from '../runtime/network/web-sockets.ts';
 import { CallerGone } from './request-scopes.ts';
 
 /** The session that an accepted WebSocket is joined to. */
-interface Opened {
+interface OpenedSession {
   /** Headers of the 101 answer. */
   readonly head: Readonly<Record<string, string>>;
   join(socket: OpenSocket): void;
@@ -41,13 +41,13 @@ export interface IdentifiedRoute extends UpgradePath {
   /** The credential of a request. Throws Unauthenticated. */
   credential(request: IncomingMessage): Secret;
   /** Opens the session. The signal fires when the client leaves before that. */
-  open(caller: Caller, upgrade: UpgradeRequest): Opened | Promise<Opened>;
+  open(caller: Caller, upgrade: UpgradeRequest): OpenedSession | Promise<OpenedSession>;
 }
 
 /** The protocol of the session identifies the caller. */
 export interface OpenRoute extends UpgradePath {
   readonly credential: null;
-  open(upgrade: UpgradeRequest): Opened | Promise<Opened>;
+  open(upgrade: UpgradeRequest): OpenedSession | Promise<OpenedSession>;
 }
 
 type UpgradeRoute = IdentifiedRoute | OpenRoute;
@@ -114,14 +114,14 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
 
   async function connect(
     route: UpgradeRoute,
-    open: (upgrade: UpgradeRequest) => Opened | Promise<Opened>,
+    open: (upgrade: UpgradeRequest) => OpenedSession | Promise<OpenedSession>,
     { request, requestId, socket, head }: UpgradeExchange,
-    leaving: Leaving,
+    watch: ClientWatch,
   ): Promise<void> {
     assertHandshake(pathName(route.row), request.method, request.headers);
     if (draining()) throw new Unavailable('The process is shutting down.');
-    const opened = await open({ request, requestId, signal: leaving.signal });
-    leaving.done();
+    const opened = await open({ request, requestId, signal: watch.signal });
+    watch.done();
     const acceptance = {
       headers: { [REQUEST_ID_HEADER]: requestId, ...opened.head },
       protocol: route.protocol(request),
@@ -140,17 +140,17 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     const { request, requestId, socket } = exchange;
     const { headers } = request;
     const { row } = route;
-    const leaving = watchLeaving(socket);
+    const watch = watchClient(socket);
     let caller: Caller | null = null;
     try {
-      if (route.credential === null) return await connect(route, route.open, exchange, leaving);
+      if (route.credential === null) return await connect(route, route.open, exchange, watch);
       const known = await identify(route.credential(request).reveal(), request);
       caller = known;
       assertRoute(known.key, { path: pathOf(request), groups: groupsOf(row) });
-      await connect(route, (upgrade) => route.open(known, upgrade), exchange, leaving);
+      await connect(route, (upgrade) => route.open(known, upgrade), exchange, watch);
     } catch (error) {
-      leaving.done();
-      if (leaving.signal.aborted || socket.destroyed) return void socket.destroy();
+      watch.done();
+      if (watch.signal.aborted || socket.destroyed) return void socket.destroy();
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, headers);
       options.failed({ row, status: rendered.status, error, requestId });
       const facts = failureHead(row, { error, headers, caller });
@@ -180,11 +180,11 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     },
     async drain(graceMs) {
       for (const each of sessions) each.retire?.();
-      const late = setTimeout(() => {
+      const deadline = setTimeout(() => {
         for (const each of sessions) each.endAll();
       }, graceMs);
       await Promise.all(sessions.map((each) => each.ended()));
-      clearTimeout(late);
+      clearTimeout(deadline);
       void checking?.stop();
     },
   };
@@ -202,7 +202,7 @@ export function searchOf({ url = '' }: IncomingMessage): string {
 }
 
 /** Watches a connection for the client's end. */
-interface Leaving {
+interface ClientWatch {
   readonly signal: AbortSignal;
   /** Stops watching. */
   done(): void;
@@ -212,19 +212,19 @@ interface Leaving {
  * The signal fires when the client leaves before it is answered. A socket reports its end only while it is read; bytes
  * that the client sends early stay in its buffer.
  */
-function watchLeaving(socket: Duplex): Leaving {
+function watchClient(socket: Duplex): ClientWatch {
   const controller = new AbortController();
-  const left = (): void => controller.abort(new CallerGone());
-  const look = (): void => {
+  const abort = (): void => controller.abort(new CallerGone());
+  const detectEnd = (): void => {
     if (socket.readableLength === 0) socket.read();
   };
-  // Never removed: an error of the connection without a listener would end the process.
-  socket.on('error', left);
-  socket.once('close', left).once('end', left).on('readable', look);
+  // Never removed: without a listener an error of the connection ends the process.
+  socket.on('error', abort);
+  socket.once('close', abort).once('end', abort).on('readable', detectEnd);
   return {
     signal: controller.signal,
     done() {
-      socket.off('close', left).off('end', left).off('readable', look);
+      socket.off('close', abort).off('end', abort).off('readable', detectEnd);
     },
   };
 }
@@ -247,8 +247,8 @@ function refuse(
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`);
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(cut));
+  const closeTimer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(closeTimer));
   // Unread bytes would reset the connection before the client has read the answer.
   socket.resume();
   socket.end(body);

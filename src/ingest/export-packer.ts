@@ -29,17 +29,17 @@ export type PackingFailure =
 /** The result of a `pack` task. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Exports up to this size, inflated, are read in milliseconds and need no slot of `unpacking`. */
-const PLACELESS_BYTES = 524_288;
+/** Exports up to this size, inflated, are read in milliseconds. They hold no slot of `unpacking` while they wait. */
+const SLOTLESS_BYTES = 524_288;
 const MOST_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */
-const ROOM = { waiting: 256, bytes: 64 << 20 };
+const QUEUE_LIMIT = { waiting: 256, bytes: 64 << 20 };
 /** Heap limit of one thread: a hostile export ends its thread only. */
 const THREAD_HEAP_MIB = 512;
 
 /**
- * Reads exports and stored bodies: small ones at once, those up to `offloadBytes` on this thread in event loop turns of
- * their own, larger ones on worker threads.
+ * Reads exports and stored bodies: small exports immediately, exports up to `offloadBytes` one per event loop turn on this
+ * thread, larger ones on worker threads.
  */
 export interface TracePacker extends ExportPacker, BodyReader {
   /** Ends the threads. */
@@ -57,34 +57,34 @@ export function createTracePacker({
   /** Largest body, inflated, that is read on this thread. */
   readonly offloadBytes: number;
 }): TracePacker {
-  const room = createWorkQueueLimit(ROOM);
-  const here = createSerialExecutor(room);
+  const queueLimit = createWorkQueueLimit(QUEUE_LIMIT);
+  const mainThread = createSerialExecutor(queueLimit);
   const pool = createThreadPool<PackingTask>({
     module: new URL('./pack-export-worker.ts', import.meta.url),
     workerData: limits,
     // One core is left to the main thread.
     threads: Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS),
     heapMiB: THREAD_HEAP_MIB,
-    room,
+    room: queueLimit,
     errorFrom: (failure) => errorFrom(failure as PackingFailure),
   });
   return {
     async pack(sent) {
-      const done = unpacking.take();
+      const releaseSlot = unpacking.take();
       try {
         const size = declaredSize(sent);
-        const atOnce = size <= DEFAULT_OFFLOAD_BYTES;
-        if (!atOnce && size <= PLACELESS_BYTES) done();
+        const isSmall = size <= DEFAULT_OFFLOAD_BYTES;
+        if (!isSmall && size <= SLOTLESS_BYTES) releaseSlot();
         if (size <= offloadBytes) {
           const work = (): PackedExport | null => packSmall(sent, limits, offloadBytes);
-          const packed = atOnce ? work() : await here.run(work, sent.bytes.length);
+          const packed = isSmall ? work() : await mainThread.run(work, sent.bytes.length);
           if (packed !== null) return packed;
         }
         const task = { kind: 'pack', sent } as const;
         const packed = await pool.run<PackedMessage>(task, sent.bytes.length, transferableBuffer(sent.bytes));
         return { body: packed.body, ...packedOfText(packed) };
       } finally {
-        done();
+        releaseSlot();
       }
     },
     async payloads(body, places, owner): Promise<readonly SpanPayload[]> {

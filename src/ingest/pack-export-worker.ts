@@ -12,12 +12,12 @@ import type { PackedMessage, PackingFailure, PackingTask } from './export-packer
 const limits = workerData as OtlpLimits;
 
 /** A result and the memory that is transferred with it. */
-interface Done {
+interface TaskResult {
   readonly result: unknown;
   readonly transferred: ArrayBuffer[];
 }
 
-function perform(task: PackingTask): Done {
+function perform(task: PackingTask): TaskResult {
   switch (task.kind) {
     case 'pack': {
       const { body, ...read } = packExport(task.sent, limits);

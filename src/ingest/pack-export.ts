@@ -32,8 +32,8 @@ export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'conte
 }
 
 /**
- * Estimated inflated size of a stored body. At least its present size: gzip in several members declares only the last
- * one.
+ * Estimated inflated size of a stored body. At least its compressed size, because gzip in several members declares only the
+ * size of the last one.
  */
 export const openedSize = ({ compression, bytes }: ExportBody): number =>
   compression === 'gzip'
@@ -49,7 +49,7 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   const format = otlpFormat(sent.contentType);
   const body: ExportBody =
     compression === null
-      ? { format, compression: 'zstd', bytes: deflate(plain) }
+      ? { format, compression: 'zstd', bytes: compressBody(plain) }
       : { format, compression, bytes: sent.bytes };
   return { body, ...read };
 }
@@ -61,22 +61,22 @@ export function payloadsAt(
   owner: Owner,
   valueBytes: number,
 ): readonly SpanPayload[] {
-  const plain = open(body);
-  if (body.format === 'calls') return places.map((at) => payloadOfCall(plain, at) ?? lost());
+  const plain = inflateBody(body);
+  if (body.format === 'calls') return places.map((at) => payloadOfCall(plain, at) ?? missingPayload());
   const spans = decodeSpans(plain, body.format, places);
-  const payloads = places.map((at) => readPayload(spans.get(at) ?? lost(), owner, valueBytes));
+  const payloads = places.map((at) => readPayload(spans.get(at) ?? missingPayload(), owner, valueBytes));
   releaseBuffer(plain);
   return payloads;
 }
 
 /** A stored body without the spans of these traces. */
 export function withoutSpans(body: ExportBody, traceIds: readonly string[]): ExportBody {
-  const plain = open(body);
+  const plain = inflateBody(body);
   const blanked = body.format === 'calls' ? blankCalls(plain, traceIds) : blankSpans(plain, body.format, traceIds);
-  return { format: body.format, compression: 'zstd', bytes: deflate(blanked) };
+  return { format: body.format, compression: 'zstd', bytes: compressBody(blanked) };
 }
 
-function lost(): never {
+function missingPayload(): never {
   throw new Error('A span has no payload in its body.');
 }
 
@@ -101,22 +101,22 @@ function inflate(sent: SentExport, mostBytes: number): Uint8Array {
 }
 
 /**
- * Frees an inflated export or body. V8 counts such memory and frees it late: a hundred unfreed exports cause repeated marking of the
- * heap.
+ * Frees the memory of an inflated body immediately. V8 counts it and frees it late: a hundred unfreed exports cause repeated
+ * marking of the heap.
  */
 function releaseBuffer({ buffer, byteLength }: Uint8Array): void {
   // Only a buffer of its own: Node allocates small ones from a shared pool.
   if (buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES) buffer.transfer(0);
 }
 
-const open = ({ compression, bytes }: ExportBody): Uint8Array =>
+const inflateBody = ({ compression, bytes }: ExportBody): Uint8Array =>
   compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes);
 
-const deflate = (bytes: Uint8Array): Uint8Array =>
+const compressBody = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
 
-/** The spans read of one trace. */
-interface Read {
+/** The spans of one trace, as they are read. */
+interface TraceSpans {
   readonly traceId: string;
   /** Index of each span in the lists. */
   readonly places: SpanPlaces;
@@ -125,14 +125,14 @@ interface Read {
   readonly usages: (CallUsage | null)[];
 }
 
-/** The spans of each trace with their places; the first of those with one id. */
+/** The spans of each trace. Of several spans with the same id only the first is used. */
 function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, 'traces' | 'calls'> {
-  const traces = new Map<string, Read>();
-  let own: Read | null = null;
+  const traces = new Map<string, TraceSpans>();
+  let current: TraceSpans | null = null;
   visitExport(sent, (span, at) => {
     // Spans of one trace are adjacent: one look-up for all of them.
-    if (own?.traceId !== span.traceId) own = traceOf(traces, span.traceId);
-    const { places, heads, kept, usages } = own;
+    if (current?.traceId !== span.traceId) current = traceOf(traces, span.traceId);
+    const { places, heads, kept, usages } = current;
     if (!places.add(span.spanId)) return;
     const read = readHead(span, sent.limits.valueBytes);
     const usage = callUsageOf(span, read);
@@ -145,7 +145,7 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
   const all = [...traces.values()];
   const rowsOfEach = rowsOfTraces(all.map(({ kept }) => kept));
   const packed = rowsOfEach.map(({ rows, ends }, trace): PackedTrace => {
-    const { traceId, places, heads, usages } = all[trace] ?? lost();
+    const { traceId, places, heads, usages } = all[trace] ?? missingPayload();
     for (const [place, usage] of usages.entries()) {
       const [head, end] = [heads[place], ends[place]];
       if (usage !== null && head !== undefined && end !== undefined) calls.push({ trace, place, end, head, usage });
@@ -161,10 +161,10 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
   return { traces: packed, calls: packedCalls(calls) };
 }
 
-function traceOf(traces: Map<string, Read>, traceId: string): Read {
+function traceOf(traces: Map<string, TraceSpans>, traceId: string): TraceSpans {
   const known = traces.get(traceId);
   if (known !== undefined) return known;
-  const fresh: Read = { traceId, places: new SpanPlaces(), heads: [], kept: [], usages: [] };
+  const fresh: TraceSpans = { traceId, places: new SpanPlaces(), heads: [], kept: [], usages: [] };
   traces.set(traceId, fresh);
   return fresh;
 }
@@ -180,5 +180,5 @@ function placesAbove(
   const hasAnyBelow = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
   if (!hasAnyBelow) return [];
   const above = callsAbove(heads, new Set(places.ids.filter((_, place) => isCall(place))));
-  return [...above].flatMap(([call, teller]) => [places.find(call), places.find(teller)]);
+  return [...above].flatMap(([call, ancestor]) => [places.find(call), places.find(ancestor)]);
 }

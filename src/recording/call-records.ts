@@ -9,7 +9,7 @@ import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behi
 /** Most calls of one commit. Few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
 /** Records that are encoded together, so that code and data stay in the processor's cache. */
-const BATCH_FRESH = 32;
+const BATCH_ENCODED = 32;
 /** Maximum time that fewer records wait to be encoded, in ms. */
 const GATHER_MS = 5;
 
@@ -18,7 +18,7 @@ export interface CallRecords
   extends Pick<WriteBehind<CallRecord>, 'flush' | 'caughtUp' | 'waiting'>, Pick<Unfolding, 'start' | 'stop'> {
   /** Queues a record; never waits and never throws. */
   record(call: CallRecord): void;
-  /** Number of records taken so far, which is the position of the latest. */
+  /** Position of the latest record: the number of records so far. */
   position(): number;
   /** Position up to which every record is in the first store, or dropped. */
   storedThrough(): number;
@@ -60,7 +60,7 @@ export function createCallRecords({
 
   function storeQueueOf(store: CallStore): StoreQueue {
     const unfolding = createUnfolding({ store, merged: (summaries) => changed(() => Promise.resolve(summaries)), log });
-    /** The calls are committed: a failure from here on must not repeat the commit. */
+    /** Publishes and unfolds committed calls. Never throws, because a failure must not repeat the commit. */
     async function afterCommit(calls: number, summaries: () => Promise<readonly TraceSummary[]>): Promise<void> {
       try {
         await changed(summaries);
@@ -96,26 +96,27 @@ export function createCallRecords({
   const [store, ...others] = stores;
   const first = storeQueueOf(store);
   const queues = [first, ...others.map(storeQueueOf)];
-  let fresh: CallRecord[] = [];
-  let taken = 0;
-  /** For each record that the first store refused to encode: number of records queued before it. */
-  const unqueued: number[] = [];
-  let unqueuedGone = 0;
+  let unencoded: CallRecord[] = [];
+  let recordedCount = 0;
+  /** For each record that the first store refused to encode, and that `storedThrough` has not passed: records queued before it. */
+  const refusedAt: number[] = [];
+  /** Number of refused records that `storedThrough` has passed. */
+  let refusedPassed = 0;
 
   function encodeGathered(): void {
-    const calls = fresh;
-    fresh = [];
+    const calls = unencoded;
+    unencoded = [];
     const withSummary = watched();
-    for (const call of calls) keep(call, withSummary);
+    for (const call of calls) enqueue(call, withSummary);
   }
 
-  function keep(call: CallRecord, withSummary: boolean): void {
+  function enqueue(call: CallRecord, withSummary: boolean): void {
     for (const storeQueue of queues) {
       const { queue } = storeQueue;
       try {
-        queue.push(storeQueue.store.keep(call, withSummary));
+        queue.push(storeQueue.store.encode(call, withSummary));
       } catch (error) {
-        if (storeQueue === first) unqueued.push(queue.settledCount() + queue.waiting());
+        if (storeQueue === first) refusedAt.push(queue.settledCount() + queue.waiting());
         setAside(call.spend.callId, call.spend.traceId, error);
       }
     }
@@ -123,11 +124,11 @@ export function createCallRecords({
 
   return {
     record(call) {
-      taken += 1;
+      recordedCount += 1;
       // Encoded after the answer is sent: the caller does not wait for its record.
-      const gathered = fresh.push(call);
+      const gathered = unencoded.push(call);
       if (gathered === 1) setTimeout(encodeGathered, GATHER_MS).unref();
-      else if (gathered === BATCH_FRESH) afterSends(encodeGathered);
+      else if (gathered === BATCH_ENCODED) afterSends(encodeGathered);
     },
     async flush() {
       encodeGathered();
@@ -140,15 +141,15 @@ export function createCallRecords({
       const caughtUp = await Promise.all(queues.map(({ queue }) => queue.caughtUp(withinMs)));
       return caughtUp.every(Boolean);
     },
-    waiting: () => queues.reduce((total, { queue }) => total + queue.waiting(), fresh.length * queues.length),
-    position: () => taken,
+    waiting: () => queues.reduce((total, { queue }) => total + queue.waiting(), unencoded.length * queues.length),
+    position: () => recordedCount,
     storedThrough() {
       const settledCount = first.queue.settledCount();
-      for (let [before] = unqueued; before !== undefined && before <= settledCount; [before] = unqueued) {
-        unqueued.shift();
-        unqueuedGone += 1;
+      for (let [before] = refusedAt; before !== undefined && before <= settledCount; [before] = refusedAt) {
+        refusedAt.shift();
+        refusedPassed += 1;
       }
-      return settledCount + unqueuedGone;
+      return settledCount + refusedPassed;
     },
     betweenCommits: (read, withinMs) => first.queue.betweenCommits(read, withinMs),
     start() {

@@ -14,7 +14,7 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 /** Counts answered requests in memory and commits them to a store. */
 export interface ActivityCounter extends RequestCounter {
   /**
-   * Commits all counts so far. Rejects when the store does not take them: they stay, and the next call commits them
+   * Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them
    * again. Calls run one after another.
    */
   flush(): Promise<void>;
@@ -79,7 +79,7 @@ class Tallies {
     return day;
   }
 
-  /** All counts as rows; none are left. */
+  /** Removes all counts and returns them as rows. */
   take(): readonly ActivityRow[] {
     const rows = [...this.#days].flatMap(([day, routes]) => rowsOf(routes).map((counts) => ({ day, ...counts })));
     this.#days.clear();
@@ -94,10 +94,10 @@ const FAILED: ActivityCounts = { succeeded: 0, failed: 1 };
 export function createActivityCounter(options: ActivityCounterOptions): ActivityCounter {
   const { process, store, clock, everyMs, scheduler, moved } = options;
   const tallies = new Tallies();
-  /** The batch whose commit is not known to have succeeded. It is repeated unchanged, so that it counts once. */
+  /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: ActivityBatch | null = null;
   let number = 0;
-  let turn: Promise<void> = Promise.resolve();
+  let lastFlush: Promise<void> = Promise.resolve();
   let tasks: readonly ScheduledTask[] = [];
   const recent = new Map<CountedRoute, Tally>();
 
@@ -110,10 +110,10 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
 
   async function commitAll(): Promise<void> {
     await commit(pending);
-    await commit(next());
+    await commit(takeBatch());
   }
 
-  function next(): ActivityBatch | null {
+  function takeBatch(): ActivityBatch | null {
     const rows = tallies.take();
     if (rows.length === 0) return null;
     number += 1;
@@ -121,9 +121,9 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   }
 
   function flush(): Promise<void> {
-    const own = turn.then(commitAll);
-    turn = own.catch(() => {});
-    return own;
+    const current = lastFlush.then(commitAll);
+    lastFlush = current.catch(() => {});
+    return current;
   }
 
   function report(): void {

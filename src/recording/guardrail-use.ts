@@ -13,7 +13,7 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 export interface GuardrailUseCounter {
   /** Counts the runs of a recorded call. Never throws. */
   count(call: CallRecord): void;
-  /** Commits all counts so far. Rejects when the store does not take them: they stay, and the next call commits them again. */
+  /** Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them again. */
   flush(): Promise<void>;
   /** Flushes periodically from now on. */
   start(): void;
@@ -47,10 +47,10 @@ export function createGuardrailUseCounter({
 }: GuardrailUseOptions): GuardrailUseCounter {
   const days = new Map<string, Counts>();
   let runs: GuardrailRun[] = [];
-  /** The batch whose commit is not known to have succeeded. It is repeated unchanged, so that it counts once. */
+  /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: GuardrailUseBatch | null = null;
   let number = 0;
-  let turn: Promise<void> = Promise.resolve();
+  let lastFlush: Promise<void> = Promise.resolve();
   let flushing: ScheduledTask | null = null;
 
   function countRun(run: GuardrailRun): void {
@@ -74,7 +74,7 @@ export function createGuardrailUseCounter({
     if (run.result !== 'passed' && runs.length < MOST_RUNS) runs.push(run);
   }
 
-  function next(): GuardrailUseBatch | null {
+  function takeBatch(): GuardrailUseBatch | null {
     if (days.size === 0) return null;
     number += 1;
     const batch = { process, number, days: [...days.values()], runs };
@@ -84,7 +84,7 @@ export function createGuardrailUseCounter({
   }
 
   async function commitAll(): Promise<void> {
-    for (pending ??= next(); pending !== null; pending = next()) {
+    for (pending ??= takeBatch(); pending !== null; pending = takeBatch()) {
       const now = clock.now();
       // oxlint-disable-next-line no-await-in-loop -- batches come in the order of their numbers
       await store.add(pending, now, new Date(now.getTime() - RETENTION_MS));
@@ -92,9 +92,9 @@ export function createGuardrailUseCounter({
   }
 
   function flush(): Promise<void> {
-    const own = turn.then(commitAll);
-    turn = own.catch(() => {});
-    return own;
+    const current = lastFlush.then(commitAll);
+    lastFlush = current.catch(() => {});
+    return current;
   }
 
   return {

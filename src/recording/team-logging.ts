@@ -15,9 +15,9 @@ import { createSampledWarnings, type Log } from '../runtime/telemetry/log.ts';
 import { createSpanExporter } from '../runtime/telemetry/span-exporter.ts';
 import { exportFormat } from './span-export.ts';
 
-/** How long the callbacks of a team are kept in memory, in ms: as long as rows of keys. */
+/** How long the callbacks of a team are cached, in ms: as long as rows of keys. */
 const FRESH_MS = 4_000;
-/** How long the absence of callbacks is cached, where no other collector takes its calls. Changes are announced. */
+/** How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it. */
 const NONE_MS = 60_000;
 /** Most teams in memory. */
 const MOST_TEAMS = 10_000;
@@ -36,27 +36,27 @@ interface KnownTeam {
   readonly callbacks: readonly TeamCallback[];
 }
 
-/** Exports calls to the collector of the operator, and those of teams to their own destinations, too. */
+/** Exports calls to the collector of the operator, and calls of teams also to the destinations of their callbacks. */
 export interface TeamLogging extends CallRecorder {
   /** Reads the callbacks of a team again. */
   evict(teamId: string): void;
   /** As `evict`, for all teams. */
   evictAll(): void;
-  /** Spans for the destinations of teams, also for those that are closed. */
+  /** Counts of spans for destinations of teams, closed destinations included. */
   counts(): ReturnType<SpanExport['counts']>;
-  /** Sends the queues, that of the operator's collector, too, for at most `withinMs`. */
+  /** Sends all queues, the one of the operator's collector included, for at most `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
 
 /** Collector of a callback. */
 function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'url' | 'headers'> | null {
-  const at = (base: string | undefined, otherwise: string, path: string): string =>
+  const urlOf = (base: string | undefined, otherwise: string, path: string): string =>
     `${(base === undefined || base === '' ? otherwise : base).replace(/\/+$/, '')}${path}`;
   if (name === 'langsmith') {
     const { langsmith_api_key: key, langsmith_project: project, langsmith_base_url: base } = vars;
     if (key === undefined) return null;
     return {
-      url: at(base, 'https://api.smith.langchain.com', '/otel/v1/traces'),
+      url: urlOf(base, 'https://api.smith.langchain.com', '/otel/v1/traces'),
       headers: {
         'x-api-key': new Secret(key),
         ...(project === undefined ? {} : { 'langsmith-project': new Secret(project) }),
@@ -67,7 +67,7 @@ function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'ur
   const { langfuse_public_key: user, langfuse_secret_key: password, langfuse_host: base } = vars;
   if (user === undefined || password === undefined) return null;
   return {
-    url: at(base, 'https://cloud.langfuse.com', '/api/public/otel/v1/traces'),
+    url: urlOf(base, 'https://cloud.langfuse.com', '/api/public/otel/v1/traces'),
     headers: { authorization: new Secret(`Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`) },
   };
 }
@@ -92,11 +92,12 @@ export function createTeamLogging(options: {
   };
   /** Closed destinations that still send their queues. */
   const closing = new Set<SpanExport>();
-  const closed = { sent: 0, dropped: 0, failed: 0 };
+  /** Counts of closed destinations. */
+  const closedCounts = { sent: 0, dropped: 0, failed: 0 };
   let changes = 0;
   let waiting = 0;
 
-  /** The row as it is now. Null when it cannot be read: then nothing is exported, as logging may be disabled. */
+  /** Reads the callbacks of a team. Null after a failure: nothing is exported, because logging may be disabled. */
   async function read(teamId: string): Promise<KnownTeam | null> {
     const changesBefore = changes;
     try {
@@ -127,15 +128,15 @@ export function createTeamLogging(options: {
     return started;
   }
 
-  /** Sends the queue of a destination, and keeps its counts. */
+  /** Sends the queue of a closed destination, and adds its counts to `closedCounts`. */
   async function close(destination: SpanExport): Promise<void> {
     closing.add(destination);
     await destination.drain(DRAIN_MS);
     closing.delete(destination);
     const { sent, dropped, failed } = destination.counts();
-    closed.sent += sent;
-    closed.dropped += dropped;
-    closed.failed += failed;
+    closedCounts.sent += sent;
+    closedCounts.dropped += dropped;
+    closedCounts.failed += failed;
   }
 
   function isFresh({ readAt, callbacks }: KnownTeam): boolean {
@@ -147,7 +148,7 @@ export function createTeamLogging(options: {
     const collector = collectorOf(callback);
     if (collector === null) return null;
     const id = JSON.stringify([callback.name, callback.vars]);
-    const open =
+    const destination =
       destinations.get(id) ??
       createSpanExporter({
         settings: { ...collector, encoding: 'protobuf', gzip: true, timeoutMs: 10_000 },
@@ -157,13 +158,13 @@ export function createTeamLogging(options: {
         queue: QUEUE,
       });
     destinations.delete(id);
-    destinations.set(id, open);
+    destinations.set(id, destination);
     const [oldest] = destinations;
     if (destinations.size > MOST_DESTINATIONS && oldest !== undefined) {
       destinations.delete(oldest[0]);
       void close(oldest[1]);
     }
-    return open;
+    return destination;
   }
 
   function send(team: KnownTeam, { span, below }: CallRecord, teamId: string): void {
@@ -177,7 +178,7 @@ export function createTeamLogging(options: {
     for (const target of targets) for (const one of spans) target.push(one);
   }
 
-  async function sendLater(call: CallRecord, teamId: string): Promise<void> {
+  async function sendAfterRead(call: CallRecord, teamId: string): Promise<void> {
     if (waiting >= MOST_WAITING)
       return warn('waiting', () => ({ waiting }), 'calls of teams are not exported: too many wait');
     waiting += 1;
@@ -196,7 +197,7 @@ export function createTeamLogging(options: {
       }
       const team = known.get(teamId);
       if (team !== undefined && isFresh(team)) send(team, call, teamId);
-      else void sendLater(call, teamId);
+      else void sendAfterRead(call, teamId);
     },
     evict(teamId) {
       changes += 1;
@@ -213,9 +214,9 @@ export function createTeamLogging(options: {
       const total = (name: 'sent' | 'dropped' | 'failed' | 'waiting'): number =>
         all.reduce((sum, counts) => sum + counts[name], 0);
       return {
-        sent: closed.sent + total('sent'),
-        dropped: closed.dropped + total('dropped'),
-        failed: closed.failed + total('failed'),
+        sent: closedCounts.sent + total('sent'),
+        dropped: closedCounts.dropped + total('dropped'),
+        failed: closedCounts.failed + total('failed'),
         waiting: total('waiting'),
       };
     },

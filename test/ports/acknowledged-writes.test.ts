@@ -71,7 +71,7 @@ for (const engine of TRACE_ENGINES)
         const id = `gateway call ${number}`;
         const where = { traceId: traceId(number), spanId: spanId(1) };
         const call = { spend: { ...A_CALL.spend, ...where, id, callId: id }, span: { ...A_CALL.span, ...where } };
-        await stores.calls.append([stores.calls.keep(call)]);
+        await stores.calls.append([stores.calls.encode(call)]);
         charged += A_CALL.spend.cost ?? 0n;
       }
       const everyWrite = [exportOne, exportOne, addKey, appendSpend, appendCall, exportOne];

@@ -37,7 +37,7 @@ for (const engine of ENGINES)
     afterAll(() => scratch.remove());
 
     const commit = async (calls: readonly CallRecord[]): Promise<void> =>
-      void (await stores.calls.append(calls.map((call) => stores.calls.keep(call))));
+      void (await stores.calls.append(calls.map((call) => stores.calls.encode(call))));
     const stored = ({ spend }: CallRecord): Promise<readonly SpendRow[]> =>
       stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
 
@@ -60,7 +60,7 @@ for (const engine of ENGINES)
       const agent = ['User-Agent: curl'];
       const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
       const calls = [{ ...labelled, span: { ...labelled.span, labels } }, aCall(2, { tags: agent })];
-      const prepared = calls.map((call) => stores.calls.keep(call, true));
+      const prepared = calls.map((call) => stores.calls.encode(call, true));
       const appended = await (await stores.calls.append(prepared))();
       const rows = await stores.traces.listSummaries(
         { kind: 'all' },

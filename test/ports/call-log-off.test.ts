@@ -25,7 +25,7 @@ for (const engine of ENGINES)
       { callLog: false, backlog: 0 },
     ])('on or off ($callLog), a call has its rows; $backlog commits wait until they are read', async (about) => {
       const stores = await scratch.open({ callLog: about.callLog });
-      await stores.calls.append([stores.calls.keep(A_CALL)]);
+      await stores.calls.append([stores.calls.encode(A_CALL)]);
       expect(await stateOf(stores, A_CALL)).toEqual({ backlog: about.backlog, rows: [A_CALL.spend], spans: [1] });
       await scratch.clear();
     });

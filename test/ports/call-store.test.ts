@@ -53,10 +53,10 @@ for (const engine of ENGINES)
     afterAll(() => scratch.remove());
 
     const append = async (...calls: readonly CallRecord[]) =>
-      (await stores.calls.append(calls.map((call) => stores.calls.keep(call))))();
+      (await stores.calls.append(calls.map((call) => stores.calls.encode(call))))();
     /** Commits calls, and reads nothing. */
     const commit = async (...calls: readonly CallRecord[]): Promise<void> =>
-      void (await stores.calls.append(calls.map((call) => stores.calls.keep(call))));
+      void (await stores.calls.append(calls.map((call) => stores.calls.encode(call))));
     /** How many rows these tables have, behind the stores. */
     async function counts(...tables: readonly string[]): Promise<readonly number[]> {
       const counted: number[] = [];
@@ -104,7 +104,7 @@ for (const engine of ENGINES)
 
     it('gives a subscriber summaries from memory, as they are stored later, and leaves the log as it is', async () => {
       const calls = [aCall(1, {}, { name: 'a \0 name' }), aCall(2, { cost: null }, { cost: null })];
-      const summaries = await (await stores.calls.append(calls.map((call) => stores.calls.keep(call, true))))();
+      const summaries = await (await stores.calls.append(calls.map((call) => stores.calls.encode(call, true))))();
       expect(await counts('call_segment', 'trace_summary')).toEqual([1, 0]);
       const found = await stores.traces.listSummaries({ kind: 'all' }, WINDOW, 10);
       expect(Map.groupBy(summaries, (one) => one.traceId)).toEqual(Map.groupBy(found, (one) => one.traceId));
@@ -113,7 +113,7 @@ for (const engine of ENGINES)
     it('gives the whole summary of a trace into which its client has written first', async () => {
       const client = aSpan({ traceId: traceId(1), spanId: spanId(9), type: 'agent', agent: 'planner' });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [client] }]);
-      const changed = await stores.calls.append([aCall(1), aCall(2)].map((call) => stores.calls.keep(call, true)));
+      const changed = await stores.calls.append([aCall(1), aCall(2)].map((call) => stores.calls.encode(call, true)));
       expect((await changed()).map(({ traceId: id, spanCount }) => [id, spanCount])).toEqual([
         [traceId(2), 1],
         [traceId(1), 2],
@@ -337,14 +337,14 @@ for (const engine of ENGINES)
       ['its client gave', { callId: 'from-a-client' }, 'from-a-client'],
       ['is odd', { callId: ODD }, ODD],
     ])('finds a pending call by its trace and by the name that is %s', (_what, fields, callId) => {
-      const { callId: name, traceId: trace } = stores.calls.keep(aCall(1, fields));
+      const { callId: name, traceId: trace } = stores.calls.encode(aCall(1, fields));
       expect([name, trace]).toEqual([callId, traceId(1)]);
     });
 
     it('refuses a value that no store can hold at once', () => {
-      expect(() => stores.calls.keep(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
-      expect(() => stores.calls.keep(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);
-      expect(() => stores.calls.keep(aCall(1, {}, { inputTokens: Number.NaN }))).toThrow(InvalidInput);
-      expect(() => stores.calls.keep(aCall(1, { endedAt: new Date(Number.NaN) }))).toThrow(InvalidInput);
+      expect(() => stores.calls.encode(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
+      expect(() => stores.calls.encode(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);
+      expect(() => stores.calls.encode(aCall(1, {}, { inputTokens: Number.NaN }))).toThrow(InvalidInput);
+      expect(() => stores.calls.encode(aCall(1, { endedAt: new Date(Number.NaN) }))).toThrow(InvalidInput);
     });
   });

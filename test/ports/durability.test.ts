@@ -74,8 +74,8 @@ for (const engine of TRACE_ENGINES)
       const underWay = [
         stores.keys.add(aKey()),
         stores.spend.append([aSpendRow()]),
-        stores.calls.append([stores.calls.keep(A_CALL)]),
-        stores.callSpans?.append([stores.callSpans.keep(A_CALL)]) ?? Promise.resolve(),
+        stores.calls.append([stores.calls.encode(A_CALL)]),
+        stores.callSpans?.append([stores.callSpans.encode(A_CALL)]) ?? Promise.resolve(),
         ...spans.map((span) => stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }])),
         stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body')),
       ];

@@ -150,7 +150,7 @@ for (const engine of ENGINES)
         const cost = picos(7n);
         const startedAt = new Date(DAY_ONE + at - 10);
         const spend = aSpendRow({ id: `call-${at}`, keyHash: hash(1), cost, startedAt, ...ids });
-        return stores.calls.keep({ spend, span: aSpan({ gateway: true, cost, ...ids }) });
+        return stores.calls.encode({ spend, span: aSpan({ gateway: true, cost, ...ids }) });
       });
       await stores.calls.append(logged);
       expect(await stores.spend.totalsSince('team', [{ id: TEAM, from: new Date(DAY_ONE) }])).toEqual(

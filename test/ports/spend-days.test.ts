@@ -136,7 +136,7 @@ for (const engine of ENGINES)
         });
       // By both ways into the store, from two processes, some of them twice.
       await stores.spend.append(rows.slice(0, 60));
-      const logged = rows.slice(60).map((spend) => stores.calls.keep({ spend, span: span(spend) }));
+      const logged = rows.slice(60).map((spend) => stores.calls.encode({ spend, span: span(spend) }));
       const other = await scratch.open();
       await Promise.all([
         stores.calls.append(logged.slice(0, 120)),

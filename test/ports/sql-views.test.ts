@@ -54,7 +54,7 @@ for (const engine of ENGINES)
       const late = aSpan({ spanId: spanId(3), estimate: picos(2n ** 62n + 1n), endNs: nsAt(START_MS + 2) });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [late] }]);
       await (
-        await stores.calls.append([stores.calls.keep(A_CALL)])
+        await stores.calls.append([stores.calls.encode(A_CALL)])
       )();
     }
 

@@ -80,7 +80,7 @@ for (const engine of ENGINES)
       const writes = [
         () => stores.keys.add(aKey()),
         () => stores.spend.append([aSpendRow()]),
-        () => stores.calls.append([stores.calls.keep(A_CALL)]),
+        () => stores.calls.append([stores.calls.encode(A_CALL)]),
         () => stores.freeTier.reserve({ day: '2026-11-22', ipHash: 'a', calls: 1 }, 10),
         () => stores.responses.remove('resp_1'),
         () => stores.upstreamObjects.remove('file-1', new Date(0)),

@@ -31,17 +31,17 @@ export interface QueuedCall {
  * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later.
  * Reads of spend and traces include every call committed before.
  */
-export interface CallStore<Kept extends QueuedCall = QueuedCall> {
+export interface CallStore<Queued extends QueuedCall = QueuedCall> {
   /**
-   * Throws InvalidInput for a value that no store holds. `withSummary`: a subscriber follows traces, so that the summary
-   * of its trace is kept in memory until the commit.
+   * Encodes a call for the queue. Throws InvalidInput for a value that the store cannot represent. `withSummary`: keeps the
+   * summary of its trace in memory until the commit, for subscribers.
    */
-  keep(call: CallRecord, withSummary?: boolean): Kept;
+  encode(call: CallRecord, withSummary?: boolean): Queued;
   /**
    * Commits all of them or none; stored calls stay unchanged. Returns a function that reads the summaries of their
-   * traces. Calls that were kept without a summary are unfolded for it.
+   * traces. Calls that were encoded without a summary are unfolded for it.
    */
-  append(calls: readonly Kept[]): Promise<() => Promise<readonly TraceSummary[]>>;
+  append(calls: readonly Queued[]): Promise<() => Promise<readonly TraceSummary[]>>;
   /** Number of calls committed and not unfolded, as far as this process knows. */
   backlog(): number;
   /**

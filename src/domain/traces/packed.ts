@@ -29,7 +29,7 @@ export interface PackedTrace {
   /** Lower-case hex, distinct, in the order of the rows. */
   readonly spanIds: readonly string[];
   readonly rows: SpanRows;
-  /** For calls in `PackedExport.calls` that a call above describes again: pairs of their place and that of the other. */
+  /** Pairs of places: a call of `PackedExport.calls`, and its nearest ancestor that describes the same call again. */
   readonly callsAbove: readonly number[];
 }
 

@@ -28,7 +28,7 @@ export interface FastPath {
 }
 
 /** Pipelined bytes that are read while a request is being answered. */
-const AHEAD_LIMIT = 64 * 1024;
+const PIPELINED_LIMIT = 64 * 1024;
 /** Largest body, in bytes; requests with larger ones go to Node. */
 const BODY_LIMIT = 128 * 1024;
 /** How long, in ms, a client may go on sending after an answer that closes its connection. */
@@ -71,7 +71,7 @@ export function openFastPath(
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   const open = new Set<FastConnection>();
-  const owner: FastPathServer = {
+  const fastPathServer: FastPathServer = {
     paths,
     timeouts,
     firstLines: headers.map(([name, value]) => headerLine(name, value)).join(''),
@@ -86,7 +86,7 @@ export function openFastPath(
     },
   };
   server.on('connection', (socket: Socket) => {
-    open.add(new FastConnection(socket, owner));
+    open.add(new FastConnection(socket, fastPathServer));
   });
   const timer = setInterval(() => {
     const nowMs = performance.now();
@@ -108,42 +108,42 @@ class FastConnection implements AnsweringConnection {
   readonly socket: Socket;
   readonly firstLines: string;
   readonly keepAliveLines: string;
-  readonly #owner: FastPathServer;
+  readonly #server: FastPathServer;
   /** `arriving`: the body of the current request is not complete. `closing`: further bytes are discarded. */
   #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
   #sinceMs = performance.now();
   /** Bytes of the last head: clients repeat them, and equal bytes are not parsed again. */
   #lastHead: Buffer = NO_BYTES;
-  #lastRead: RequestHead | null = null;
+  #lastParsed: RequestHead | null = null;
   /** The body of the current request while it is not complete. */
   #body: FastBody | null = null;
   /** Pipelined bytes after the current request; null for none. */
-  #ahead: GatheredBytes | null = null;
+  #pipelined: GatheredBytes | null = null;
   #response: FastResponse | null = null;
-  readonly #onData = (bytes: Buffer): void => this.#take(bytes);
+  readonly #onData = (bytes: Buffer): void => this.#receive(bytes);
   readonly #onDrain = (): void => this.#response?.drained();
   readonly #onEnd = (): void => this.#halfClosed();
   readonly #onClose = (): void => this.#closed();
 
-  constructor(socket: Socket, owner: FastPathServer) {
+  constructor(socket: Socket, server: FastPathServer) {
     this.socket = socket;
-    this.firstLines = owner.firstLines;
-    this.keepAliveLines = owner.keepAliveLines;
-    this.#owner = owner;
+    this.firstLines = server.firstLines;
+    this.keepAliveLines = server.keepAliveLines;
+    this.#server = server;
     socket.on('data', this.#onData).on('drain', this.#onDrain).on('end', this.#onEnd).on('close', this.#onClose);
     // Without a listener an error ends the process. `close` follows every error.
     socket.on('error', ignore);
   }
 
   check(nowMs: number): void {
-    const { keepAliveTimeout, headersTimeout, smallBodyTimeout, requestTimeout } = this.#owner.timeouts;
+    const { keepAliveTimeout, headersTimeout, smallBodyTimeout, requestTimeout } = this.#server.timeouts;
     const waitedMs = nowMs - this.#sinceMs;
     const limitMs = {
       fresh: headersTimeout,
-      idle: this.#sending ? requestTimeout : keepAliveTimeout,
+      idle: this.#hasUnsentBytes ? requestTimeout : keepAliveTimeout,
       arriving: Math.min(smallBodyTimeout, requestTimeout),
       answering: Infinity,
-      closing: this.#sending ? requestTimeout : LINGER_MS,
+      closing: this.#hasUnsentBytes ? requestTimeout : LINGER_MS,
     }[this.#state];
     if (waitedMs <= limitMs) return;
     if (this.#state === 'arriving' && this.#response?.headersSent === false) this.#timeOut();
@@ -158,11 +158,11 @@ class FastConnection implements AnsweringConnection {
   }
 
   closeIfIdle(): void {
-    if ((this.#state === 'idle' && !this.#sending) || this.#state === 'fresh') this.socket.destroy();
+    if ((this.#state === 'idle' && !this.#hasUnsentBytes) || this.#state === 'fresh') this.socket.destroy();
   }
 
   /** Whether the socket still holds bytes of an answer that has ended. */
-  get #sending(): boolean {
+  get #hasUnsentBytes(): boolean {
     return this.socket.writableLength > 0;
   }
 
@@ -175,18 +175,18 @@ class FastConnection implements AnsweringConnection {
     this.#sinceMs = performance.now();
   }
 
-  #take(bytes: Buffer): void {
+  #receive(bytes: Buffer): void {
     if (this.#body !== null) return this.#takeBody(this.#body, bytes);
     if (this.#state === 'closing') return;
     if (this.#state !== 'answering') return this.#begin(bytes);
-    this.#keep(bytes);
+    this.#bufferPipelined(bytes);
   }
 
   /** Keeps pipelined bytes until the current answer ends. */
-  #keep(bytes: Buffer): void {
-    this.#ahead ??= new GatheredBytes();
-    this.#ahead.add(bytes);
-    if (this.#ahead.size > AHEAD_LIMIT) this.socket.pause();
+  #bufferPipelined(bytes: Buffer): void {
+    this.#pipelined ??= new GatheredBytes();
+    this.#pipelined.add(bytes);
+    if (this.#pipelined.size > PIPELINED_LIMIT) this.socket.pause();
   }
 
   /** Starts a request with the first bytes after the last one, here or in Node's server. */
@@ -196,17 +196,17 @@ class FastConnection implements AnsweringConnection {
     if (head === null || head.length > BODY_LIMIT) return this.#handOver(bytes);
     const whole = end + head.length;
     if (bytes.length < whole) return this.#serveArriving(head, bytes.subarray(end));
-    if (bytes.length > whole) this.#keep(bytes.subarray(whole));
+    if (bytes.length > whole) this.#bufferPipelined(bytes.subarray(whole));
     this.#serve(head, bytes.subarray(end, whole));
   }
 
   #readHead(bytes: Buffer, end: number): RequestHead | null {
     const { length } = this.#lastHead;
-    if (length === end && bytes.compare(this.#lastHead, 0, end, 0, end) === 0) return this.#lastRead;
-    const read = readRequestHead(bytes.toString('latin1', 0, end), this.#owner.paths);
+    if (length === end && bytes.compare(this.#lastHead, 0, end, 0, end) === 0) return this.#lastParsed;
+    const read = readRequestHead(bytes.toString('latin1', 0, end), this.#server.paths);
     if (read !== null) {
       this.#lastHead = Buffer.from(bytes.subarray(0, end));
-      this.#lastRead = read;
+      this.#lastParsed = read;
     }
     return read;
   }
@@ -215,7 +215,7 @@ class FastConnection implements AnsweringConnection {
     const request: WholeRequest = { method: 'POST', url: path, headers, socket: this.socket, whole };
     const response = this.#respondTo(request);
     this.#enter('answering');
-    this.#owner.serve(request, response);
+    this.#server.serve(request, response);
   }
 
   /** Serves a request whose body is not complete. The connection is not read until the body is requested. */
@@ -228,7 +228,7 @@ class FastConnection implements AnsweringConnection {
     this.#body = arriving;
     if (firstBytes.length > 0) arriving.add(firstBytes);
     this.#enter('arriving');
-    this.#owner.serve(request, response);
+    this.#server.serve(request, response);
     if (this.#body === arriving && !arriving.isRead) socket.pause();
   }
 
@@ -239,27 +239,27 @@ class FastConnection implements AnsweringConnection {
   }
 
   #takeBody(body: FastBody, bytes: Buffer): void {
-    const beyond = body.add(bytes);
-    if (beyond === null) return;
+    const rest = body.add(bytes);
+    if (rest === null) return;
     this.#body = null;
     if (this.#response) this.#response.requestArriving = false;
     this.#enter('answering');
-    if (beyond.length > 0) this.#keep(beyond);
+    if (rest.length > 0) this.#bufferPipelined(rest);
   }
 
-  answered(): void {
-    const keepsAlive = this.#body === null && this.#response?.shouldKeepAlive !== false;
+  responseWritten(): void {
+    const staysOpen = this.#body === null && this.#response?.shouldKeepAlive !== false;
     this.#response = null;
-    if (!keepsAlive) return this.#close();
-    if (this.#ahead === null) return this.#enter('idle');
+    if (!staysOpen) return this.#close();
+    if (this.#pipelined === null) return this.#enter('idle');
     // Deferred: the `close` listeners of the answer run before the next request begins.
     setImmediate(() => {
-      const ahead = this.#ahead;
-      if (this.socket.destroyed || ahead === null) return;
-      this.#ahead = null;
+      const pipelined = this.#pipelined;
+      if (this.socket.destroyed || pipelined === null) return;
+      this.#pipelined = null;
       this.#enter('idle');
       if (this.socket.isPaused()) this.socket.resume();
-      const { buffer, byteOffset, byteLength } = ahead.take();
+      const { buffer, byteOffset, byteLength } = pipelined.take();
       this.#begin(Buffer.from(buffer, byteOffset, byteLength));
     });
   }
@@ -275,7 +275,7 @@ class FastConnection implements AnsweringConnection {
   #discard(): void {
     this.#body?.abort();
     this.#body = null;
-    this.#ahead = null;
+    this.#pipelined = null;
     this.#enter('closing');
     this.socket.resume();
   }
@@ -286,12 +286,12 @@ class FastConnection implements AnsweringConnection {
     this.#body = null;
     const response = this.#response;
     this.#response = null;
-    response?.left();
+    response?.clientLeft();
   }
 
   #handOver(unread: Buffer): void {
     this.#detach();
-    this.#owner.handOver(this.socket, unread);
+    this.#server.handOver(this.socket, unread);
   }
 
   /** As in Node's server, a half-closed connection is closed, even while its request is being answered. */
@@ -306,7 +306,7 @@ class FastConnection implements AnsweringConnection {
   }
 
   #detach(): void {
-    this.#owner.open.delete(this);
+    this.#server.open.delete(this);
     const socket = this.socket;
     socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd).off('close', this.#onClose);
   }

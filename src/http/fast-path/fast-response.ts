@@ -4,7 +4,7 @@ import { headerLine, HeaderLines } from '../../../rest-shims/helpers/http/header
 import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { sendCoalesced } from '../../runtime/write-coalescing/write-coalescing.ts';
 
-/** Chunks up to this size, in bytes, are copied between their frames: one write costs more than the copy. */
+/** Chunks up to this size, in bytes, are copied into one buffer with their framing: a second write costs more than the copy. */
 const SMALL_CHUNK = 16 * 1024;
 const LAST_CHUNK = '0\r\n\r\n';
 const CLOSE_LINE = '\r\nConnection: close';
@@ -29,7 +29,7 @@ const STATUS_LINES: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}`]),
 );
 
-/** The part of a connection that its response uses. Lines have their line end before them. */
+/** The part of a connection that its response uses. Each header line starts with CR LF. */
 export interface AnsweringConnection {
   readonly socket: Socket;
   /** Header lines of every answer. */
@@ -37,7 +37,7 @@ export interface AnsweringConnection {
   /** `Connection` and `Keep-Alive` lines. */
   readonly keepAliveLines: string;
   /** Called when the whole answer is written to the socket. */
-  answered(): void;
+  responseWritten(): void;
 }
 
 type Listener = () => void;
@@ -45,22 +45,22 @@ const NO_LISTENERS: readonly Listener[] = [];
 
 /**
  * A response on a connection of the fast path: the part of Node's response that the transports use, in as few writes as
- * possible. It has the two events that they listen to; an emitter of Node costs more than all of them.
+ * possible. It implements `close` and `drain` itself: an event emitter of Node costs more than the rest of the response.
  */
 export class FastResponse implements Outgoing {
   readonly req: WholeRequest | ArrivingRequest;
   readonly #connection: AnsweringConnection;
   readonly #socket: Socket;
   /** Header lines of every answer, and those that `setHeader` added. */
-  #early: string;
+  #firstLines: string;
   /** Status line and headers, until they are written. */
   #head = '';
   #chunked = false;
   #hasBody = true;
-  /** The connection closed before the answer was complete. */
-  #gone = false;
+  /** The client closed the connection before the answer was complete. */
+  #hasLeft = false;
   /** `end` has not returned. */
-  #ending = false;
+  #isEnding = false;
   #onClose = NO_LISTENERS;
   #onDrain = NO_LISTENERS;
   headersSent = false;
@@ -75,11 +75,11 @@ export class FastResponse implements Outgoing {
     this.req = request;
     this.#connection = connection;
     this.#socket = connection.socket;
-    this.#early = connection.firstLines;
+    this.#firstLines = connection.firstLines;
   }
 
   get destroyed(): boolean {
-    return (this.#gone || this.#socket.destroyed) && !this.writableFinished;
+    return (this.#hasLeft || this.#socket.destroyed) && !this.writableFinished;
   }
 
   on(event: 'drain' | 'close', listener: Listener): this {
@@ -88,7 +88,7 @@ export class FastResponse implements Outgoing {
     return this;
   }
 
-  /** `close` comes once. */
+  /** The same as `on`, because `close` is emitted once. */
   once(event: 'close', listener: Listener): this {
     return this.on(event, listener);
   }
@@ -109,11 +109,11 @@ export class FastResponse implements Outgoing {
   }
 
   getHeader(name: string): string | undefined {
-    return new HeaderLines(this.#early).valueOf(name) ?? undefined;
+    return new HeaderLines(this.#firstLines).valueOf(name) ?? undefined;
   }
 
   setHeader(name: string, value: string): this {
-    this.#early += headerLine(name, value);
+    this.#firstLines += headerLine(name, value);
     return this;
   }
 
@@ -129,7 +129,7 @@ export class FastResponse implements Outgoing {
     this.#hasBody = !BODILESS.has(status);
     this.#chunked = this.#hasBody && !hasLength;
     if (this.requestArriving) this.shouldKeepAlive = false;
-    const start = (STATUS_LINES.get(status) ?? `HTTP/1.1 ${status} Unknown`) + this.#early;
+    const start = (STATUS_LINES.get(status) ?? `HTTP/1.1 ${status} Unknown`) + this.#firstLines;
     const connection = this.shouldKeepAlive ? this.#connection.keepAliveLines : CLOSE_LINE;
     const framing = this.#chunked ? connection + CHUNKED_LINE : connection;
     this.#head = `${start + text + dateNow() + framing}\r\n\r\n`;
@@ -145,7 +145,7 @@ export class FastResponse implements Outgoing {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#over() || bytes.length === 0 || !this.#hasBody) return true;
+    if (this.#isFinished() || bytes.length === 0 || !this.#hasBody) return true;
     if (this.#head === '') return this.#writeChunk(bytes);
     if (bytes.length <= SMALL_CHUNK) {
       const whole = this.#chunked
@@ -156,9 +156,9 @@ export class FastResponse implements Outgoing {
     }
     this.#socket.cork();
     this.flushHeaders();
-    const more = this.#writeChunk(bytes);
+    const mayContinue = this.#writeChunk(bytes);
     this.#socket.uncork();
-    return more;
+    return mayContinue;
   }
 
   #writeChunk(bytes: Uint8Array): boolean {
@@ -168,15 +168,15 @@ export class FastResponse implements Outgoing {
       this.#socket.cork();
       this.#socket.write(size, 'latin1');
       this.#socket.write(bytes);
-      const more = this.#socket.write('\r\n', 'latin1');
+      const mayContinue = this.#socket.write('\r\n', 'latin1');
       this.#socket.uncork();
-      return more;
+      return mayContinue;
     }
     return this.#socket.write(framed(size, bytes, '\r\n'));
   }
 
   end(sent: Uint8Array | string = '', encoding: 'latin1' = 'latin1'): this {
-    if (this.#over()) return this;
+    if (this.#isFinished()) return this;
     const body = this.#hasBody ? sent : '';
     if (typeof body !== 'string' && (body.length > SMALL_CHUNK || this.#chunked)) return this.#endLarge(body);
     const isFirst = this.#head === '';
@@ -184,10 +184,10 @@ export class FastResponse implements Outgoing {
       typeof body === 'string' ? this.#head + (this.#chunked ? framedText(body) : body) : framed(this.#head, body, '');
     this.#head = '';
     this.writableFinished = true;
-    this.#ending = true;
+    this.#isEnding = true;
     if (isFirst) this.#finish(rest, encoding);
     else sendCoalesced(() => this.#finish(rest, encoding));
-    this.#ending = false;
+    this.#isEnding = false;
     return this;
   }
 
@@ -198,9 +198,9 @@ export class FastResponse implements Outgoing {
     if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
     this.#socket.uncork();
     this.writableFinished = true;
-    this.#ending = true;
-    this.#tellEnd();
-    this.#ending = false;
+    this.#isEnding = true;
+    this.#reportEnd();
+    this.#isEnding = false;
     return this;
   }
 
@@ -209,14 +209,15 @@ export class FastResponse implements Outgoing {
       if (typeof rest === 'string') this.#socket.write(rest, encoding);
       else this.#socket.write(rest);
     }
-    this.#tellEnd();
+    this.#reportEnd();
   }
 
-  #tellEnd(): void {
-    this.#connection.answered();
+  /** Calls the connection, then the `close` listeners. */
+  #reportEnd(): void {
+    this.#connection.responseWritten();
     // As in Node, `close` comes after `end` returns and after the kernel has all bytes.
     if (this.#socket.writableLength > 0) this.#socket.write('', () => this.#close());
-    else if (this.#ending) process.nextTick(() => this.#close());
+    else if (this.#isEnding) process.nextTick(() => this.#close());
     else this.#close();
   }
 
@@ -226,13 +227,14 @@ export class FastResponse implements Outgoing {
   }
 
   /** Called when the connection closes before the answer is complete. */
-  left(): void {
-    this.#gone = true;
+  clientLeft(): void {
+    this.#hasLeft = true;
     if (!this.writableFinished) this.#close();
   }
 
-  #over(): boolean {
-    return this.writableFinished || this.#gone || this.#socket.destroyed;
+  /** Whether further writes are ignored. */
+  #isFinished(): boolean {
+    return this.writableFinished || this.#hasLeft || this.#socket.destroyed;
   }
 }
 

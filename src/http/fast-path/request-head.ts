@@ -49,9 +49,9 @@ export function readRequestHead(text: string, paths: Pick<ReadonlySet<string>, '
     const name = line.slice(0, Math.max(0, colon));
     const value = line.slice(colon + 1);
     if (!TOKEN.test(name) || !VALUE.test(value)) return null;
-    const known = name.toLowerCase();
-    if (known in headers || NOT_SERVED_HERE.has(known)) return null;
-    headers[known] = value.trim();
+    const lowerCaseName = name.toLowerCase();
+    if (lowerCaseName in headers || NOT_SERVED_HERE.has(lowerCaseName)) return null;
+    headers[lowerCaseName] = value.trim();
   }
   const { host, connection = 'keep-alive', 'content-length': length = '' } = headers;
   if (host === undefined || connection.toLowerCase() !== 'keep-alive' || !LENGTH.test(length)) return null;

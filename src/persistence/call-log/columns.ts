@@ -40,7 +40,7 @@ export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
 export type Source =
   /** The profile of the call. */
   | { readonly from: 'profile' }
-  /** The call's own value; with `extra` only when the call has it, else `otherwise`, or else the profile. */
+  /** The call's own value. A call without `extra` has the value of `otherwise`, or of the profile if that is absent. */
   | {
       readonly from: 'call';
       readonly value: CallValue;
@@ -55,17 +55,17 @@ export type Source =
   /** Row number of the trace summary. */
   | { readonly from: 'summary' };
 
-const shared: Source = { from: 'profile' };
-const own = (value: CallValue, extra?: Extra): Source =>
+const fromProfile: Source = { from: 'profile' };
+const fromCall = (value: CallValue, extra?: Extra): Source =>
   extra === undefined ? { from: 'call', value } : { from: 'call', value, extra };
-/** Null without the extra. No constant of a profile: segments of earlier versions have none for it. */
-const ifSent = (value: CallValue, extra: Extra): Source => ({ from: 'call', value, extra, otherwise: 'null' });
-const sum = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'sum', of });
+/** Null without the extra, and not a profile value: profiles of earlier versions have none for these columns. */
+const fromCallOrNull = (value: CallValue, extra: Extra): Source => ({ from: 'call', value, extra, otherwise: 'null' });
+const computed = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'sum', of });
 
-const startNs = sum((value) => `${value('started_at')} * 1000000`);
-const endNs = sum((value) => `${value('started_at')} * 1000000 + ${value('duration_ns')}`);
-const inputTokens = sum((value) => `coalesce(${value('input_tokens')}, 0)`);
-const outputTokens = sum((value) => `coalesce(${value('output_tokens')}, 0)`);
+const startNs = computed((value) => `${value('started_at')} * 1000000`);
+const endNs = computed((value) => `${value('started_at')} * 1000000 + ${value('duration_ns')}`);
+const inputTokens = computed((value) => `coalesce(${value('input_tokens')}, 0)`);
+const outputTokens = computed((value) => `coalesce(${value('output_tokens')}, 0)`);
 
 export interface CallTables {
   readonly spend_row: StoredRow;
@@ -78,106 +78,106 @@ const CALL_COLUMNS: {
   readonly [Table in keyof CallTables]: Readonly<Record<keyof CallTables[Table], Source>>;
 } = {
   spend_row: {
-    trace_id: own('trace_id'),
-    span_id: own('span_id'),
-    id: own('id'),
+    trace_id: fromCall('trace_id'),
+    span_id: fromCall('span_id'),
+    id: fromCall('id'),
     call_id: { from: 'call', value: 'call_id', extra: 'call_id', otherwise: 'id' },
-    response_id: own('response_id'),
-    call_type: shared,
-    key_hash: shared,
-    team_id: shared,
-    user_id: shared,
-    model_group: shared,
-    model: shared,
-    deployment_id: shared,
-    provider: shared,
-    input_tokens: own('input_tokens'),
-    output_tokens: own('output_tokens'),
-    cache_read_tokens: own('cache_read_tokens', 'cached'),
-    cache_write_tokens: own('cache_write_tokens', 'cached'),
-    reasoning_tokens: own('reasoning_tokens', 'cached'),
-    cost: own('cost'),
-    status: shared,
-    started_at: own('started_at'),
-    ended_at: sum((value) => `${value('started_at')} + ${value('duration_ns')} / 1000000`),
-    first_byte_at: own('first_byte_at'),
-    error_code: own('error_code', 'error'),
-    error_message: own('error_message', 'error'),
-    end_user: own('end_user', 'labels'),
-    session_id: own('session_id', 'labels'),
-    tags: own('tags', 'labels'),
+    response_id: fromCall('response_id'),
+    call_type: fromProfile,
+    key_hash: fromProfile,
+    team_id: fromProfile,
+    user_id: fromProfile,
+    model_group: fromProfile,
+    model: fromProfile,
+    deployment_id: fromProfile,
+    provider: fromProfile,
+    input_tokens: fromCall('input_tokens'),
+    output_tokens: fromCall('output_tokens'),
+    cache_read_tokens: fromCall('cache_read_tokens', 'cached'),
+    cache_write_tokens: fromCall('cache_write_tokens', 'cached'),
+    reasoning_tokens: fromCall('reasoning_tokens', 'cached'),
+    cost: fromCall('cost'),
+    status: fromProfile,
+    started_at: fromCall('started_at'),
+    ended_at: computed((value) => `${value('started_at')} + ${value('duration_ns')} / 1000000`),
+    first_byte_at: fromCall('first_byte_at'),
+    error_code: fromCall('error_code', 'error'),
+    error_message: fromCall('error_message', 'error'),
+    end_user: fromCall('end_user', 'labels'),
+    session_id: fromCall('session_id', 'labels'),
+    tags: fromCall('tags', 'labels'),
     // Calls with guardrails are stored without the log.
-    guardrails: sum(() => 'cast(null as text)'),
+    guardrails: computed(() => 'cast(null as text)'),
   },
   trace_summary: {
-    trace_id: own('trace_id'),
-    trace_ref: own('trace_ref'),
-    team_id: shared,
-    key_hash: shared,
-    name: shared,
-    service: shared,
-    input_preview: own('input_preview', 'preview'),
-    // Null for a root. No constant of a profile: segments of earlier versions have none for it.
-    preview_ns: sum(() => 'cast(null as bigint)'),
+    trace_id: fromCall('trace_id'),
+    trace_ref: fromCall('trace_ref'),
+    team_id: fromProfile,
+    key_hash: fromProfile,
+    name: fromProfile,
+    service: fromProfile,
+    input_preview: fromCall('input_preview', 'preview'),
+    // Null for a root, and not a profile value: profiles of earlier versions have none for this column.
+    preview_ns: computed(() => 'cast(null as bigint)'),
     root_ns: startNs,
     start_ns: startNs,
     end_ns: endNs,
-    start_ms: own('started_at'),
-    status: shared,
-    span_count: shared,
-    agent_names: shared,
-    agent_invocations: shared,
-    llm_calls: shared,
-    tool_calls: shared,
-    error_count: shared,
+    start_ms: fromCall('started_at'),
+    status: fromProfile,
+    span_count: fromProfile,
+    agent_names: fromProfile,
+    agent_invocations: fromProfile,
+    llm_calls: fromProfile,
+    tool_calls: fromProfile,
+    error_count: fromProfile,
     input_tokens: inputTokens,
     output_tokens: outputTokens,
-    models: shared,
-    frameworks: shared,
-    spend: own('cost'),
-    priced_calls: sum((value) => `case when ${value('cost')} is null then 0 else 1 end`),
-    estimate: shared,
-    estimated_calls: shared,
-    source: shared,
-    redacted_ms: shared,
-    gateway_calls: shared,
-    session_id: ifSent('session_id', 'labels'),
-    user_id: ifSent('end_user', 'labels'),
-    tags: ifSent('trace_tags', 'labels'),
+    models: fromProfile,
+    frameworks: fromProfile,
+    spend: fromCall('cost'),
+    priced_calls: computed((value) => `case when ${value('cost')} is null then 0 else 1 end`),
+    estimate: fromProfile,
+    estimated_calls: fromProfile,
+    source: fromProfile,
+    redacted_ms: fromProfile,
+    gateway_calls: fromProfile,
+    session_id: fromCallOrNull('session_id', 'labels'),
+    user_id: fromCallOrNull('end_user', 'labels'),
+    tags: fromCallOrNull('trace_tags', 'labels'),
     // Calls of the log are roots.
-    root_labels: sum(
+    root_labels: computed(
       (value) =>
         `case when ${value('session_id')} is null then 0 else 1 end + case when ${value('end_user')} is null then 0 else 2 end`,
     ),
   },
   span: {
     trace_no: { from: 'summary' },
-    span_id: own('span_id'),
-    parent_span_id: shared,
-    name: shared,
-    kind: shared,
-    type: shared,
-    agent: shared,
-    service: shared,
+    span_id: fromCall('span_id'),
+    parent_span_id: fromProfile,
+    name: fromProfile,
+    kind: fromProfile,
+    type: fromProfile,
+    agent: fromProfile,
+    service: fromProfile,
     start_ns: startNs,
     end_ns: endNs,
-    status: shared,
-    error: own('span_error', 'error'),
-    model: shared,
+    status: fromProfile,
+    error: fromCall('span_error', 'error'),
+    model: fromProfile,
     input_tokens: inputTokens,
     output_tokens: outputTokens,
-    input_preview: own('input_preview', 'preview'),
-    request_id: own('response_id'),
-    cost: own('cost'),
-    provider: shared,
-    framework: shared,
-    call_id: shared,
-    gateway: shared,
-    source: shared,
-    estimate: shared,
+    input_preview: fromCall('input_preview', 'preview'),
+    request_id: fromCall('response_id'),
+    cost: fromCall('cost'),
+    provider: fromProfile,
+    framework: fromProfile,
+    call_id: fromProfile,
+    gateway: fromProfile,
+    source: fromProfile,
+    estimate: fromProfile,
     body_no: { from: 'body', part: 'number' },
     body_at: { from: 'body', part: 'place' },
-    payload: shared,
+    payload: fromProfile,
   },
 };
 
@@ -191,7 +191,7 @@ export const sourceOf = <Table extends keyof CallTables>(table: Table, column: k
 interface Constant {
   readonly table: keyof CallTables;
   readonly column: string;
-  /** With this extra the value is the call's own. */
+  /** Calls with this extra have a value of their own. */
   readonly unless: Extra | null;
 }
 
@@ -210,7 +210,7 @@ const ALL_CONSTANTS: readonly Constant[] = [
 ];
 const isLater = ({ unless }: Constant): boolean => LATER_EXTRAS.some((extra) => extra === unless);
 
-/** The values of a profile, in their order. Its extras follow, as 0 and 1. */
-export const CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter((one) => !isLater(one));
-/** Values that stand behind the calls of a profile, so that profiles of earlier versions stay readable. */
+/** The columns whose values a profile contains, in this order. Its extras follow, as 0 and 1. */
+export const CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter((constant) => !isLater(constant));
+/** Columns added later. Their values follow the calls of a profile, so that profiles of earlier versions stay readable. */
 export const LATER_CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter(isLater);

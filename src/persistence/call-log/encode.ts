@@ -25,7 +25,7 @@ export interface CallProfile {
   readonly owner: Owner;
   /** JSON list without its closing bracket. */
   readonly head: string;
-  /** Further values of the list, behind its calls: each with a comma before it. */
+  /** Values of the list that follow its calls, each with a comma before it. */
   readonly tail: string;
 }
 
@@ -38,7 +38,7 @@ export interface EncodedCall {
   readonly payload: string;
 }
 
-/** Per member: `own` is encoded per call; a function compares a member that the profile holds. */
+/** How each member is encoded: `own` for each call, or in the profile, with a function that compares two rows. */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
 /** The compiler reports a missing member. */
@@ -52,7 +52,7 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   userId: (left, right) => left.userId === right.userId,
   endUser: 'own',
   sessionId: 'own',
-  // Shared by calls without the extra `labels`: see `alike`.
+  // Shared by calls without the extra `labels`: see `matchesProfile`.
   tags: 'own',
   modelGroup: (left, right) => left.modelGroup === right.modelGroup,
   model: (left, right) => left.model === right.model,
@@ -97,48 +97,48 @@ const SPAN_MEMBERS: Sharing<SpanHead> = {
   labels: 'own',
 };
 
-// Functions instead of names: V8 reads a member with a constant name many times as fast.
+// Functions instead of member names: V8 reads a member by a constant name many times faster.
 const SHARED_SPEND = Object.values(SPEND_MEMBERS).filter((sharing) => sharing !== 'own');
 const SHARED_SPAN = Object.values(SPAN_MEMBERS).filter((sharing) => sharing !== 'own');
 
 /** The extras of a call as bits. */
 type Extras = number;
-const NONE: Extras = 0;
-const BITS: Readonly<Record<Extra, Extras>> = { call_id: 1, preview: 2, cached: 4, error: 8, labels: 16 };
-const has = (extras: Extras, extra: Extra): boolean => (extras & BITS[extra]) !== NONE;
+const NO_EXTRAS: Extras = 0;
+const EXTRA_BITS: Readonly<Record<Extra, Extras>> = { call_id: 1, preview: 2, cached: 4, error: 8, labels: 16 };
+const hasExtra = (extras: Extras, extra: Extra): boolean => (extras & EXTRA_BITS[extra]) !== NO_EXTRAS;
 
-/** A profile with the call that it was made of. */
-interface Sample extends CallProfile {
+/** A profile, with the call from which it was created. */
+interface CachedProfile extends CallProfile {
   readonly extras: Extras;
   readonly spend: SpendRow;
   readonly span: SpanHead;
 }
 
-/** Cache limits in profiles, per key and in total. Beyond, profiles are made again. */
-const MOST_OF_KEY = 64;
-const MOST = 10_000;
+/** Capacity of the profile cache, per key and in total. A full cache is cleared. */
+const MOST_PROFILES_PER_KEY = 64;
+const MOST_PROFILES = 10_000;
 
-/** Start times from here on overflow 63-bit nanoseconds with their duration. */
-const MOST_MS = 9_000_000_000_000;
+/** From this start time on, in ms, the end time in nanoseconds would overflow 63 bits. */
+const START_MS_LIMIT = 9_000_000_000_000;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Encodes calls. The text has all of a `CallRecord`, with shared values once per profile. A spend row, a summary and a span for each
- * call cost several times as much.
+ * Encodes calls. The text contains a whole `CallRecord`; shared values are written once per profile. Writing a spend row, a summary and
+ * a span for each call costs several times as much.
  */
 export function createCallEncoder(): (call: CallRecord, traceRef: string) => EncodedCall | null {
-  const profiles = new Map<string, Sample[]>();
-  let known = 0;
+  const profiles = new Map<string, CachedProfile[]>();
+  let profileCount = 0;
 
-  function profileOf(call: CallRecord, traceRef: string, extras: Extras): Sample {
+  function profileOf(call: CallRecord, traceRef: string, extras: Extras): CachedProfile {
     const { keyHash } = call.spend;
-    const ofKey = profiles.get(keyHash);
-    for (const sample of ofKey ?? []) if (alike(sample, call, extras)) return sample;
-    if (known >= MOST) {
+    const profilesOfKey = profiles.get(keyHash);
+    for (const profile of profilesOfKey ?? []) if (matchesProfile(profile, call, extras)) return profile;
+    if (profileCount >= MOST_PROFILES) {
       profiles.clear();
-      known = 0;
+      profileCount = 0;
     }
-    const sample = {
+    const profile = {
       owner: ownerOfCall(call.spend),
       ...profileTexts(call, traceRef, extras),
       extras,
@@ -146,55 +146,59 @@ export function createCallEncoder(): (call: CallRecord, traceRef: string) => Enc
       // A profile is cached for long, so it must not contain a prompt.
       span: { ...call.span, input: '', output: '' },
     };
-    if (ofKey === undefined || ofKey.length >= MOST_OF_KEY) profiles.set(keyHash, [sample]);
-    else ofKey.push(sample);
-    known += 1;
-    return sample;
+    if (profilesOfKey === undefined || profilesOfKey.length >= MOST_PROFILES_PER_KEY) profiles.set(keyHash, [profile]);
+    else profilesOfKey.push(profile);
+    profileCount += 1;
+    return profile;
   }
 
   /** Null for a call that this format cannot represent. */
   return (call, traceRef) => {
     const { spend, span } = call;
     const durationNs = durationOf(call);
-    if (durationNs === null || !agree(spend, span)) return null;
+    if (durationNs === null || !spanMatchesSpendRow(spend, span)) return null;
     const { usage, error } = spend;
     const extras = extrasOf(call);
     const profile = profileOf(call, traceRef, extras);
-    const usual =
-      `[${text(spend.traceId)},${text(spend.spanId)},"${traceRef}",${text(spend.id)},${spend.startedAt.getTime()},` +
+    const baseValues =
+      `[${jsonText(spend.traceId)},${jsonText(spend.spanId)},"${traceRef}",${jsonText(spend.id)},${spend.startedAt.getTime()},` +
       `${durationNs},${spend.firstByteAt?.getTime() ?? null},${usage?.inputTokens ?? null},` +
-      `${usage?.outputTokens ?? null},${text(spend.responseId)},${spend.cost === null ? null : amountText(spend.cost)}`;
+      `${usage?.outputTokens ?? null},${jsonText(spend.responseId)},${spend.cost === null ? null : amountText(spend.cost)}`;
     const row =
-      extras === NONE
-        ? `${usual}],`
-        : `${usual},${text(spend.callId)},${text(span.inputPreview)},${usage?.cacheReadTokens ?? null},` +
-          `${usage?.cacheWriteTokens ?? null},${usage?.reasoningTokens ?? null},${text(error?.code ?? null)},` +
-          `${text(error?.message ?? null)},${text(span.error)}${has(extras, 'labels') ? labelsText(call) : ''}],`;
+      extras === NO_EXTRAS
+        ? `${baseValues}],`
+        : `${baseValues},${jsonText(spend.callId)},${jsonText(span.inputPreview)},${usage?.cacheReadTokens ?? null},` +
+          `${usage?.cacheWriteTokens ?? null},${usage?.reasoningTokens ?? null},${jsonText(error?.code ?? null)},` +
+          `${jsonText(error?.message ?? null)},${jsonText(span.error)}${hasExtra(extras, 'labels') ? labelsText(call) : ''}],`;
     return { profile, row, payload: lineOfCall(spend.traceId, payloadText(span)) };
   };
 }
 
 const labelsText = ({ spend: { endUser, sessionId, tags }, span: { labels } }: CallRecord): string =>
-  `,${text(endUser)},${text(sessionId)},${text(tags.length === 0 ? null : tagsText(tags))},` +
-  text(labels === undefined || labels.tags.length === 0 ? null : namesText(labels.tags));
+  `,${jsonText(endUser)},${jsonText(sessionId)},${jsonText(tags.length === 0 ? null : tagsText(tags))},` +
+  jsonText(labels === undefined || labels.tags.length === 0 ? null : namesText(labels.tags));
 
-const placeOf = (value: CallValue): number => Object.keys(CALL_VALUES).indexOf(value);
-const [TRACE_AT, ID_AT, CALL_AT] = [placeOf('trace_id'), placeOf('id'), placeOf('call_id')];
+const indexOfValue = (value: CallValue): number => Object.keys(CALL_VALUES).indexOf(value);
+const [TRACE_ID_INDEX, ID_INDEX, CALL_ID_INDEX] = [
+  indexOfValue('trace_id'),
+  indexOfValue('id'),
+  indexOfValue('call_id'),
+];
 
 /** The ids of a call, from its encoded row. */
-export function namesOfRow(row: string): QueuedCall {
+export function idsOfRow(row: string): QueuedCall {
   const values = JSON.parse(row.slice(0, -1)) as readonly string[];
-  return { traceId: values[TRACE_AT] ?? '', callId: values[CALL_AT] ?? values[ID_AT] ?? '' };
+  return { traceId: values[TRACE_ID_INDEX] ?? '', callId: values[CALL_ID_INDEX] ?? values[ID_INDEX] ?? '' };
 }
 
 const extrasOf = ({ spend, span }: CallRecord): Extras => {
   const { id, callId, usage, error } = spend;
   return (
-    (callId === id ? NONE : BITS.call_id) |
-    (span.inputPreview === '' ? NONE : BITS.preview) |
-    (isCached(usage) ? BITS.cached : NONE) |
-    (error === null && span.error === null ? NONE : BITS.error) |
-    (isLabelled(spend) ? BITS.labels : NONE)
+    (callId === id ? NO_EXTRAS : EXTRA_BITS.call_id) |
+    (span.inputPreview === '' ? NO_EXTRAS : EXTRA_BITS.preview) |
+    (isCached(usage) ? EXTRA_BITS.cached : NO_EXTRAS) |
+    (error === null && span.error === null ? NO_EXTRAS : EXTRA_BITS.error) |
+    (isLabelled(spend) ? EXTRA_BITS.labels : NO_EXTRAS)
   );
 };
 
@@ -206,26 +210,29 @@ const isCached = (usage: SpendRow['usage']): boolean =>
   usage !== null && (usage.cacheReadTokens !== 0 || usage.cacheWriteTokens !== 0 || usage.reasoningTokens !== 0);
 
 const PLAIN = /^[\w-]*$/;
-const text = (value: string | null): string =>
+const jsonText = (value: string | null): string =>
   value === null ? 'null' : PLAIN.test(value) ? `"${value}"` : JSON.stringify(storable(value));
 
-/** Nanoseconds the call took; null when spend row and span differ in their times. */
+/** Duration of the call in ns; null when spend row and span differ in their times. */
 function durationOf({ spend, span }: CallRecord): number | null {
   const startMs = spend.startedAt.getTime();
   const durationNs = Number(span.endNs - span.startNs);
-  const agreed =
+  const isConsistent =
     Number.isSafeInteger(startMs) &&
     startMs >= 0 &&
-    startMs < MOST_MS &&
+    startMs < START_MS_LIMIT &&
     Number.isSafeInteger(durationNs) &&
     durationNs >= 0 &&
     span.startNs === BigInt(startMs) * BigInt(NS_PER_MS) &&
     spend.endedAt.getTime() === startMs + Math.floor(durationNs / NS_PER_MS);
-  return agreed ? durationNs : null;
+  return isConsistent ? durationNs : null;
 }
 
-/** Whether span and spend row agree, so that one value serves both. */
-function agree({ traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow, span: SpanHead): boolean {
+/** Whether a span is a root with the values of its spend row, so that these are encoded once. */
+function spanMatchesSpendRow(
+  { traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow,
+  span: SpanHead,
+): boolean {
   return (
     span.parentSpanId === null &&
     span.estimate === null &&
@@ -241,18 +248,19 @@ function agree({ traceId, spanId, responseId, cost, usage, sessionId, endUser }:
   );
 }
 
-function alike(sample: Sample, { spend, span }: CallRecord, extras: Extras): boolean {
-  if (sample.extras !== extras || (sample.spend.usage === null) !== (spend.usage === null)) return false;
-  if (!has(extras, 'labels') && !sameTags(sample.spend.tags, spend.tags)) return false;
-  for (const isSame of SHARED_SPEND) if (!isSame(sample.spend, spend)) return false;
-  for (const isSame of SHARED_SPAN) if (!isSame(sample.span, span)) return false;
+/** Whether a call has the shared values of a cached profile. */
+function matchesProfile(profile: CachedProfile, { spend, span }: CallRecord, extras: Extras): boolean {
+  if (profile.extras !== extras || (profile.spend.usage === null) !== (spend.usage === null)) return false;
+  if (!hasExtra(extras, 'labels') && !sameTags(profile.spend.tags, spend.tags)) return false;
+  for (const isSame of SHARED_SPEND) if (!isSame(profile.spend, spend)) return false;
+  for (const isSame of SHARED_SPAN) if (!isSame(profile.span, span)) return false;
   return true;
 }
 
 const sameTags = (left: readonly string[], right: readonly string[]): boolean =>
   left === right || (left.length === right.length && left.every((tag, at) => tag === right[at]));
 
-/** The values of `CONSTANTS` and `LATER_CONSTANTS`, picked from the complete rows of one call, each with its extras. */
+/** The values of `CONSTANTS` and `LATER_CONSTANTS` with their extras, taken from the complete rows of one call. */
 function profileTexts(
   { spend, span }: CallRecord,
   traceRef: string,
@@ -270,9 +278,9 @@ function profileTexts(
   const listOf = (constants: typeof CONSTANTS, flags: readonly Extra[]): string =>
     JSON.stringify([
       ...constants.map(({ table, column, unless }) =>
-        unless !== null && has(extras, unless) ? null : rows[table]?.[column],
+        unless !== null && hasExtra(extras, unless) ? null : rows[table]?.[column],
       ),
-      ...flags.map((extra) => Number(has(extras, extra))),
+      ...flags.map((extra) => Number(hasExtra(extras, extra))),
     ]).slice(0, -1);
   return { head: listOf(CONSTANTS, EXTRAS), tail: `,${listOf(LATER_CONSTANTS, LATER_EXTRAS).slice(1)}` };
 }

@@ -32,9 +32,9 @@ export interface CallLog {
 }
 
 /** Segments of one transaction; other writes run in between. */
-const SEGMENTS_A_STEP = 4;
+const SEGMENTS_PER_STEP = 4;
 /** Lock timeout while another process unfolds, in ms. */
-const OTHERS_MS = 60_000;
+const LOCK_TIMEOUT_MS = 60_000;
 /** Most summaries of merged traces kept until the next step. */
 const MOST_MERGED = 1_000;
 const inflate = promisify(zstdDecompress);
@@ -69,10 +69,10 @@ export function createCallLog(
 ): CallLog {
   let backlog = 0;
   let merged: readonly TraceSummary[] = [];
-  let last: Promise<unknown> = Promise.resolve();
+  let lastStep: Promise<unknown> = Promise.resolve();
 
-  /** The oldest segments, locked: PostgreSQL by row, SQLite by its single writer. */
-  const oldest = (db: Kysely<Tables>, most: number): Promise<readonly WaitingSegment[]> =>
+  /** Selects the oldest segments, locked: PostgreSQL by row, SQLite by its single writer. */
+  const selectOldest = (db: Kysely<Tables>, most: number): Promise<readonly WaitingSegment[]> =>
     db
       .selectFrom('call_segment')
       .select([sql<string>`cast(body_no as text)`.as('body_no'), 'calls', 'totals'])
@@ -87,14 +87,14 @@ export function createCallLog(
       db,
     );
 
-  /** Number of the last segment unfolded; null when none is left. */
+  /** Unfolds at most `most` segments. Resolves to the number of the last one; null when none is left. */
   const unfoldSegments = (most: number): Promise<number | null> =>
     transaction(orm, async (db) => {
       // Another process may hold the locks while it unfolds.
-      if (flavour === 'postgresql') await sql`set local lock_timeout = ${sql.lit(OTHERS_MS)}`.execute(db);
-      const segments = await oldest(db, most);
-      const final = segments.at(-1);
-      if (final === undefined) return null;
+      if (flavour === 'postgresql') await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(db);
+      const segments = await selectOldest(db, most);
+      const lastSegment = segments.at(-1);
+      if (lastSegment === undefined) return null;
       await unfolding.unfold(db, segments);
       await addToTotals(
         db,
@@ -105,20 +105,20 @@ export function createCallLog(
         segments.flatMap(({ totals }) => windowsOf(totals)),
       );
       await remove(db, segments);
-      return Number(final.body_no);
+      return Number(lastSegment.body_no);
     });
 
-  /** Stores calls one by one; resolves to those that the stores refuse. */
-  async function storeApart(calls: readonly CallRecord[]): Promise<readonly CallRecord[]> {
+  /** Stores calls. After a refusal it stores each half separately. Resolves to the calls that the stores refuse. */
+  async function storeInHalves(calls: readonly CallRecord[]): Promise<readonly CallRecord[]> {
     try {
-      const shared = (await storeOneByOne(calls)).filter(({ spanCount }) => spanCount > 1);
-      merged = [...merged, ...shared].slice(-MOST_MERGED);
+      const mergedNow = (await storeOneByOne(calls)).filter(({ spanCount }) => spanCount > 1);
+      merged = [...merged, ...mergedNow].slice(-MOST_MERGED);
       return [];
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       if (calls.length > 1) {
         const half = calls.length >> 1;
-        return [...(await storeApart(calls.slice(0, half))), ...(await storeApart(calls.slice(half)))];
+        return [...(await storeInHalves(calls.slice(0, half))), ...(await storeInHalves(calls.slice(half)))];
       }
       for (const { spend } of calls)
         log.warn(
@@ -130,15 +130,15 @@ export function createCallLog(
   }
 
   /**
-   * Whether at least one call of a segment is in the tables now, and whether one of them is new. The windows of single calls
-   * are not in the segment: they count together where one is new.
+   * Stores the calls of a segment one by one. `repeated`: all of them were stored before. `new`: at least one was not, so the
+   * caller adds the window totals of the segment. Null: no call can be stored.
    */
-  async function unfoldedOneByOne(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
+  async function storeCallsOfSegment(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {
       const db = orm.em.fork().getKysely<Tables>();
       const calls = await withDomainErrors(async () => unfolding.read(db, bodyNo, await inflate(bytes)));
       const state = (await isStored(calls)) ? 'repeated' : 'new';
-      const refused = await storeApart(calls);
+      const refused = await storeInHalves(calls);
       if (refused.length < calls.length) return state;
       log.warn(
         { segment: bodyNo, calls: calls.length },
@@ -164,23 +164,23 @@ export function createCallLog(
       .execute();
     if (segment === undefined) return null;
     const number = Number(segment.body_no);
-    const unfolded = await unfoldedOneByOne(segment.body_no, segment.bytes);
+    const unfolded = await storeCallsOfSegment(segment.body_no, segment.bytes);
     if (unfolded === null) {
       // The segment stays: a store that refuses every call may itself be faulty.
       await sql`update call_segment set set_aside = 1 where body_no = ${number}`.execute(db);
       return number;
     }
-    await transaction(orm, async (own) => {
-      if (unfolded === 'new') await addToWindows(own, windowsOf(segment.totals));
-      await remove(own, [segment]);
+    await transaction(orm, async (tx) => {
+      if (unfolded === 'new') await addToWindows(tx, windowsOf(segment.totals));
+      await remove(tx, [segment]);
       // The payloads are in the span rows now.
-      await sql`delete from export_body where body_no = ${number}`.execute(own);
+      await sql`delete from export_body where body_no = ${number}`.execute(tx);
     });
     return number;
   }
 
-  async function unfoldSome(): Promise<number | null> {
-    for (const most of [SEGMENTS_A_STEP, 1])
+  async function unfoldOldest(): Promise<number | null> {
+    for (const most of [SEGMENTS_PER_STEP, 1])
       try {
         return await withDomainErrors(() => unfoldSegments(most));
       } catch (error) {
@@ -198,15 +198,15 @@ export function createCallLog(
 
   /** Steps of one process run one after another. */
   function step(): Promise<number | null> {
-    const own = last.then(() =>
+    const current = lastStep.then(() =>
       inFlight.write(async () => {
-        const number = await unfoldSome();
+        const number = await unfoldOldest();
         await countBacklog();
         return number;
       }),
     );
-    last = own.catch(() => {});
-    return own;
+    lastStep = current.catch(() => {});
+    return current;
   }
 
   async function lastWritten(): Promise<number | null> {
@@ -243,7 +243,7 @@ export function createCallLog(
     async readable() {
       const written = await lastWritten();
       if (written === null) return;
-      for (let done: number | null = 0; done !== null && done < written;) done = await step();
+      for (let through: number | null = 0; through !== null && through < written;) through = await step();
     },
   };
 }

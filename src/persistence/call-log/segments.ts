@@ -5,7 +5,7 @@ import type { QueuedCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import { joined, type SlabPlace } from './text-slabs.ts';
+import { mergeAdjacent, type SlabPlace } from './text-slabs.ts';
 import type { CallProfile } from './encode.ts';
 import { costsByKey, costsByLabel, costsByWindow } from '../spend/spend-rows.ts';
 
@@ -17,7 +17,7 @@ export interface LoggedCall extends QueuedCall {
   readonly labels: Pick<SpendRow, 'endUser' | 'tags'> | null;
   /** Budget windows of the call; undefined for none. */
   readonly windows: SpendRow['windows'];
-  /** As `encode.ts` makes them, with comma and line break. */
+  /** Encoded by `encode.ts`; the row ends with a comma, the payload with a line break. */
   readonly row: SlabPlace;
   readonly payload: SlabPlace;
 }
@@ -39,14 +39,14 @@ const MOST_BODY_BYTES = 1 << 20;
 const compress = promisify(zstdCompress);
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Splits calls into segments. Payloads are compressed on one other thread at a time. */
+/** Splits calls into segments. They are compressed one after another, in the thread pool of libuv. */
 export async function segmentsOf(calls: readonly LoggedCall[]): Promise<readonly Segment[]> {
   const segments: Segment[] = [];
-  for (const part of cut(calls)) segments.push(await segmentOf(part));
+  for (const part of splitBySize(calls)) segments.push(await segmentOf(part));
   return segments;
 }
 
-function* cut(calls: readonly LoggedCall[]): Generator<readonly LoggedCall[]> {
+function* splitBySize(calls: readonly LoggedCall[]): Generator<readonly LoggedCall[]> {
   let from = 0;
   let bytes = 0;
   for (const [at, { payload }] of calls.entries()) {
@@ -82,23 +82,23 @@ async function segmentOf(calls: readonly LoggedCall[]): Promise<Segment> {
   };
 }
 
-/** The bytes of these places, without the last separator. */
+/** The bytes of these places, without the separator at the end. */
 const piecesOf = (places: readonly SlabPlace[]): readonly Buffer[] => {
-  const pieces = joined(places);
+  const pieces = mergeAdjacent(places);
   return pieces.map(({ slab, start, end }, at) => slab.subarray(start, at === pieces.length - 1 ? end - 1 : end));
 };
 
 /** Appends a segment to the log. */
 export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, segment: Segment): Promise<void> {
   const { calls, rows, body, totals } = segment;
-  const { rows: made } = await sql<{ body_no: string }>`
+  const { rows: inserted } = await sql<{ body_no: string }>`
     insert into export_body (format, compression, held_by, bytes)
     values ('calls', 'zstd', ${calls}, ${body}) returning cast(body_no as text) as body_no`.execute(db);
-  const [numbered] = made;
-  if (numbered === undefined) throw new Error('The database gave no number for a body.');
+  const [exportBody] = inserted;
+  if (exportBody === undefined) throw new Error('The database gave no number for a body.');
   // SQLite stores the bytes as text without a copy.
   const text = flavour === 'sqlite' ? sql`cast(${rows} as text)` : sql`${rows.toString()}`;
   await sql`
     insert into call_segment (body_no, calls, set_aside, totals, rows)
-    values (${numbered.body_no}, ${calls}, 0, ${totals}, ${text})`.execute(db);
+    values (${exportBody.body_no}, ${calls}, 0, ${totals}, ${text})`.execute(db);
 }

@@ -45,13 +45,14 @@ interface ColumnTypes {
 const TABLES = ['spend_row', 'trace_summary', 'span'] as const;
 const VALUES = Object.keys(CALL_VALUES) as CallValue[];
 /** Values that only calls with extras have. */
-const TAIL = new Set(VALUES.slice(VALUES.indexOf('call_id')));
-/** Position of the first call's place in a profile. The list of its calls follows. */
-const PLACE = CONSTANTS.length + EXTRAS.length;
+const EXTRA_VALUES = new Set(VALUES.slice(VALUES.indexOf('call_id')));
+/** Index, in a profile, of the place of its first call. The list of its calls follows. */
+const PLACE_INDEX = CONSTANTS.length + EXTRAS.length;
 const ALL_CONSTANTS = [...CONSTANTS, ...LATER_CONSTANTS];
 const ALL_EXTRAS = [...EXTRAS, ...LATER_EXTRAS];
-/** Number of values behind the list of calls; a profile of an earlier version has none of them. */
-const LATER = LATER_CONSTANTS.length + LATER_EXTRAS.length;
+/** Number of values after the list of calls; a profile of an earlier version has none of them. */
+const LATER_COUNT = LATER_CONSTANTS.length + LATER_EXTRAS.length;
+
 /** SQL of a column's value: `k_` constants and `x_` extras of the profile, `v_` values of the call. */
 function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo: string): string {
   const constant = ALL_CONSTANTS.findIndex((one) => one.table === table && one.column === column);
@@ -73,8 +74,8 @@ function expressionOf(table: keyof CallTables, column: string, source: Source, t
   }
 }
 
-/** Condition: the call has an extra with this value. */
-const saidWith = (value: CallValue): string => {
+/** SQL condition: the call has an extra to which this value belongs. */
+const hasExtraOf = (value: CallValue): string => {
   const extras = new Set(
     TABLES.flatMap((table) =>
       columnsOf(table).flatMap(([, source]) =>
@@ -85,7 +86,7 @@ const saidWith = (value: CallValue): string => {
   return [...extras].map((extra) => `x_${extra} = 1`).join(' or ');
 };
 
-const into = (table: keyof CallTables, before: readonly string[] = []): string =>
+const insertInto = (table: keyof CallTables, before: readonly string[] = []): string =>
   `insert into ${table} (${[...before, ...columnsOf(table).map(([column]) => column)].map((column) => `"${column}"`).join(', ')})`;
 const valuesOf = (table: keyof CallTables, traceNo = 'null'): string =>
   columnsOf(table)
@@ -97,7 +98,7 @@ const namedValues = (table: keyof CallTables): string =>
     .map(([column, source]) => `${expressionOf(table, column, source, 'null')} as "${column}"`)
     .join(', ');
 
-/** Queries over segments; the first parameter is a JSON list: the number of each, and the number of its first call. */
+/** Queries over segments. Their parameter is a JSON list with the number of each segment and the number of its first call. */
 interface Selections {
   /** One row per profile. */
   readonly profiles: string;
@@ -118,62 +119,67 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const pick = (from: string, at: number, type: string): string =>
     sqlite ? `jsonb_extract(${from}, '$[${at}]')` : `cast(${from} ->> ${at} as ${type})`;
   const constants = ALL_CONSTANTS.map(({ table, column }, at) => {
-    const place = at < CONSTANTS.length ? at : PLACE + 1 + at - CONSTANTS.length;
+    const place = at < CONSTANTS.length ? at : PLACE_INDEX + 1 + at - CONSTANTS.length;
     return `${pick('head', place, typeOf(table, column))} as k_${at}`;
   });
   const extras = ALL_EXTRAS.map((extra, at) => {
-    const place = at < EXTRAS.length ? CONSTANTS.length + at : PLACE + 1 + LATER_CONSTANTS.length + at - EXTRAS.length;
+    const place =
+      at < EXTRAS.length ? CONSTANTS.length + at : PLACE_INDEX + 1 + LATER_CONSTANTS.length + at - EXTRAS.length;
     return `${pick('head', place, 'int')} as x_${extra}`;
   });
   const values = VALUES.map((value, at) => {
     const own = pick('c.value', at, CALL_VALUES[value]);
-    return `${TAIL.has(value) ? `case when ${saidWith(value)} then ${own} end` : own} as v_${value}`;
+    return `${EXTRA_VALUES.has(value) ? `case when ${hasExtraOf(value)} then ${own} end` : own} as v_${value}`;
   });
-  const inSegments = sqlite
+  const segmentSource = sqlite
     ? 'json_each(?) w cross join call_segment s on s.body_no = w.value ->> 0 cross join jsonb_each(s.rows) p'
     : `jsonb_array_elements($1::jsonb) w join call_segment s on s.body_no = cast(w.value ->> 0 as bigint)
         cross join lateral jsonb_array_elements(s.rows::jsonb) p`;
-  const inProfiles = sqlite
+  const callSource = sqlite
     ? 'jsonb_each(calls) c'
     : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
-  // SQLite copies the whole profile, thousands of calls, for each value read from it: the head is cut off first.
-  const headPaths = Array.from({ length: PLACE + 1 + LATER }, (_, at) => `'$[${at <= PLACE ? at : at + 1}]'`);
-  const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE + 1}`;
-  const callsOf = sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`;
-  const place = pick('head', PLACE, 'int');
-  // Without an offset SQLite would cut the head off again for each of its values. A materialized query copies all calls.
-  const [hint, once] = sqlite ? ['', 'limit -1 offset 0'] : ['materialized', ''];
+  // SQLite copies the whole profile, thousands of calls, for each value read from it: the head is extracted first.
+  const headPaths = Array.from(
+    { length: PLACE_INDEX + 1 + LATER_COUNT },
+    (_, at) => `'$[${at <= PLACE_INDEX ? at : at + 1}]'`,
+  );
+  const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE_INDEX + 1}`;
+  const callsOf = sqlite ? pick('p.value', PLACE_INDEX + 1, '') : `p.value -> ${PLACE_INDEX + 1}`;
+  const place = pick('head', PLACE_INDEX, 'int');
+  // With the offset SQLite does not inline the query, which would extract the head again for each of its values. `materialized`
+  // would copy all calls.
+  const [materialized, offset] = sqlite ? ['', 'limit -1 offset 0'] : ['materialized', ''];
   return {
-    profiles: `with part as ${hint} (
-        select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${inSegments} ${once}
+    profiles: `with part as ${materialized} (
+        select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${segmentSource} ${offset}
       )
       select first_no + ${place} as profile_no, body_no, ${[...constants, ...extras].join(', ')}, ${place} as first_place, calls
       from part`,
     calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
         ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
-      from ${profiles} cross join ${inProfiles}`,
+      from ${profiles} cross join ${callSource}`,
   };
 }
 
 /**
- * Calls with their profiles. The outer loop is over profiles, so that SQLite decodes a row of a profile once, not for each of
- * its calls.
+ * Calls joined with their profiles. The outer loop is over profiles, so that SQLite decodes each profile row once instead of once
+ * per call.
  */
-const ALL = `from unfolded_profile cross join unfolded_call on call_no >= profile_no and call_no < coalesce(
+const FROM_CALLS = `from unfolded_profile cross join unfolded_call on call_no >= profile_no and call_no < coalesce(
       (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
       ${Number.MAX_SAFE_INTEGER})`;
 
 /** Values of a call that keys of `fresh_spend` may have; the other keys are values of the profile. */
 const OWN_KEYS = ['v_tags', 'v_end_user'];
-const SUMS_OF_DAYS = [...FRESH_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
-const INTO_DAYS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...SUMS_OF_DAYS].join(', ');
+const DAY_SUMS = [...FRESH_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
+const DAY_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUMS].join(', ');
 
 const spendValue = (column: keyof CallTables['spend_row']): string =>
   expressionOf('spend_row', column, sourceOf('spend_row', column), 'null');
 
 /**
- * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile, in which order they
- * are: the first query is for profiles without labels whose calls are of one day, the second for all others.
+ * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: they are stored in that
+ * order. So the first query is for profiles without labels whose calls are of one day, the second for all others.
  */
 function daysOfProfiles(): readonly string[] {
   const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
@@ -185,9 +191,9 @@ function daysOfProfiles(): readonly string[] {
     `max(${endedAt})`,
   ].join(', ');
   return [
-    `select profile_no, ${first}, ${OWN_KEYS.map(() => 'null').join(', ')}, ${sums} ${ALL}
+    `select profile_no, ${first}, ${OWN_KEYS.map(() => 'null').join(', ')}, ${sums} ${FROM_CALLS}
       where x_labels is not 1 group by profile_no having ${first} = ${last}`,
-    `select of_profile, ${dayOf(startedAt)}, ${OWN_KEYS.join(', ')}, ${sums} ${ALL}
+    `select of_profile, ${dayOf(startedAt)}, ${OWN_KEYS.join(', ')}, ${sums} ${FROM_CALLS}
       where profile_no not in (select of_profile from unfolded_day) group by 1, 2, 3, 4`,
   ];
 }
@@ -206,37 +212,40 @@ const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trac
 
 /**
  * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
- * read once. Calls are numbered from 1; the number of a profile is that of its first call. With a single writer the numbers of
- * new traces are known beforehand.
+ * read once. Calls are numbered from 1; the number of a profile is that of its first call. SQLite has a single writer, so the numbers
+ * of new traces are known beforehand.
  */
-function inSteps({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
+function sqliteStatements({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
   return [
     `create temp table if not exists unfolded_profile (profile_no integer primary key, ${PROFILE_COLUMNS})`,
     `create temp table if not exists unfolded_call (call_no integer primary key, ${CALL_COLUMNS})`,
-    `create temp table if not exists unfolded_day (${INTO_DAYS})`,
+    `create temp table if not exists unfolded_day (${DAY_COLUMNS})`,
     `insert into unfolded_profile (profile_no, ${PROFILE_COLUMNS}) ${profiles}`,
     `insert into unfolded_call (call_no, ${CALL_COLUMNS}) ${calls('unfolded_profile', ['profile_no + c.key', 'profile_no'])}`,
-    `${into('spend_row')} select ${valuesOf('spend_row')} ${ALL}`,
-    ...daysOfProfiles().map((sums) => `insert into unfolded_day (${INTO_DAYS}) ${sums}`),
+    `${insertInto('spend_row')} select ${valuesOf('spend_row')} ${FROM_CALLS}`,
+    ...daysOfProfiles().map((sums) => `insert into unfolded_day (${DAY_COLUMNS}) ${sums}`),
     ...daily.map((statement) => `with ${FRESH} as materialized (${freshOfDays()}) ${statement}`),
-    `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${ALL}`,
-    `${into('span')}
-      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${ALL}`,
+    `${insertInto('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${FROM_CALLS}`,
+    `${insertInto('span')}
+      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${FROM_CALLS}`,
     'delete from unfolded_day',
     'delete from unfolded_call',
     'delete from unfolded_profile',
   ];
 }
 
-/** PostgreSQL: one statement writes the three tables, and passes on the trace numbers. */
-const atOnce = (ones: string, daily: readonly string[]): string => `${ones}, ${FRESH} as materialized (
+/** PostgreSQL: one statement inserts the summaries, and uses the trace numbers it returns for the spans. */
+const postgresStatement = (
+  withCalls: string,
+  daily: readonly string[],
+): string => `${withCalls}, ${FRESH} as materialized (
       ${freshOf(`select ${namedValues('spend_row')} from one`)}
     ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, made as (
-      ${into('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
+      ${insertInto('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
     ), spans as (
-      ${into('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
+      ${insertInto('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
     )
-    ${into('spend_row')} select ${valuesOf('spend_row')} from one`;
+    ${insertInto('spend_row')} select ${valuesOf('spend_row')} from one`;
 
 /** Unfolding runs inside the database: no row is read and sent back. */
 export function createCallUnfolding(
@@ -248,9 +257,9 @@ export function createCallUnfolding(
     return columns.find(({ name }) => name === column);
   };
   const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
-  const ones = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
+  const withCalls = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
   const daily = dailyAdditions(flavour);
-  const texts = flavour === 'sqlite' ? inSteps(selected, daily) : [atOnce(ones, daily)];
+  const texts = flavour === 'sqlite' ? sqliteStatements(selected, daily) : [postgresStatement(withCalls, daily)];
   /** `isRead`: whether the statement reads segments, whose list is its parameter. */
   const statements = texts.map((text) => {
     const isRead = text.includes(selected.profiles);
@@ -265,7 +274,7 @@ export function createCallUnfolding(
       const read = wide ? `cast(${value} as ${runtimeType === 'number' ? 'double precision' : 'text'})` : value;
       return `${read} as ${table}_${column}`;
     });
-  const readAll = `${ones} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from one order by place`;
+  const readAll = `${withCalls} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from one order by place`;
 
   return {
     async unfold(db, segments) {
@@ -286,8 +295,8 @@ export function createCallUnfolding(
       return rows.map((row, place): CallRecord => {
         const payload = payloads[place];
         if (payload === undefined) throw new Error('A call of a segment has no payload in its body.');
-        const spend = namedWithout('spend_row_', row) as unknown as StoredRow;
-        const span = namedWithout('span_', row) as unknown as SpanRow;
+        const spend = columnsWithPrefix('spend_row_', row) as unknown as StoredRow;
+        const span = columnsWithPrefix('span_', row) as unknown as SpanRow;
         const spendRow = spendRowOf(spend);
         const labels = labelsOfCall(spendRow);
         const head = { ...spanHeadOf(row.trace_id, span), ...(labels === undefined ? {} : { labels }) };
@@ -297,8 +306,8 @@ export function createCallUnfolding(
   };
 }
 
-/** The values whose names begin with `prefix`, without it. */
-function namedWithout(prefix: string, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The columns whose names begin with `prefix`, by their names without it. */
+function columnsWithPrefix(prefix: string, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const own = Object.entries(row).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), value]));
 }

@@ -5,7 +5,7 @@ import { assertStorableCall } from './store.ts';
 import { type IngestPart, jobOfBatches } from '../traces/ingest-jobs.ts';
 import { storedRowOf } from '../spend/spend-rows.ts';
 
-interface KeptSpend extends QueuedCall {
+interface QueuedSpend extends QueuedCall {
   readonly spend: SpendRow;
 }
 
@@ -20,9 +20,9 @@ export function createCallSpendStore({
 }: {
   readonly spend: SpendStore;
   readonly log: Pick<CallStore, 'backlog' | 'unfold'>;
-}): CallStore<KeptSpend> {
+}): CallStore<QueuedSpend> {
   return {
-    keep(call) {
+    encode(call) {
       assertStorableCall(call);
       // Throws for a value that no column holds.
       storedRowOf(call.spend);
@@ -42,7 +42,7 @@ export function createCallSpanStore(traces: {
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
 }): CallStore<StoredSpan> {
   return {
-    keep(call) {
+    encode(call) {
       assertStorableCall(call);
       const { spend, span, below = [] } = call;
       const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span, ...below] }]);

@@ -14,7 +14,7 @@ import type { Tables } from '../database/tables.ts';
 import { createTextSlabs, type SlabPlace, textAt } from '../call-log/text-slabs.ts';
 import { traceRefOf } from '../traces/trace-ref.ts';
 import { createCallLog } from '../call-log/log.ts';
-import { createCallEncoder, namesOfRow } from '../call-log/encode.ts';
+import { createCallEncoder, idsOfRow } from '../call-log/encode.ts';
 import type { LoggedCall } from '../call-log/segments.ts';
 import { createCallUnfolding } from '../call-log/unfold.ts';
 import { createTotals } from '../spend/store.ts';
@@ -66,11 +66,11 @@ class QueuedRoot implements LoggedCall {
   }
 
   get callId(): string {
-    return namesOfRow(textAt(this.row)).callId;
+    return idsOfRow(textAt(this.row)).callId;
   }
 
   get traceId(): string {
-    return namesOfRow(textAt(this.row)).traceId;
+    return idsOfRow(textAt(this.row)).traceId;
   }
 }
 
@@ -97,7 +97,7 @@ export function createCallStore(
   const { orm, flavour, inFlight } = database;
   const summaryTable = rowTable(orm, 'trace_summary');
   const spendTable = rowTable(orm, 'spend_row');
-  const encode = callLog ? createCallEncoder() : () => null;
+  const encodeCall = callLog ? createCallEncoder() : () => null;
   const placeRow = createTextSlabs();
   const placePayload = createTextSlabs();
   const segments = createCallLog(database, {
@@ -160,11 +160,11 @@ export function createCallStore(
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
   return {
-    keep(call, withSummary = false) {
+    encode(call, withSummary = false) {
       const { callId, traceId } = call.spend;
       assertStorableCall(call);
       const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
-      const encoded = traceRef === null || call.below !== undefined ? null : encode(call, traceRef);
+      const encoded = traceRef === null || call.below !== undefined ? null : encodeCall(call, traceRef);
       if (traceRef === null || encoded === null) {
         for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
         for (const ns of [call.span.startNs, call.span.endNs]) nsText(ns);

@@ -27,8 +27,8 @@ export interface Address {
 const PATH = /^\/[\x21-\x7e]*$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers about the transfer, which only the client sets. */
-const CARRIAGE = new Set([
+/** Headers of the transfer and the connection. Only the client sets them. */
+const TRANSFER_HEADERS = new Set([
   'connection',
   'content-length',
   'expect',
@@ -58,13 +58,13 @@ export function readAddress(address: string, method: HttpMethod = 'POST'): Addre
   };
 }
 
-/** Lines of headers that do not change, with which every call of a deployment is sent. */
+/** Cache of header lines by frozen record: the headers of a deployment are sent with each of its calls. */
 const frozenLines = new WeakMap<Readonly<Record<string, string>>, string>();
 
-/** Headers as lines of a head; those of a frozen record are made once. Throws HttpFailure for one that cannot be sent. */
+/** Header lines of a request head, cached for frozen records. Throws HttpFailure for an invalid header. */
 export function headLines(headers: Readonly<Record<string, string>>): string {
-  const known = frozenLines.get(headers);
-  if (known !== undefined) return known;
+  const cached = frozenLines.get(headers);
+  if (cached !== undefined) return cached;
   const lines = checkedLines(headers);
   if (Object.isFrozen(headers)) frozenLines.set(headers, lines);
   return lines;
@@ -74,7 +74,7 @@ function checkedLines(headers: Readonly<Record<string, string>>): string {
   let lines = '';
   for (const name in headers) {
     const value = headers[name] ?? '';
-    if (!TOKEN.test(name) || !VALUE.test(value) || CARRIAGE.has(name.toLowerCase()))
+    if (!TOKEN.test(name) || !VALUE.test(value) || TRANSFER_HEADERS.has(name.toLowerCase()))
       throw misused(`the header ${JSON.stringify(name)} cannot be sent`);
     lines += `${name}: ${value}\r\n`;
   }

@@ -5,7 +5,7 @@ import type { Watch, Watched } from './deadline-watch.ts';
 import type { Place } from '../../domain/open-list.ts';
 
 /** Body bytes buffered before the reader starts; then the upstream is paused. */
-const EARLY_BYTES = 64 * 1024;
+const BUFFER_LIMIT = 64 * 1024;
 
 /** The queue or connection of a call. */
 export interface Carrier {
@@ -17,14 +17,14 @@ export interface Carrier {
   abort(): void;
 }
 
-/** The promise of a call's answer. */
-export interface Settle {
+/** Resolves or rejects the promise of a call's answer. */
+export interface AnswerResolvers {
   resolve(answer: UpstreamAnswer): void;
   reject(error: unknown): void;
 }
 
 /** Limits of all calls of a client. */
-export interface CallTerms {
+export interface CallLimits {
   readonly watch: Watch;
   /** Longest time between two reads of the body, in ms. */
   readonly silenceMs: number;
@@ -41,64 +41,64 @@ export class Call implements ByteStream, Watched {
   place: Place<Watched> | null = null;
   readonly #signal: AbortSignal;
   readonly #watch: Watch;
-  readonly #terms: CallTerms;
-  readonly #settle: Settle;
+  readonly #limits: CallLimits;
+  readonly #settle: AnswerResolvers;
   readonly #onAbort = (): void => this.#aborted();
   #carrier: Carrier | null = null;
-  #headCame = false;
-  /** The sink gets nothing more. */
-  #over = false;
+  #headReceived = false;
+  /** The sink receives no further events. */
+  #finished = false;
   #sink: ByteSink | null = null;
-  /** Chunks that came before their reader, or while it is paused. */
-  #early: Uint8Array[] | null = null;
-  #earlyBytes = 0;
-  /** How the body ended, until the reader has it. */
+  /** Chunks received before the reader started, or while it is paused. */
+  #buffered: Uint8Array[] | null = null;
+  #bufferedBytes = 0;
+  /** End of the body that the reader has not received yet. */
   #ended: { readonly error: Error | null } | null = null;
   /** The reader requested a pause. */
   #paused = false;
   #carrierPaused = false;
 
   /** `headMs` is the time to the head of the answer. */
-  constructor(settle: Settle, signal: AbortSignal, headMs: number, terms: CallTerms) {
+  constructor(settle: AnswerResolvers, signal: AbortSignal, headMs: number, limits: CallLimits) {
     this.#settle = settle;
     this.#signal = signal;
-    this.#watch = terms.watch;
-    this.#terms = terms;
+    this.#watch = limits.watch;
+    this.#limits = limits;
     this.deadlineMs = this.#watch.now() + headMs;
     this.#watch.add(this);
     this.#signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Settled, or only its end is still to be read: no carrier is needed any more. */
-  get over(): boolean {
-    return this.#over || this.#ended !== null;
+  /** Whether the call is finished, or only its end is still to be read: it needs no carrier. */
+  get isOver(): boolean {
+    return this.#finished || this.#ended !== null;
   }
 
-  carriedBy(carrier: Carrier): void {
+  setCarrier(carrier: Carrier): void {
     this.#carrier = carrier;
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
-    if (this.over || this.#headCame) return;
-    this.#headCame = true;
-    this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
+    if (this.isOver || this.#headReceived) return;
+    this.#headReceived = true;
+    this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
     this.#settle.resolve({ status, headers, body: this });
   }
 
   /** Receives bytes that must not change later. */
   body(chunk: Uint8Array): void {
-    if (this.over) return;
-    if (!this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
+    if (this.isOver) return;
+    if (!this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
     if (this.#sink !== null && !this.#paused) {
-      if (this.#give(this.#sink, chunk)) return;
+      if (this.#passChunk(this.#sink, chunk)) return;
       this.#paused = true;
       this.#pauseCarrier();
       return;
     }
-    if (this.#early === null) this.#early = [chunk];
-    else this.#early.push(chunk);
-    this.#earlyBytes += chunk.length;
-    if (this.#earlyBytes > EARLY_BYTES) this.#pauseCarrier();
+    if (this.#buffered === null) this.#buffered = [chunk];
+    else this.#buffered.push(chunk);
+    this.#bufferedBytes += chunk.length;
+    if (this.#bufferedBytes > BUFFER_LIMIT) this.#pauseCarrier();
   }
 
   /** The answer is complete. */
@@ -107,19 +107,23 @@ export class Call implements ByteStream, Watched {
   }
 
   failed(error: Error): void {
-    if (this.over) return;
-    const failure = error instanceof ReaderStalled ? error : failureOf(error, this.#headCame);
-    if (this.#headCame) return this.#end(failure);
+    if (this.isOver) return;
+    const failure = error instanceof ReaderStalled ? error : failureOf(error, this.#headReceived);
+    if (this.#headReceived) return this.#end(failure);
     this.#finish();
     this.#settle.reject(failure);
   }
 
   /** Ends the call at its deadline. */
   expired(): void {
-    const stage = this.#headCame ? 'BODY_TIMEOUT' : this.#carrier?.queued === true ? 'QUEUE_TIMEOUT' : 'HEAD_TIMEOUT';
+    const stage = this.#headReceived
+      ? 'BODY_TIMEOUT'
+      : this.#carrier?.queued === true
+        ? 'QUEUE_TIMEOUT'
+        : 'HEAD_TIMEOUT';
     this.#release();
     if (!this.#carrierPaused) return this.failed(new ConnectionEnded(stage));
-    this.#early = null;
+    this.#buffered = null;
     this.#paused = false;
     this.failed(new ReaderStalled());
   }
@@ -132,22 +136,22 @@ export class Call implements ByteStream, Watched {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    if (this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
+    if (this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
     this.#deliver();
   }
 
   cancel(): void {
-    if (this.#over) return;
+    if (this.#finished) return;
     this.#release();
     this.#finish();
   }
 
   /** Passes one chunk to the reader. A reader that throws fails its own call, not the process. */
-  #give(sink: ByteSink, chunk: Uint8Array): boolean {
+  #passChunk(sink: ByteSink, chunk: Uint8Array): boolean {
     try {
       return sink.chunk(chunk);
     } catch (error) {
-      if (this.#over) return true;
+      if (this.#finished) return true;
       this.#release();
       this.#finish();
       sink.fail(error instanceof Error ? error : new TypeError('A reader failed.', { cause: error }));
@@ -156,9 +160,9 @@ export class Call implements ByteStream, Watched {
   }
 
   #pauseCarrier(): void {
-    if (this.#carrierPaused || this.over) return;
+    if (this.#carrierPaused || this.isOver) return;
     this.#carrierPaused = true;
-    this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
+    this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
     this.#carrier?.pause();
   }
 
@@ -171,9 +175,9 @@ export class Call implements ByteStream, Watched {
   }
 
   #end(error: Error | null): void {
-    if (this.over) return;
+    if (this.isOver) return;
     this.#ended = { error };
-    // The connection carries another call from here on.
+    // From here on the connection may carry another call.
     this.#carrier = null;
     this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);
@@ -184,16 +188,16 @@ export class Call implements ByteStream, Watched {
   #deliver(): void {
     const sink = this.#sink;
     if (sink === null) return;
-    while (this.#early !== null) {
-      if (this.#over || this.#paused) return;
-      const chunk = this.#early.shift();
-      if (this.#early.length === 0) this.#early = null;
-      if (chunk && !this.#give(sink, chunk)) {
+    while (this.#buffered !== null) {
+      if (this.#finished || this.#paused) return;
+      const chunk = this.#buffered.shift();
+      if (this.#buffered.length === 0) this.#buffered = null;
+      if (chunk && !this.#passChunk(sink, chunk)) {
         this.#paused = true;
         this.#pauseCarrier();
       }
     }
-    if (this.#over) return;
+    if (this.#finished) return;
     if (this.#ended !== null) {
       const { error } = this.#ended;
       this.#finish();
@@ -202,19 +206,19 @@ export class Call implements ByteStream, Watched {
       return;
     }
     if (this.#paused) return;
-    this.#earlyBytes = 0;
+    this.#bufferedBytes = 0;
     if (!this.#carrierPaused) return;
     this.#carrierPaused = false;
-    this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
+    this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
     this.#carrier?.resume();
   }
 
   #aborted(): void {
-    if (this.over) return;
+    if (this.isOver) return;
     const reason: unknown = this.#signal.reason;
     this.#release();
-    if (this.#headCame) {
-      this.#early = null;
+    if (this.#headReceived) {
+      this.#buffered = null;
       this.#paused = false;
       this.#end(reason instanceof Error ? reason : new CallAborted());
     } else {
@@ -224,8 +228,8 @@ export class Call implements ByteStream, Watched {
   }
 
   #finish(): void {
-    this.#over = true;
-    this.#early = null;
+    this.#finished = true;
+    this.#buffered = null;
     this.#carrier = null;
     this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);

@@ -1,7 +1,7 @@
 import { AddressRefused, type HttpCallOptions, type HttpClient, type UpstreamConnections } from '../../domain/http.ts';
 import type { CallerAddresses } from '../network/caller-addresses.ts';
 import { type Address, headLines, readAddress } from './address.ts';
-import { Call, type Settle } from './call.ts';
+import { Call, type AnswerResolvers } from './call.ts';
 import { misused } from './faults.ts';
 import { type Destination, type OriginPool, Order, type Request } from './order.ts';
 import { Origin } from './origin.ts';
@@ -16,9 +16,9 @@ const DEFAULTS = {
   silenceLimitMs: 300_000,
   stallLimitMs: 120_000,
 } as const;
-/** Cached request lines. */
+/** Most cached targets: URLs with their parsed address. */
 const TARGETS_LIMIT = 1_000;
-/** Cached origins without an open connection. */
+/** Number of cached origins above which those without a call or connection are dropped. */
 const ORIGINS_LIMIT = 1_000;
 
 export interface HttpClientOptions {
@@ -56,7 +56,7 @@ interface Target {
 }
 
 /**
- * Calls upstreams over kept-alive HTTP/1.1 connections of its own (ADR 0022): general clients cost more than the
+ * Calls upstreams over its own HTTP/1.1 connections with keep-alive (ADR 0022): a general client costs more than the
  * rest of a call.
  */
 export function createHttpClient({
@@ -74,18 +74,18 @@ export function createHttpClient({
 export function createClient(options: HttpClientOptions, open: (watch: Watch) => Transport): UpstreamClient {
   const { connections, ownerFraction, silenceLimitMs, stallLimitMs, callerAddresses } = { ...DEFAULTS, ...options };
   const watch = new Watch(options.time);
-  const terms = { watch, silenceMs: silenceLimitMs, stallMs: stallLimitMs };
+  const limits = { watch, silenceMs: silenceLimitMs, stallMs: stallLimitMs };
   const transport = open(watch);
   const destinations = new Map<string, Destination>();
   const targets = new Map<string, Target>();
   /** Calls that wait for a connection or have one. */
-  let live = 0;
+  let openCalls = 0;
   let closing: Promise<void> | null = null;
   let drained: (() => void) | null = null;
 
   const settled = (): void => {
-    live -= 1;
-    if (live === 0) drained?.();
+    openCalls -= 1;
+    if (openCalls === 0) drained?.();
   };
 
   function destinationOf(address: Address, name = address.origin): Destination {
@@ -93,9 +93,9 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
     if (known !== undefined) return known;
     if (destinations.size >= ORIGINS_LIMIT) dropUnused();
     const slots = new FairSlots({ limit: connections, fraction: ownerFraction });
-    const made = { pool: transport.pool(address), slots, settled };
-    destinations.set(name, made);
-    return made;
+    const created = { pool: transport.pool(address), slots, settled };
+    destinations.set(name, created);
+    return created;
   }
 
   /**
@@ -136,10 +136,10 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   function begin(
     { destination, request }: { readonly destination: Destination; readonly request: Request },
     { signal, headersTimeoutMs, owner = '' }: HttpCallOptions,
-    settle: Settle,
+    settle: AnswerResolvers,
   ): void {
-    const call = new Call(settle, signal, headersTimeoutMs, terms);
-    live += 1;
+    const call = new Call(settle, signal, headersTimeoutMs, limits);
+    openCalls += 1;
     new Order(call, request, destination).enter(owner);
   }
 
@@ -149,7 +149,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   }
 
   async function shutDown(): Promise<void> {
-    if (live > 0) {
+    if (openCalls > 0) {
       await new Promise<void>((resolve) => {
         drained = resolve;
       });

@@ -17,7 +17,7 @@ interface Pool {
   /** The connection is closed. Called once. */
   closed(connection: Connection): void;
   /** Sends an order on another connection; no byte of it was written. */
-  again(order: Order): void;
+  resend(order: Order): void;
 }
 
 /**
@@ -34,14 +34,14 @@ export class Connection implements Carrier, Watched {
   readonly #wire: Wire;
   readonly #parser: ResponseParser;
   #order: Order | null = null;
-  /** The request waits for the end of the turn. */
+  /** The request is not written yet: it waits for the coalesced write. */
   #unsent = false;
   #state: 'connecting' | 'busy' | 'idle' | 'closed' = 'connecting';
-  /** It has carried an answer before. */
+  /** Whether it has carried a complete answer before. */
   #used = false;
-  /** Body bytes of the current read: upstreams send many small chunks at once, which are passed on together. */
-  #pieces: Buffer[] | null = null;
-  /** Set when an answer has ended: how long the connection may be kept. */
+  /** Body bytes of the current read. Upstreams send many small chunks at once; the call receives them as one. */
+  #bodyPieces: Buffer[] | null = null;
+  /** How long the connection may stay idle, in ms. Set when an answer has ended. */
   #keepAliveMs: number | null = null;
 
   constructor(peer: Peer, pool: Pool, { watch, dial }: { readonly watch: Watch; readonly dial: Dial }) {
@@ -51,8 +51,8 @@ export class Connection implements Carrier, Watched {
     this.#parser = new ResponseParser({
       head: (status, headers) => this.#order?.call.head(status, headers),
       body: (bytes) => {
-        if (this.#pieces === null) this.#pieces = [bytes];
-        else this.#pieces.push(bytes);
+        if (this.#bodyPieces === null) this.#bodyPieces = [bytes];
+        else this.#bodyPieces.push(bytes);
       },
       ended: (keepAliveMs) => {
         this.#keepAliveMs = keepAliveMs;
@@ -67,20 +67,20 @@ export class Connection implements Carrier, Watched {
     watch.add(this);
   }
 
-  /** Whether it may be sent another call. */
+  /** Whether another call may be sent. */
   get idle(): boolean {
     return this.#state === 'idle';
   }
 
   /** Sends a call on a connection that is idle or was just opened. */
   send(order: Order): void {
-    if (this.#state === 'closed' || this.#order !== null) return this.#pool.again(order);
+    if (this.#state === 'closed' || this.#order !== null) return this.#pool.resend(order);
     this.#order = order;
     if (this.#state === 'idle') {
       this.#state = 'busy';
       this.deadlineMs = Number.POSITIVE_INFINITY;
     }
-    order.call.carriedBy(this);
+    order.call.setCarrier(this);
     this.#unsent = true;
     sendCoalesced(this.#write);
   }
@@ -110,7 +110,7 @@ export class Connection implements Carrier, Watched {
     const order = this.#order;
     if (this.#state === 'closed' || order === null) return;
     this.#unsent = false;
-    // Not earlier: bytes received before belong to no call.
+    // Only now: bytes received before the request is written belong to no call.
     this.#parser.expect();
     const { head, body } = order.request;
     this.#wire.write(`${head}${lengthLine(order.request)}\r\n`, body);
@@ -123,19 +123,19 @@ export class Connection implements Carrier, Watched {
   }
 
   #read(bytes: Buffer): void {
-    if (this.#state !== 'closed') this.#take(bytes);
+    if (this.#state !== 'closed') this.#processRead(bytes);
   }
 
   #closed(): void {
     if (this.#state === 'closed') return;
-    this.#take(null);
+    this.#processRead(null);
     this.#end(null);
   }
 
-  /** Takes a read, null for the end. Only a complete read frees the connection: bytes after an answer belong to no other call. */
-  #take(bytes: Buffer | null): void {
-    const fault = this.#parsed(bytes);
-    if (this.#pieces !== null) this.#handOn(this.#pieces);
+  /** Processes a read; null is the end. The connection is freed after the whole read: bytes after the answer are an error. */
+  #processRead(bytes: Buffer | null): void {
+    const fault = this.#parse(bytes);
+    if (this.#bodyPieces !== null) this.#passBody(this.#bodyPieces);
     // The reader may have cancelled inside its chunk: a closed connection never becomes idle.
     if (this.#state === 'closed') return;
     const keepAliveMs = this.#keepAliveMs;
@@ -146,16 +146,16 @@ export class Connection implements Carrier, Watched {
     this.#keepAliveMs = null;
     const order = this.#order;
     this.#order = null;
-    // After an answer that came before its request was written, the rest of the request is still queued: the connection
-    // cannot be reused.
+    // The answer may arrive before the whole request is written. The rest is still queued, so the connection cannot be
+    // reused.
     if (fault !== null || keepAliveMs === 0 || this.#wire.unwritten > 0) this.#end(null);
-    else this.#rest(keepAliveMs);
+    else this.#becomeIdle(keepAliveMs);
     order?.free();
     order?.call.ended();
   }
 
-  /** Parses a read. Returns its fault, null for none. */
-  #parsed(bytes: Buffer | null): Error | null {
+  /** Parses a read. Returns the error of a malformed one. */
+  #parse(bytes: Buffer | null): Error | null {
     try {
       if (bytes === null) this.#parser.finish();
       else this.#parser.execute(bytes);
@@ -166,15 +166,15 @@ export class Connection implements Carrier, Watched {
   }
 
   /** Passes the body bytes of one read to the call, copied out of the read buffer. */
-  #handOn(pieces: readonly Buffer[]): void {
+  #passBody(pieces: readonly Buffer[]): void {
     const [only] = pieces;
     const bytes = pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(pieces);
-    this.#pieces = null;
+    this.#bodyPieces = null;
     this.#order?.call.body(bytes);
   }
 
   /** Waits for the next call. */
-  #rest(keepAliveMs: number): void {
+  #becomeIdle(keepAliveMs: number): void {
     this.#state = 'idle';
     this.#used = true;
     this.deadlineMs = this.#watch.now() + keepAliveMs;
@@ -193,7 +193,7 @@ export class Connection implements Carrier, Watched {
     this.#pool.closed(this);
     if (order === null) return;
     // Closed before a byte of the request was written: the upstream cannot have seen it (ADR 0054).
-    if (this.#used && this.#unsent) return this.#pool.again(order);
+    if (this.#used && this.#unsent) return this.#pool.resend(order);
     order.free();
     order.call.failed(error ?? new ConnectionEnded('CLOSED'));
   }

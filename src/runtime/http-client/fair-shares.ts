@@ -1,4 +1,4 @@
-/** Cached owners without a call: most send the next one soon. */
+/** Number of shares above which those without a call are dropped. Most owners soon send another call. */
 const SHARES_LIMIT = 1_000;
 
 /** A call that waits for a connection. */
@@ -11,7 +11,7 @@ export interface Waiter {
 export interface Share {
   readonly owner: string;
   /** Slots in use. */
-  held: number;
+  slotsInUse: number;
   /** Calls without a slot, oldest first. */
   readonly waiting: Set<Waiter>;
 }
@@ -21,7 +21,7 @@ export interface Share {
  *
  * An owner gets a slot while it holds less than `fraction` of the slots that other owners do not use. With the default
  * of 3/4 a single owner uses at most three quarters of the limit, two at most 3/7 each, and so on: a slot stays free
- * for an owner that has none. Slots held are never taken away; they become free when their calls end. A free slot goes
+ * for an owner that has none. Slots in use are never revoked; they become free when their calls end. A free slot goes
  * to the waiting owner that holds the fewest, and to the oldest call of it.
  *
  * With free slots a call costs two counter updates and one map look-up.
@@ -32,7 +32,7 @@ export class FairSlots {
   readonly #perFree: number;
   readonly #shares = new Map<string, Share>();
   /** Shares with waiting calls; of two with equally many slots the first in this order is served first. */
-  readonly #starved = new Set<Share>();
+  readonly #sharesWithWaiters = new Set<Share>();
   #used = 0;
   #waiting = 0;
   #serving = false;
@@ -56,25 +56,25 @@ export class FairSlots {
   enter(owner: string, waiter: Waiter): Share {
     let share = this.#shares.get(owner);
     if (share === undefined) {
-      share = { owner, held: 0, waiting: new Set() };
+      share = { owner, slotsInUse: 0, waiting: new Set() };
       this.#shares.set(owner, share);
     }
     if (share.waiting.size === 0 && this.#mayTake(share)) {
-      this.#take(share);
+      this.#occupySlot(share);
       waiter.start();
       return share;
     }
     share.waiting.add(waiter);
     this.#waiting += 1;
-    this.#starved.add(share);
+    this.#sharesWithWaiters.add(share);
     return share;
   }
 
-  /** Returns a slot. */
+  /** Returns the slot of a call that has ended. */
   leave(share: Share): void {
-    share.held -= 1;
+    share.slotsInUse -= 1;
     this.#used -= 1;
-    this.#drop(share);
+    this.#dropUnused(share);
     if (this.#waiting > 0) this.#serve();
   }
 
@@ -82,22 +82,22 @@ export class FairSlots {
   withdraw(share: Share, waiter: Waiter): void {
     if (!share.waiting.delete(waiter)) return;
     this.#waiting -= 1;
-    if (share.waiting.size === 0) this.#starved.delete(share);
-    this.#drop(share);
+    if (share.waiting.size === 0) this.#sharesWithWaiters.delete(share);
+    this.#dropUnused(share);
   }
 
-  #mayTake({ held }: Share): boolean {
+  #mayTake({ slotsInUse }: Share): boolean {
     const free = this.#limit - this.#used;
-    return free > 0 && (held === 0 || held < this.#perFree * free);
+    return free > 0 && (slotsInUse === 0 || slotsInUse < this.#perFree * free);
   }
 
-  #take(share: Share): void {
-    share.held += 1;
+  #occupySlot(share: Share): void {
+    share.slotsInUse += 1;
     this.#used += 1;
   }
 
-  #drop(share: Share): void {
-    if (share.held > 0 || share.waiting.size > 0 || this.#shares.size <= SHARES_LIMIT) return;
+  #dropUnused(share: Share): void {
+    if (share.slotsInUse > 0 || share.waiting.size > 0 || this.#shares.size <= SHARES_LIMIT) return;
     this.#shares.delete(share.owner);
   }
 
@@ -110,21 +110,21 @@ export class FairSlots {
       if (waiter === undefined) break;
       share.waiting.delete(waiter);
       this.#waiting -= 1;
-      this.#starved.delete(share);
-      // Behind the others that hold as many.
-      if (share.waiting.size > 0) this.#starved.add(share);
-      this.#take(share);
+      this.#sharesWithWaiters.delete(share);
+      // At the end, so that shares with equally many slots take turns.
+      if (share.waiting.size > 0) this.#sharesWithWaiters.add(share);
+      this.#occupySlot(share);
       waiter.start();
     }
     this.#serving = false;
   }
 
-  /** The waiting owner with the fewest slots; null when it may not take one, as then no other may. */
+  /** The waiting owner with the fewest slots; null when it may not take one, because then no other owner may. */
   #next(): Share | null {
     let least: Share | null = null;
-    for (const share of this.#starved) {
-      if (least === null || share.held < least.held) least = share;
-      if (least.held === 0) break;
+    for (const share of this.#sharesWithWaiters) {
+      if (least === null || share.slotsInUse < least.slotsInUse) least = share;
+      if (least.slotsInUse === 0) break;
     }
     return least !== null && this.#mayTake(least) ? least : null;
   }

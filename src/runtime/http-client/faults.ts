@@ -1,17 +1,17 @@
 import { HttpFailure, type HttpFault } from '../../domain/http.ts';
 import { MalformedResponse } from './response-parser.ts';
 
-/** A connection that was ended, with a short code. */
+/** The end of a connection, with a short code. */
 export class ConnectionEnded extends Error {
-  readonly code: keyof typeof ENDS;
-  constructor(code: keyof typeof ENDS) {
+  readonly code: keyof typeof FAULT_BY_END;
+  constructor(code: keyof typeof FAULT_BY_END) {
     super(`The connection was ended: ${code}.`);
     this.name = 'ConnectionEnded';
     this.code = code;
   }
 }
 
-const ENDS = {
+const FAULT_BY_END = {
   QUEUE_TIMEOUT: 'timeout',
   CONNECT_TIMEOUT: 'timeout',
   HEAD_TIMEOUT: 'timeout',
@@ -27,12 +27,12 @@ const FAULT_TEXTS: Readonly<Record<HttpFault, string>> = {
   misused: 'could not be called',
 };
 
-const CUT = new Set(['ECONNRESET', 'EPIPE']);
+const RESET_CODES = new Set(['ECONNRESET', 'EPIPE']);
 
 function faultOf(error: Error, code: string, headCame: boolean): HttpFault {
-  if (error instanceof ConnectionEnded) return ENDS[error.code];
+  if (error instanceof ConnectionEnded) return FAULT_BY_END[error.code];
   if (error instanceof MalformedResponse) return code === 'CLOSED_EARLY' ? 'cut' : 'garbled';
-  return headCame || CUT.has(code) ? 'cut' : 'unreachable';
+  return headCame || RESET_CODES.has(code) ? 'cut' : 'unreachable';
 }
 
 /** Failure of a call, as an error of the port. */

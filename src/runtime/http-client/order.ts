@@ -10,14 +10,14 @@ export interface Request {
   readonly headers: Readonly<Record<string, string>>;
   /** Request line and all headers but the length of the body, as bytes of HTTP/1.1 without the empty line. */
   readonly head: string;
-  /** One chunk, or several that are sent in order and not joined. */
+  /** One chunk, or several that are sent in order without a copy. */
   readonly body: Uint8Array | readonly Uint8Array[];
 }
 
-/** Sends requests to one origin, each on a connection of its own while it lasts. */
+/** Sends requests to one origin. A connection carries one request at a time. */
 export interface OriginPool {
   /**
-   * Sends a call on a connection: calls its `carriedBy`, then reports events. Calls `free` of the order once its
+   * Sends a call on a connection: calls its `setCarrier`, then reports events. Calls `free` of the order once its
    * connection is no longer in use for it, before it reports an end.
    */
   send(order: Order): void;
@@ -39,14 +39,14 @@ export interface Destination {
 export class Order implements Waiter, Carrier {
   readonly call: Call;
   readonly request: Request;
-  readonly #to: Destination;
+  readonly #destination: Destination;
   #share: Share | null = null;
   #state: 'queued' | 'carried' | 'free' = 'queued';
 
-  constructor(call: Call, request: Request, to: Destination) {
+  constructor(call: Call, request: Request, destination: Destination) {
     this.call = call;
     this.request = request;
-    this.#to = to;
+    this.#destination = destination;
   }
 
   get queued(): boolean {
@@ -54,18 +54,18 @@ export class Order implements Waiter, Carrier {
   }
 
   enter(owner: string): void {
-    this.call.carriedBy(this);
-    const share = this.#to.slots.enter(owner, this);
+    this.call.setCarrier(this);
+    const share = this.#destination.slots.enter(owner, this);
     this.#share = share;
-    // A call that failed inside its start has left already, without knowing its share.
-    if (this.#state === 'free') this.#to.slots.leave(share);
+    // A call that failed inside `start` could not return its slot, because its share was not known yet.
+    if (this.#state === 'free') this.#destination.slots.leave(share);
   }
 
-  /** Sends the call; again when its connection was lost before a byte of it was written. */
+  /** Sends the call. Called again when its connection closed before a byte of the request was written. */
   start(): void {
     this.#state = 'carried';
     try {
-      this.#to.pool.send(this);
+      this.#destination.pool.send(this);
     } catch (error) {
       this.free();
       this.call.failed(error instanceof Error ? error : new ConnectionEnded('CLOSED'));
@@ -76,8 +76,8 @@ export class Order implements Waiter, Carrier {
   free(): void {
     if (this.#state !== 'carried') return;
     this.#state = 'free';
-    if (this.#share !== null) this.#to.slots.leave(this.#share);
-    this.#to.settled();
+    if (this.#share !== null) this.#destination.slots.leave(this.#share);
+    this.#destination.settled();
   }
 
   /** A call in the queue has no upstream to pause. */
@@ -89,7 +89,7 @@ export class Order implements Waiter, Carrier {
   abort(): void {
     if (this.#state !== 'queued') return;
     this.#state = 'free';
-    if (this.#share !== null) this.#to.slots.withdraw(this.#share, this);
-    this.#to.settled();
+    if (this.#share !== null) this.#destination.slots.withdraw(this.#share, this);
+    this.#destination.settled();
   }
 }

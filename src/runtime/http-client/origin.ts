@@ -4,22 +4,17 @@ import type { OriginPool, Order } from './order.ts';
 import type { Watch } from './deadline-watch.ts';
 import type { Dial } from './socket.ts';
 
-/** The connection pool of one origin. The slots of its client bound how many connections there are. */
+/** The connection pool of one origin. The slots of the client limit the number of connections. */
 export class Origin implements OriginPool {
   readonly #peer: Peer;
   readonly #tools: { readonly watch: Watch; readonly dial: Dial };
   readonly #open = new Set<Connection>();
-  /** Connections without a call; the last that became free is used first, so that the rest expire. */
+  /** Connections without a call. The most recently used one is taken first, so that the others expire. */
   readonly #idle: Connection[] = [];
 
   constructor(peer: Peer, tools: { readonly watch: Watch; readonly dial: Dial }) {
     this.#peer = peer;
     this.#tools = tools;
-  }
-
-  /** No connection is open and no call waits for one. */
-  get unused(): boolean {
-    return this.#open.size === 0;
   }
 
   send(order: Order): void {
@@ -31,7 +26,7 @@ export class Origin implements OriginPool {
     connection.send(order);
   }
 
-  again(order: Order): void {
+  resend(order: Order): void {
     order.start();
   }
 

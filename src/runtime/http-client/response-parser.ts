@@ -38,8 +38,8 @@ const TRAILERS = 7;
 const NO_BYTES = Buffer.alloc(0);
 const PROTOCOL = 'HTTP/1.';
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
-/** Control characters, and line ends that are not CR LF: two readers could see two heads in them. */
-// oxlint-disable-next-line no-control-regex -- these are what must not stand in a head.
+/** Control characters, and line ends other than CR LF: another parser could find different headers in them. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this pattern finds.
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
 const NOT_ASCII = /[\x80-\xff]/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -68,21 +68,21 @@ const KEEP_ALIVE_MARGIN_MS = 2_000;
 const KEEP_ALIVE_MOST_MS = 600_000;
 
 /** Cache of header names to lower-case names. Upstreams use few, so almost every look-up is a hit. */
-const names = new Map<string, string>();
-const NAMES_LIMIT = 1_000;
+const headerNames = new Map<string, string>();
+const HEADER_NAMES_LIMIT = 1_000;
 
 function nameOf(raw: string): string {
-  const known = names.get(raw);
+  const known = headerNames.get(raw);
   if (known !== undefined) return known;
   if (!TOKEN.test(raw)) throw new MalformedResponse('HEADER_NAME');
   const name = raw.toLowerCase();
-  if (names.size < NAMES_LIMIT) names.set(raw, name);
+  if (headerNames.size < HEADER_NAMES_LIMIT) headerNames.set(raw, name);
   return name;
 }
 
 /**
- * Headers that another parser has read, in the form of this one. Throws MalformedResponse for what this one refuses and
- * others take: a coding besides `chunked`, folded lines.
+ * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that only this one
+ * refuses: a transfer coding other than `chunked`, and folded lines.
  */
 export function headersOf(received: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -105,10 +105,10 @@ export function headersOf(received: Readonly<Record<string, string | string[] | 
 export class ResponseParser {
   readonly #events: ResponseEvents;
   #state = IDLE;
-  /** Start of an incomplete head or line. */
-  #kept: Buffer = NO_BYTES;
+  /** Bytes of an incomplete head or line. */
+  #incomplete: Buffer = NO_BYTES;
   /** Bytes of the body or chunk still to come. */
-  #left = 0;
+  #bytesLeft = 0;
   #informational = 0;
   #trailerBytes = 0;
   #keepAliveMs = 0;
@@ -156,42 +156,42 @@ export class ResponseParser {
   }
 
   #readCounted(chunk: Buffer, at: number): number {
-    const end = Math.min(chunk.length, at + this.#left);
-    this.#left -= end - at;
-    const whole = this.#left === 0;
+    const end = Math.min(chunk.length, at + this.#bytesLeft);
+    this.#bytesLeft -= end - at;
+    const whole = this.#bytesLeft === 0;
     if (whole && this.#state === CHUNK) this.#state = CHUNK_END;
     this.#events.body(chunk.subarray(at, end));
     if (whole && this.#state === LENGTH) this.#end(this.#keepAliveMs);
     return end;
   }
 
-  /** Bytes up to an end mark; null when it has not arrived yet, and the bytes are kept. */
-  #upTo(
+  /** Text up to an end mark. Null while the mark has not arrived; the bytes are buffered. */
+  #readUntil(
     end: string,
     limit: number,
     chunk: Buffer,
     at: number,
   ): { readonly text: string; readonly next: number } | null {
-    const before = this.#kept.length;
-    const bytes = before === 0 ? chunk : Buffer.concat([this.#kept, at === 0 ? chunk : chunk.subarray(at)]);
+    const before = this.#incomplete.length;
+    const bytes = before === 0 ? chunk : Buffer.concat([this.#incomplete, at === 0 ? chunk : chunk.subarray(at)]);
     const from = before === 0 ? at : 0;
-    // The end mark may have started in the kept bytes.
+    // The end mark may have started in the buffered bytes.
     const found = bytes.indexOf(end, Math.max(from, before - end.length), 'latin1');
     if ((found === -1 ? bytes.length : found) - from > limit) throw new MalformedResponse('OVERFLOW');
     if (found === -1) {
-      this.#kept = before === 0 ? Buffer.from(bytes.subarray(from)) : bytes;
+      this.#incomplete = before === 0 ? Buffer.from(bytes.subarray(from)) : bytes;
       return null;
     }
-    this.#kept = NO_BYTES;
+    this.#incomplete = NO_BYTES;
     const next = found + end.length;
     return { text: bytes.toString('latin1', from, found), next: before === 0 ? next : at + next - before };
   }
 
   #readHead(chunk: Buffer, at: number): number {
-    const read = this.#upTo('\r\n\r\n', HEAD_LIMIT, chunk, at);
+    const read = this.#readUntil('\r\n\r\n', HEAD_LIMIT, chunk, at);
     if (read === null) {
       // Fails early when the bytes cannot be the start of an answer.
-      if (!PROTOCOL.startsWith(this.#kept.toString('latin1', 0, PROTOCOL.length)))
+      if (!PROTOCOL.startsWith(this.#incomplete.toString('latin1', 0, PROTOCOL.length)))
         throw new MalformedResponse('STATUS_LINE');
       return chunk.length;
     }
@@ -231,13 +231,13 @@ export class ResponseParser {
       this.#events.head(status, endToEnd);
       return this.#end(this.#keepAliveMs);
     }
-    this.#left = length ?? 0;
+    this.#bytesLeft = length ?? 0;
     this.#state = coding !== null ? CHUNK_SIZE : length !== null ? LENGTH : UNTIL_CLOSE;
     this.#events.head(status, endToEnd);
   }
 
   #readLine(chunk: Buffer, at: number): number {
-    const read = this.#upTo('\r\n', this.#state === TRAILERS ? HEAD_LIMIT : LINE_LIMIT, chunk, at);
+    const read = this.#readUntil('\r\n', this.#state === TRAILERS ? HEAD_LIMIT : LINE_LIMIT, chunk, at);
     if (read === null) return chunk.length;
     const { text, next } = read;
     if (this.#state === CHUNK_END) {
@@ -251,8 +251,8 @@ export class ResponseParser {
   #beginChunk(line: string): void {
     const size = CHUNK_LINE.exec(line)?.[1];
     if (size === undefined) throw new MalformedResponse('CHUNK_SIZE');
-    this.#left = Number.parseInt(size, 16);
-    this.#state = this.#left === 0 ? TRAILERS : CHUNK;
+    this.#bytesLeft = Number.parseInt(size, 16);
+    this.#state = this.#bytesLeft === 0 ? TRAILERS : CHUNK;
   }
 
   /** Trailers are ignored. */

@@ -31,13 +31,13 @@ export interface Wire {
 export type Dial = (peer: Peer, events: WireEvents) => Wire;
 
 /** Shared read buffer of all plain sockets: each read is parsed, and its body copied, before the next. */
-const LANDING = Buffer.allocUnsafe(64 * 1024);
+const READ_BUFFER = Buffer.allocUnsafe(64 * 1024);
 
 /** TLS sessions by peer, for session resumption. */
 const sessions = new Map<string, Buffer>();
 const SESSIONS_LIMIT = 100;
 
-const KEPT_ALIVE = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
+const TCP_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
 
 /** Opens a TCP or TLS socket. */
 export const dialSocket: Dial = (peer, events) => {
@@ -50,21 +50,21 @@ export const dialSocket: Dial = (peer, events) => {
 
 function openPlain({ hostname, port, lookup }: Peer, events: WireEvents): Socket {
   const onread = {
-    buffer: LANDING,
+    buffer: READ_BUFFER,
     callback: (length: number) => {
-      events.bytes(LANDING.subarray(0, length));
+      events.bytes(READ_BUFFER.subarray(0, length));
       return true;
     },
   };
-  const resolving = lookup === undefined ? {} : { lookup };
-  return connectPlain({ host: hostname, port, ...resolving, ...KEPT_ALIVE, onread }, () => events.connected());
+  const resolver = lookup === undefined ? {} : { lookup };
+  return connectPlain({ host: hostname, port, ...resolver, ...TCP_OPTIONS, onread }, () => events.connected());
 }
 
 function openSecure({ hostname, port, lookup }: Peer, events: WireEvents): TLSSocket {
   const name = `${hostname}:${port}`;
   const session = sessions.get(name);
-  const known = { ...(session === undefined ? {} : { session }), ...(lookup === undefined ? {} : { lookup }) };
-  const options = { host: hostname, port, ...KEPT_ALIVE, ALPNProtocols: ['http/1.1'], ...known };
+  const optional = { ...(session === undefined ? {} : { session }), ...(lookup === undefined ? {} : { lookup }) };
+  const options = { host: hostname, port, ...TCP_OPTIONS, ALPNProtocols: ['http/1.1'], ...optional };
   // Loaded with the first TLS socket, because it takes 10 ms of a start.
   const socket = process.getBuiltinModule('node:tls').connect(options, () => events.connected());
   socket.on('session', (fresh) => {
@@ -88,10 +88,10 @@ class SocketWire implements Wire {
       this.#socket.uncork();
       return;
     }
-    const whole = Buffer.allocUnsafe(head.length + body.length);
-    whole.write(head, 0, 'latin1');
-    whole.set(body, head.length);
-    this.#socket.write(whole);
+    const request = Buffer.allocUnsafe(head.length + body.length);
+    request.write(head, 0, 'latin1');
+    request.set(body, head.length);
+    this.#socket.write(request);
   }
 
   get unwritten(): number {

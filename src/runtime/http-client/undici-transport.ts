@@ -47,15 +47,15 @@ interface Undici {
 function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number): Transport {
   let open = 0;
   let active = 0;
-  const poolOf = (origin: string | URL, given: object): AgentPool =>
-    new Pool(origin, { ...SETTINGS, ...given, connections })
+  const poolOf = (origin: string | URL, poolOptions: object): AgentPool =>
+    new Pool(origin, { ...SETTINGS, ...poolOptions, connections })
       .on('connect', () => {
         open += 1;
       })
       .on('disconnect', () => {
         open -= 1;
       });
-  const proxied = new EnvHttpProxyAgent({ ...SETTINGS, factory: poolOf });
+  const proxyAgent = new EnvHttpProxyAgent({ ...SETTINGS, factory: poolOf });
   /** Pools of addresses that are never called through a proxy. */
   const pools = new Set<AgentPool>();
 
@@ -79,9 +79,9 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
             active -= 1;
             order.free();
           });
-          order.call.carriedBy(exchange);
-          // Not inside the callbacks of another answer, whose connection is not free until they have returned.
-          setImmediate(() => exchange.begin(pool ?? proxied, origin));
+          order.call.setCarrier(exchange);
+          // Deferred: inside the callbacks of another answer, its connection is not free yet.
+          setImmediate(() => exchange.begin(pool ?? proxyAgent, origin));
         },
         counts: () => ({ active: openCalls, idle: 0 }),
         close() {
@@ -93,7 +93,7 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
     },
     idle: () => Math.max(0, open - active),
     async close() {
-      await Promise.all([proxied, ...pools].map((dispatcher) => dispatcher.destroy()));
+      await Promise.all([proxyAgent, ...pools].map((dispatcher) => dispatcher.destroy()));
     },
   };
 }
@@ -108,7 +108,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
   /** The call is settled already. */
   #aborted = false;
   #paused = false;
-  #headCame = false;
+  #headReceived = false;
   #informational = 0;
 
   constructor(order: Order, free: () => void) {
@@ -121,7 +121,10 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
     this.#state = 'dispatched';
     const { method, path, headers, body } = this.#order.request;
     try {
-      dispatcher.dispatch({ origin, path, method, ...carried(headers, body), headersTimeout: 0, bodyTimeout: 0 }, this);
+      dispatcher.dispatch(
+        { origin, path, method, ...withContentLength(headers, body), headersTimeout: 0, bodyTimeout: 0 },
+        this,
+      );
     } catch (error) {
       this.#fail(error instanceof Error ? error : new ConnectionEnded('CLOSED'));
     }
@@ -134,7 +137,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
 
   resume(): void {
     this.#paused = false;
-    // Parsers of undici must not be entered from inside of each other.
+    // Deferred: a parser of undici must not be entered inside a callback of another one.
     queueMicrotask(() => {
       if (!this.#paused && this.#state !== 'done') this.#controller?.resume();
     });
@@ -160,9 +163,9 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
       if (this.#informational > INFORMATIONAL_LIMIT) throw new MalformedResponse('INFORMATIONAL');
       return;
     }
-    const shown = headersOf(headers);
-    this.#headCame = true;
-    this.#order.call.head(status, shown);
+    const checkedHeaders = headersOf(headers);
+    this.#headReceived = true;
+    this.#order.call.head(status, checkedHeaders);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -172,13 +175,13 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#state === 'done') return;
     this.#state = 'done';
-    // After undici's own step that frees the connection.
+    // Deferred: undici frees the connection first.
     setImmediate(this.#free);
     if (!this.#aborted) this.#order.call.ended();
   }
 
   onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void {
-    // An answer of a proxy that was refused is not read on.
+    // When an answer of the proxy was refused, stop reading it.
     if (this.#state === 'dispatched') controller?.abort(error);
     this.#fail(error);
   }
@@ -186,7 +189,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
   #fail(error: Error): void {
     if (this.#state === 'done') return;
     this.#finish();
-    if (!this.#aborted) this.#order.call.failed(knownError(error, this.#headCame));
+    if (!this.#aborted) this.#order.call.failed(knownError(error, this.#headReceived));
   }
 
   #finish(): void {
@@ -198,8 +201,8 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
 type Received = Readonly<Record<string, string | string[] | undefined>>;
 type Outgoing = Pick<Order['request'], 'headers' | 'body'>;
 
-/** A body, and the Content-Length header of one in several chunks. */
-function carried(
+/** Headers and body for undici. A body of several chunks gets a Content-Length header. */
+function withContentLength(
   headers: Outgoing['headers'],
   body: Outgoing['body'],
 ): { readonly headers: Record<string, string>; readonly body: Uint8Array | Readable | null } {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createTextSlabs, joined, type SlabPlace, textAt } from '../../../src/persistence/call-log/text-slabs.ts';
+import {
+  createTextSlabs,
+  mergeAdjacent,
+  type SlabPlace,
+  textAt,
+} from '../../../src/persistence/call-log/text-slabs.ts';
 
 describe('texts in slabs', () => {
   it('keeps each unchanged, across the end of a slab and larger than one', () => {
@@ -14,8 +19,8 @@ describe('texts in slabs', () => {
     const place = createTextSlabs();
     const [a, b, c, d] = ['aa', 'b', 'cc', 'd'].map(place) as [SlabPlace, SlabPlace, SlabPlace, SlabPlace];
     const elsewhere = createTextSlabs()('ee');
-    expect(joined([a, b, d, elsewhere, c]).map(textAt)).toEqual(['aab', 'd', 'ee', 'cc']);
-    expect(joined([b, a]).map(textAt)).toEqual(['b', 'aa']);
-    expect(joined([])).toEqual([]);
+    expect(mergeAdjacent([a, b, d, elsewhere, c]).map(textAt)).toEqual(['aab', 'd', 'ee', 'cc']);
+    expect(mergeAdjacent([b, a]).map(textAt)).toEqual(['b', 'aa']);
+    expect(mergeAdjacent([])).toEqual([]);
   });
 });
