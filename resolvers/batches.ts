@@ -10,8 +10,8 @@ import { callerOf, operation } from './operation/operation.ts';
 import {
   type CallFacts,
   getObject,
-  keep,
-  latest,
+  storeObject,
+  currentState,
   listObjects,
   type NamedObject,
   passForObject,
@@ -19,17 +19,17 @@ import {
   type ShownCall,
   shownCall,
   type ShownPage,
-  showNow,
+  storeState,
 } from './operation/upstream-objects.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Required members of a batch, in the order in which they are checked. */
-const NEEDED = ['input_file_id', 'endpoint', 'completion_window'] as const;
+const REQUIRED_MEMBERS = ['input_file_id', 'endpoint', 'completion_window'] as const;
 
 /** A batch to start. */
 export interface BatchDraft extends CallFacts {
-  /** The body of the request, and the same parsed. */
+  /** Body of the request as bytes, and parsed. */
   readonly bytes: Uint8Array;
   readonly body: JsonObject;
   /** Members for the gateway only, which are not sent. */
@@ -41,7 +41,7 @@ export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
   async run(scope: Scope<ObjectPlatform>, { bytes, body: sent, without, ...facts }: BatchDraft): Promise<ShownCall> {
-    const [fileId] = NEEDED.map((member) => needed(sent, member));
+    const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(sent, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);
     const set = {
@@ -50,11 +50,11 @@ export const createBatch = operation({
     };
     const place = placeOf(scope, file);
     const { calls } = file;
-    if (calls !== undefined) await assertQueued(scope, calls);
+    if (calls !== undefined) await assertTokenLimit(scope, calls);
     const body = { kind: 'json', bytes, set } as const;
     const request = { action: CREATE_BATCH, place, tail: '', body, ...(calls === undefined ? {} : { calls }) };
     const { call, read } = await passForObject(scope, request, facts);
-    const object = await keep(scope, request, read, {
+    const object = await storeObject(scope, request, read, {
       ...facts,
       calls,
       undo: (upstreamId) =>
@@ -72,7 +72,7 @@ export const createBatch = operation({
  * Refuses a batch above the tokens that a key, or its team, may have in batches that have not ended
  * (`batch_enqueued_token_limit` of the metadata). Batches that are started at the same time do not see each other.
  */
-async function assertQueued({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
+async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
   const key = caller?.key ?? null;
   const limits = [
     { of: 'api_key', id: key?.hash, limit: key?.metadata['batch_enqueued_token_limit'] },
@@ -108,7 +108,7 @@ async function openTokens(
   }
 }
 
-function needed(body: BatchDraft['body'], member: (typeof NEEDED)[number]): string {
+function requiredText(body: BatchDraft['body'], member: (typeof REQUIRED_MEMBERS)[number]): string {
   const value = body[member] ?? '';
   const issue = (rule: string, message: string) =>
     new InvalidInput(message, [{ path: ['body', member], rule, message }]);
@@ -118,8 +118,9 @@ function needed(body: BatchDraft['body'], member: (typeof NEEDED)[number]): stri
 }
 
 /**
- * The models that the lines of a file name are checked when the file is uploaded, for the key that uploads it, and only
- * in a file with purpose `batch`. A key that may not call every model must have uploaded the file itself.
+ * Checks that the models of a file's lines were checked for the caller. The upload checks them for its key, and only with
+ * purpose `batch`. A key that may not call every model must have uploaded the file itself. Throws InvalidInput and
+ * Forbidden.
  */
 function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: UpstreamObject): void {
   if (purpose !== 'batch') {
@@ -134,7 +135,7 @@ function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: Up
   );
 }
 
-async function about(
+async function callForBatch(
   scope: Scope<ObjectPlatform>,
   action: typeof GET_BATCH,
   { id, ...facts }: NamedObject,
@@ -143,7 +144,7 @@ async function about(
   const end = action === CANCEL_BATCH ? '/cancel' : '';
   const request = { action, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}${end}` };
   const { call, read } = await passForObject(scope, request, facts);
-  await showNow(scope, object, read.shown);
+  await storeState(scope, object, read.shown);
   return await shownCall(scope, object, { call, shown: read.shown });
 }
 
@@ -151,14 +152,15 @@ async function about(
 export const getBatch = operation({
   name: 'getBatch',
   access: objectReader,
-  run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> => about(scope, GET_BATCH, named),
+  run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> => callForBatch(scope, GET_BATCH, named),
 });
 
 /** Cancels a batch at its upstream. Throws NotFound and UpstreamFailed. */
 export const cancelBatch = operation({
   name: 'cancelBatch',
   access: objectWriter,
-  run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> => about(scope, CANCEL_BATCH, named),
+  run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> =>
+    callForBatch(scope, CANCEL_BATCH, named),
 });
 
 /** The caller's batches. */
@@ -190,7 +192,7 @@ export const followBatches = operation({
       for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
         if (object.createdAt.getTime() < oldest) return;
         const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId: null };
-        await latest({ platform, caller: owner, signal }, object, GET_BATCH);
+        await currentState({ platform, caller: owner, signal }, object, GET_BATCH);
       }
       const last = found.at(-1);
       if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return;

@@ -1,7 +1,7 @@
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { findModels, type Model, type ModelFilters } from '../src/domain/catalog/models.ts';
 import { anyone } from './operation/access.ts';
-import { stateOf } from './catalog.ts';
+import { snapshotOf } from './catalog.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -23,7 +23,7 @@ export const findCatalogModels = operation({
   access: anyone,
   allowance: 'catalog',
   run({ platform }: Scope<CatalogPlatform>, { pin, ...filters }: PinnedModelFilters): FoundModels {
-    const snapshot = stateOf(platform, pin);
+    const snapshot = snapshotOf(platform, pin);
     return { snapshot, models: findModels(platform.catalogResults.models(snapshot).all, filters) };
   },
 });

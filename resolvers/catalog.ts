@@ -31,7 +31,7 @@ export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapsh
 }
 
 /** The snapshot with an id, else the current one. Throws InvalidInput for an evicted snapshot. */
-export function stateOf({ catalog }: CatalogPlatform, pin: string | null): CatalogSnapshot {
+export function snapshotOf({ catalog }: CatalogPlatform, pin: string | null): CatalogSnapshot {
   if (pin === null) return catalog.current();
   const state = catalog.at(pin);
   if (state !== null) return state;
@@ -57,7 +57,7 @@ export const findCatalogEntries = operation({
   access: anyone,
   allowance: 'catalog',
   run: ({ platform }: Scope<CatalogPlatform>, { pin, ...search }: PinnedSearch): FoundEntries =>
-    searchEntries(platform, stateOf(platform, pin), search),
+    searchEntries(platform, snapshotOf(platform, pin), search),
 });
 
 /** A page to list. `page` and `pageSize` are at least 1. */
@@ -75,7 +75,7 @@ export const listCatalogEntries = operation({
   access: anyone,
   allowance: 'catalog',
   run({ platform }: Scope<CatalogPlatform>, { filters, page, pageSize, pin }: PageRequest): CatalogPage {
-    const snapshot = stateOf(platform, pin);
+    const snapshot = snapshotOf(platform, pin);
     const make = (): CatalogPage => pageOf(searchEntries(platform, snapshot, { filters }), page, pageSize);
     return platform.catalogResults.page(snapshot, { filters, page, pageSize }, make);
   },
@@ -112,7 +112,7 @@ export const getCatalogEntry = operation({
     { platform }: Scope<CatalogPlatform>,
     { id, pin }: { readonly id: string; readonly pin: string | null },
   ): LocatedEntry {
-    const snapshot = stateOf(platform, pin);
+    const snapshot = snapshotOf(platform, pin);
     const entry = snapshot.find(id);
     if (entry === null) throw new NotFound('catalog entry', id, `Model '${id}' not found in catalog`);
     return { snapshot, entry };

@@ -87,7 +87,7 @@ export const createCheckout = operation({
 });
 
 /** Applies a payment event. The change of the key's validity holds at once. */
-async function takeEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
+async function applyEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
   const checkout = await stores.checkouts.take(event);
   if (checkout?.key) catalogKeys.evict(checkout.key.hash);
   return checkout;
@@ -102,7 +102,7 @@ export const takePaymentMessage = operation({
     message: { readonly bytes: Uint8Array; readonly signature: string | null },
   ): Promise<void> {
     const event = await platform.payments.readMessage(message.bytes, message.signature);
-    if (event !== null) await takeEvent(platform, event);
+    if (event !== null) await applyEvent(platform, event);
   },
 });
 
@@ -118,19 +118,19 @@ async function checkoutOf(
 }
 
 /** Looks up a checkout. Throws NotFound; text of another form is not looked up. */
-async function found(id: string, lookUp: () => Promise<Checkout | null>): Promise<Checkout> {
+async function existingCheckout(id: string, lookUp: () => Promise<Checkout | null>): Promise<Checkout> {
   const checkout = CHECKOUT_ID.test(id) ? await lookUp() : null;
   if (checkout === null) throw new NotFound('checkout', id);
   return checkout;
 }
 
 /** Reads the state of a purchase from the provider, because a message may be lost. */
-async function askProvider(platform: CheckoutPlatform, checkout: Checkout): Promise<Checkout> {
+async function readFromProvider(platform: CheckoutPlatform, checkout: Checkout): Promise<Checkout> {
   const waiting = checkout.state === 'open' || checkout.state === 'processing';
   if (!waiting || checkout.sessionId === null || !platform.payments.configured) return checkout;
   try {
     const event = await platform.payments.readSession(checkout.sessionId);
-    return (event && (await takeEvent(platform, event))) ?? checkout;
+    return (event && (await applyEvent(platform, event))) ?? checkout;
   } catch (error) {
     // Not a failure: the page reloads, and the message may still arrive.
     if (error instanceof DomainError) return checkout;
@@ -152,7 +152,7 @@ async function issueKey(
 }
 
 async function purchaseOf(platform: CheckoutPlatform, id: string, clearKey: string | null): Promise<Purchase> {
-  const checkout = await found(id, () => platform.stores.checkouts.find(id));
+  const checkout = await existingCheckout(id, () => platform.stores.checkouts.find(id));
   return { checkout, clearKey, replaceable: isReplaceable(checkout, platform.clock.now()) };
 }
 
@@ -167,9 +167,9 @@ export const openPurchase = operation({
     { platform }: Scope<CheckoutPlatform>,
     { mayShow, ...buyer }: Buyer & { readonly mayShow: boolean },
   ): Promise<Purchase> {
-    const checkout = await askProvider(platform, await checkoutOf(platform, buyer));
-    const due = mayShow && isEntitled(checkout) && checkout.key === null;
-    return purchaseOf(platform, checkout.id, due ? await issueKey(platform, checkout) : null);
+    const checkout = await readFromProvider(platform, await checkoutOf(platform, buyer));
+    const mustIssue = mayShow && isEntitled(checkout) && checkout.key === null;
+    return purchaseOf(platform, checkout.id, mustIssue ? await issueKey(platform, checkout) : null);
   },
 });
 
@@ -210,7 +210,7 @@ export const revokeCatalogKey = operation({
   name: 'revokeCatalogKey',
   access: admin,
   async run({ platform: { stores, catalogKeys, clock } }: Scope<CheckoutPlatform>, id: string): Promise<Checkout> {
-    const checkout = await found(id, () => stores.checkouts.revoke(id, clock.now()));
+    const checkout = await existingCheckout(id, () => stores.checkouts.revoke(id, clock.now()));
     if (checkout.key) catalogKeys.evict(checkout.key.hash);
     return checkout;
   },
@@ -219,7 +219,7 @@ export const revokeCatalogKey = operation({
 /** Opaque cursor of a checkout. */
 export const checkoutCursor = ({ createdAt, id }: CheckoutPosition): string => `${createdAt.getTime()}.${id}`;
 
-function placeOf(cursor: string): CheckoutPosition {
+function readCheckoutCursor(cursor: string): CheckoutPosition {
   const [ms = '', id = ''] = cursor.split('.');
   if (!/^\d{1,15}$/.test(ms) || !CHECKOUT_ID.test(id)) throw new InvalidInput('Invalid cursor.');
   return { createdAt: new Date(Number(ms)), id };
@@ -235,7 +235,7 @@ export const listCheckouts = operation({
   ): Promise<Page<Checkout>> {
     const { cursor, limit, ...page } = input;
     checkedPageSize(limit, { most: CHECKOUT_PAGE_SIZE });
-    const after = cursor === null ? null : placeOf(cursor);
+    const after = cursor === null ? null : readCheckoutCursor(cursor);
     const rows = await platform.stores.checkouts.list({ ...page, after, limit: limit + 1 });
     const items = rows.slice(0, limit);
     const last = items.at(-1);
@@ -256,7 +256,7 @@ export const reconcilePayments = operation({
   async run({ platform, signal }: Scope<CheckoutPlatform>, since: Date): Promise<void> {
     for await (const event of platform.payments.listEvents(since)) {
       signal.throwIfAborted();
-      await takeEvent(platform, event);
+      await applyEvent(platform, event);
     }
     await platform.stores.checkouts.prune(new Date(platform.clock.now().getTime() - KEPT_MS));
   },

@@ -97,7 +97,8 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
 }
 
 /**
- * Forwards a request to the coding agents' API, at no cost. A launch stores the owner of the agent, a deletion removes it.
+ * Forwards a request to the coding agents' API, at no cost. A launch stores the owner of the agent, a deletion removes
+ * it.
  * Throws what the gateway's `forward` throws.
  */
 export const callCodingAgents = operation({
@@ -117,7 +118,9 @@ export const callCodingAgents = operation({
   },
 });
 
-/** Throws Forbidden for an agent that another key or team launched. An agent that was not launched here has no owner. */
+/**
+ * Throws Forbidden for an agent that another key or team launched. An agent that was not launched here has no owner.
+ */
 async function assertNotOfOthers(scope: AgentScope, subpath: string): Promise<void> {
   const [, collection, segment = ''] = subpath.split('/');
   if (collection !== 'agents' || segment === '') return;
@@ -140,8 +143,11 @@ async function removeExecution({ platform }: AgentScope, id: string): Promise<vo
   if (removed.length > 0) platform.bus.publish('codingAgent', { id, agent: null });
 }
 
-/** Calls the API and reads its answer. Throws NotFound for 404, InvalidInput for 400, and UpstreamFailed for other errors. */
-async function ask(
+/**
+ * Calls the API and reads its answer. Throws NotFound for 404, InvalidInput for 400, and UpstreamFailed for other
+ * errors.
+ */
+async function callApi(
   scope: AgentScope,
   method: SentRequest['method'],
   subpath: string,
@@ -221,7 +227,7 @@ export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,
 ): Promise<{ readonly agent: CodingAgent; readonly changed: boolean }> {
-  const found = agentIn(jsonOf(await ask(scope, 'GET', pathOf(agent.id))));
+  const found = agentIn(jsonOf(await callApi(scope, 'GET', pathOf(agent.id))));
   const changed = found !== null && !haveSameState(found.state, agent.state);
   return { agent: found === null ? agent : await storeState(scope, agent, found.state), changed };
 }
@@ -247,7 +253,7 @@ export const readConversation = operation({
   access: codingAgentReader,
   async run(scope: AgentScope, id: string): Promise<readonly AgentMessage[]> {
     await ownAgent(scope, id);
-    return messagesIn(jsonOf(await ask(scope, 'GET', pathOf(id, '/conversation'))));
+    return messagesIn(jsonOf(await callApi(scope, 'GET', pathOf(id, '/conversation'))));
   },
 });
 
@@ -271,7 +277,7 @@ export const launchCodingAgent = operation({
       ...(branchName === null ? {} : { branchName }),
       ...(autoCreatePr === null ? {} : { autoCreatePr }),
     };
-    const bytes = await ask(scope, 'POST', 'v0/agents', {
+    const bytes = await callApi(scope, 'POST', 'v0/agents', {
       prompt: { text: prompt },
       source: { repository, ...(ref === null ? {} : { ref }) },
       ...(Object.keys(target).length === 0 ? {} : { target }),
@@ -290,7 +296,7 @@ export const followUpCodingAgent = operation({
   access: codingAgentWriter,
   async run(scope: AgentScope, { id, prompt }: { readonly id: string; readonly prompt: string }): Promise<CodingAgent> {
     const agent = await ownAgent(scope, id);
-    await ask(scope, 'POST', pathOf(id, '/followup'), { prompt: { text: prompt } });
+    await callApi(scope, 'POST', pathOf(id, '/followup'), { prompt: { text: prompt } });
     return agent;
   },
 });
@@ -301,18 +307,21 @@ export const stopCodingAgent = operation({
   access: codingAgentWriter,
   async run(scope: AgentScope, id: string): Promise<CodingAgent> {
     const agent = await ownAgent(scope, id);
-    await ask(scope, 'POST', pathOf(id, '/stop'));
+    await callApi(scope, 'POST', pathOf(id, '/stop'));
     return agent;
   },
 });
 
-/** Deletes an agent at the provider and its stored row; returns its last known state. Throws NotFound and UpstreamFailed. */
+/**
+ * Deletes an agent at the provider and its stored row; returns its last known state. Throws NotFound and
+ * UpstreamFailed.
+ */
 export const deleteCodingAgent = operation({
   name: 'deleteCodingAgent',
   access: codingAgentWriter,
   async run(scope: AgentScope, id: string): Promise<CodingAgent> {
     const agent = await ownAgent(scope, id);
-    await ask(scope, 'DELETE', pathOf(id));
+    await callApi(scope, 'DELETE', pathOf(id));
     await removeExecution(scope, id);
     return agent;
   },

@@ -14,7 +14,7 @@ export interface ComplianceQuestion {
   readonly call: CallEvidence;
 }
 
-/** Tells what the record of a call shows about a regulation. */
+/** Compares the record of a call with a regulation. */
 export const checkCompliance = operation({
   name: 'checkCompliance',
   access: tenantViewer,

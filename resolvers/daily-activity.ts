@@ -17,15 +17,17 @@ import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { activityReader } from './operation/spend-access.ts';
 
-/** Most groups of a report: a day has one per key, model and endpoint. Beyond, those of the lowest cost are left out. */
+/**
+ * Most groups of a report: a day has one per key, model and endpoint. Beyond, those of the lowest cost are left out.
+ */
 const MOST_GROUPS = 100_000;
 
-/** What a caller asks of an activity. */
+/** Query of daily activity. */
 export interface ActivityQuery extends EntityQuery {
   readonly filter: EntityQuery['filter'] & Period;
-  /** What is added to a start time for the days of a time zone, in ms. */
+  /** Offset of the time zone of the days, in ms. It is added to start times. */
   readonly offsetMs: number;
-  /** Which of the days with calls, newest first. */
+  /** Days with calls to skip, newest first. */
   readonly from: number;
   readonly limit: number;
   /** Most keys in the breakdowns, those of the highest cost; null for all. */
@@ -36,7 +38,7 @@ export interface Activity {
   readonly days: readonly DayActivity[];
   /** Number of days with calls, on all pages. */
   readonly totalDays: number;
-  /** Number of keys of the shown days, also of those that are not in the breakdowns. */
+  /** Number of keys of the shown days, including those that are not in the breakdowns. */
   readonly totalKeys: number;
   readonly keysByEntity: ReadonlyMap<string, number>;
   readonly names: ActivityNames;
@@ -101,11 +103,11 @@ const narrowed = (period: Period, days: Period): Period => ({
   to: days.to < period.to ? days.to : period.to,
 });
 
-/** Which keys of an activity are read. */
+/** Query of the keys of an activity. */
 export interface ActivityKeysQuery extends EntityQuery {
   /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
   readonly search: string | null;
-  /** Most first. `uncachedTokens` leaves out keys without prompt tokens beside those that a cache had. */
+  /** Most first. `uncachedTokens` leaves out keys without uncached prompt tokens. */
   readonly order: 'cost' | 'uncachedTokens';
   readonly from: number;
   readonly limit: number;
@@ -145,9 +147,9 @@ export const readActivityKeys = operation({
   },
 });
 
-/** What a caller asks of an export. */
+/** Query of an activity export. */
 export interface ActivityExportQuery extends EntityQuery {
-  /** A row per value of this field besides; null for one row per day and entity. */
+  /** Further field to group by; null for one row per day and entity. */
   readonly by: 'key' | 'model' | 'user' | null;
   readonly offsetMs: number;
 }

@@ -13,7 +13,7 @@ import { assertValidRequest } from '../src/domain/inference/request-validation.t
 import type { Usd } from '../src/domain/money.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { askWeakAgain } from './operation/decision-fallbacks.ts';
+import { askFallbacks } from './operation/decision-fallbacks.ts';
 import { anyKey } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -55,7 +55,8 @@ export type DecisionStep =
   | { readonly kind: 'decision'; readonly decision: TypedDecision };
 
 /**
- * As `decideTyped`, with each answer as soon as it is known. After a retry or a fallback, answers come again: the last ones
+ * As `decideTyped`, with each answer as soon as it is known. After a retry or a fallback, answers come again: the last
+ * ones
  * count. A failure before the first answer is thrown; a later one rejects `next`. `return` cancels the call.
  */
 export const streamDecision = operation({
@@ -143,13 +144,13 @@ async function send(
   const caller = callerOf(scope);
   const scoped = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
   const answered = await scope.platform.gateway.call(caller, scoped, signal);
-  const call = await askWeakAgain(scope, scoped, { call: answered, signal });
-  store(scope, request, call);
+  const call = await askFallbacks(scope, scoped, { call: answered, signal });
+  enqueueDecision(scope, request, call);
   return call;
 }
 
-/** Stores the decision of a call behind it, where a setting or the key asks for it. */
-function store(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
+/** Queues the decision of a call for storage, where the settings or the key enable it. */
+function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
   const { decision } = call.exchange;
   const caller = callerOf(scope);
   const { storage, queue } = scope.platform.decisions;

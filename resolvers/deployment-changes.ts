@@ -21,7 +21,7 @@ import type { Scope } from './operation/scope.ts';
 import { managedTeam } from './operation/team-views.ts';
 
 type ModelScope = Scope<StoredDeploymentPlatform>;
-/** A scope that can tell who administers a team. */
+/** Scope with the stores that contain the administrators of teams. */
 type TeamModelScope = Scope<StoredDeploymentPlatform & TeamPlatform>;
 
 /** A deployment to create; an id is generated when it has none. */
@@ -60,7 +60,7 @@ function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject 
   return entryFor(deployment, platform.catalog.current())?.row ?? {};
 }
 
-/** A deployment after a change, with what is probably wrong with it; null for nothing. */
+/** A deployment after a change, with a warning about its prices; null for none. */
 export interface ChangedDeployment extends StoredDeployment {
   readonly warning: string | null;
 }
@@ -72,7 +72,7 @@ function warned({ platform }: ModelScope, row: StoredDeployment): ChangedDeploym
   return { ...row, warning };
 }
 
-/** The refusal of an id that no stored deployment has. */
+/** Error for an id that no stored deployment has. */
 function notStored(scope: ModelScope, id: string): InvalidInput | NotFound {
   if (scope.platform.storesModels && knownOf(scope, id) === null)
     return new NotFound('stored model', id, `Model ${id} not found on proxy.`);
@@ -95,7 +95,8 @@ async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Prom
 }
 
 /**
- * Creates a deployment. It takes calls at once: of every key, or of the keys of the team in its facts. Throws Unsupported,
+ * Creates a deployment. It takes calls at once: of every key, or of the keys of the team in its facts. Throws
+ * Unsupported,
  * Conflict for an id that exists, InvalidInput and Forbidden.
  */
 export const createDeployment = operation({
@@ -120,7 +121,8 @@ export const createDeployment = operation({
 });
 
 /**
- * Checks a change of a stored deployment. Administrators of a team change only models that one of them created: the credential
+ * Checks a change of a stored deployment. Administrators of a team change only models that one of them created: the
+ * credential
  * of another model may be the operator's, and it is sent to the address. Throws Forbidden and InvalidInput.
  */
 async function assertMayChange(
@@ -228,7 +230,7 @@ export const listBrokenDeployments = operation({
   run: ({ platform }: ModelScope, _input: undefined): readonly BrokenDeployment[] => platform.deployments.broken(),
 });
 
-/** Takes over what other processes changed. */
+/** Reads changes by other processes. */
 export const refreshDeployments = operation({
   name: 'refreshDeployments',
   access: system,

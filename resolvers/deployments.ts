@@ -23,7 +23,7 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
   readonly entry: CatalogEntry | null;
   /** Why it cannot be called; null where it can. Only administrators see the reason. */
   readonly fault: string | null;
-  /** What is probably wrong with its prices; null for nothing, and for callers who are not administrators. */
+  /** Warning about its prices; null for none, and for callers who are not administrators. */
   readonly warning: string | null;
   readonly health: Health;
   /** Result of the last health probe; null when it was never probed. */
@@ -34,7 +34,8 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
 }
 
 /**
- * Deployments that a caller may see, in configured order: administrators all, others those they may call. `teamId` is a team
+ * Deployments that a caller may see, in configured order: administrators all, others those they may call. `teamId` is
+ * a team
  * that the caller may read.
  */
 export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): readonly SeenDeployment[] {

@@ -21,11 +21,14 @@ export interface DutyWanted {
   readonly workerId: string;
   /** Start of the period whose job is added; null when the process has added it before. */
   readonly period: Date | null;
-  /** Running jobs were left by a process that has ended: no other process uses the database. */
+  /** Whether running jobs belong to an ended process, because no other process uses the database. */
   readonly leftBehind: boolean;
 }
 
-/** Adds the job of a period once among all processes, and claims the job of the duty that is due. Null when there is none. */
+/**
+ * Adds the job of a period once among all processes, and claims the job of the duty that is due. Null when there is
+ * none.
+ */
 export const claimDuty = operation({
   name: 'claimDuty',
   access: system,

@@ -2,7 +2,7 @@ import { rankEntries } from '../src/domain/catalog/estimate.ts';
 import type { EntrySearch, RankedEntries } from '../src/domain/catalog/result-cache.ts';
 import { assertWorkload, type Workload } from '../src/domain/catalog/workload.ts';
 import { anyone } from './operation/access.ts';
-import { searchEntries, stateOf } from './catalog.ts';
+import { searchEntries, snapshotOf } from './catalog.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -23,7 +23,7 @@ export const rankForWorkload = operation({
   run({ platform }: Scope<CatalogPlatform>, input: EstimateInput): RankedEntries {
     const { workload, search, pin } = input;
     assertWorkload(workload);
-    const snapshot = stateOf(platform, pin);
+    const snapshot = snapshotOf(platform, pin);
     const rank = (): RankedEntries => {
       const { entries } = searchEntries(platform, snapshot, search);
       return { snapshot, ...rankEntries(entries, workload) };

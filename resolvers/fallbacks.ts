@@ -20,7 +20,7 @@ type FallbackScope = Scope<FallbackPlatform>;
 
 /** The fallbacks of a model for one kind of failure. */
 export interface FallbackView extends FallbackDraft {
-  /** Whether they are those of the configuration, which cannot be changed at run time. */
+  /** Whether the configuration declares them. Such fallbacks cannot be changed at run time. */
   readonly isConfigured: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ChosenFallback {
   readonly type: FallbackType;
 }
 
-const noneOf = ({ model, type }: ChosenFallback): NotFound =>
+const noFallback = ({ model, type }: ChosenFallback): NotFound =>
   new NotFound('fallback', fallbackId(model, type), `No ${type} fallbacks configured for model '${model}'`);
 
 /** Whether a model can be called by a name: exactly, by a wildcard, or by the id of a deployment. */
@@ -84,7 +84,7 @@ export const getFallback = operation({
   access: tenantViewer,
   run({ platform }: FallbackScope, { model, type }: ChosenFallback): FallbackView {
     const targets = listsFor(platform.fallbacks.policy().fallbacks, type).get(model);
-    if (targets === undefined) throw noneOf({ model, type });
+    if (targets === undefined) throw noFallback({ model, type });
     return { model, type, targets, isConfigured: platform.fallbacks.isConfigured(model, type) };
   },
 });
@@ -117,13 +117,13 @@ export const deleteFallback = operation({
     assertStoresModels(scope);
     assertNotConfigured(scope, target);
     const [removed] = await platform.stores.fallbacks.remove([fallbackId(target.model, target.type)]);
-    if (removed === undefined) throw noneOf(target);
+    if (removed === undefined) throw noFallback(target);
     await platform.fallbacks.refresh();
     return target;
   },
 });
 
-/** Takes over what other processes changed. */
+/** Reads changes by other processes. */
 export const refreshFallbacks = operation({
   name: 'refreshFallbacks',
   access: system,

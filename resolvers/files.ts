@@ -12,7 +12,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import {
   type CallFacts,
   getObject,
-  keep,
+  storeObject,
   listObjects,
   type NamedObject,
   pass,
@@ -39,7 +39,9 @@ export interface FileDraft extends CallFacts {
 
 const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
 
-/** Uploads a file to an upstream. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed. */
+/**
+ * Uploads a file to an upstream. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed.
+ */
 export const createFile = operation({
   name: 'createFile',
   access: objectWriter,
@@ -65,7 +67,7 @@ export const createFile = operation({
     const { call, read } = await passForObject(scope, request, { callId, parent });
     // The purpose of the request applies, because the lines were checked by it.
     const made = { ...read, shown: { ...read.shown, purpose } };
-    const object = await keep(scope, request, made, {
+    const object = await storeObject(scope, request, made, {
       calls: isBatch ? calls : undefined,
       undo: (id) => deleteAtUpstream(scope, request.place, id),
     });

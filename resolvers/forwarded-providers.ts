@@ -40,7 +40,7 @@ const KEY_PARAMETER = 'key';
 
 const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 
-/** No account of a provider is configured. */
+/** Error for a provider without a configured account. */
 function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
   const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
   const variables = (
@@ -50,7 +50,7 @@ function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariabl
   return new Forbidden(message, 'upstream_credential');
 }
 
-/** A provider with one path refuses all others, and requests that its API does not have. */
+/** Refuses requests that are not in the API of a provider with a single path. Throws NotFound and InvalidInput. */
 function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall): void {
   if (only === undefined) return;
   if (sent.method !== 'POST' || subpath !== only.path) throw new NotFound('forwarded path', subpath, 'Not Found');
@@ -59,10 +59,11 @@ function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall)
     const message = `${name} model must be one of ${only.models.join(', ')}`;
     throw new InvalidInput(message, [{ path: ['model'], rule: 'enum', message }]);
   }
-  const odd = ['stream', 'custom_body'].find(
+  const unsupported = ['stream', 'custom_body'].find(
     (field) => sent.fields[field] !== undefined && sent.fields[field] !== false,
   );
-  if (odd !== undefined) throw new InvalidInput(`${odd} is not supported for ${name} requests`, [], { field: odd });
+  if (unsupported !== undefined)
+    throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
 /** An operation of Amazon's services that are not called by path. */
@@ -83,7 +84,10 @@ function amazonOperation({ provider, subpath, sent }: ProviderCall): string | nu
 /** Operations of Amazon that are billed. The others read and manage. */
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
-/** Refuses callers other than administrators a path that the shared account does not allow to all. Throws Forbidden. */
+/**
+ * Throws Forbidden when a caller who is no administrator calls a path that is not open to all callers of a shared
+ * account.
+ */
 function assertShared({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
   if (shared === undefined || key === null || role === 'proxy_admin') return;
   if (shared.some(([method, path]) => method === sent.method && path.test(subpath))) return;
@@ -145,7 +149,9 @@ function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sen
   throw new NotFound('model', model, message);
 }
 
-/** Forwards a request to a provider's own API. The models of the key apply. Throws what the gateway's `forward` throws. */
+/**
+ * Forwards a request to a provider's own API. The models of the key apply. Throws what the gateway's `forward` throws.
+ */
 export const callProvider = operation({
   name: 'callProvider',
   access: anyKey,
@@ -187,7 +193,8 @@ export const callProvider = operation({
 });
 
 /**
- * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account. Null: the
+ * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account. Null:
+ * the
  * gateway serves the request itself. Throws what the gateway's `forward` throws.
  */
 export const callUnconfigured = operation({

@@ -17,7 +17,7 @@ import { operation } from './operation/operation.ts';
 import type { GatewayActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** What a caller asks of the counts of requests. */
+/** Query of request counts. */
 export interface ActivityRequest extends Pick<ActivityQuery, 'categories' | 'routes'> {
   /** First day, `YYYY-MM-DD`; null for 30 days ago. */
   readonly start: string | null;

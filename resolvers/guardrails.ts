@@ -11,12 +11,12 @@ import type { Scope } from './operation/scope.ts';
 
 const unknownGuardrail = (id: string): NotFound => new NotFound('guardrail', id, `Guardrail with ID ${id} not found`);
 
-const found = ({ platform }: Scope<GuardrailPlatform>, id: string): GuardrailDefinition | undefined =>
+const definitionOf = ({ platform }: Scope<GuardrailPlatform>, id: string): GuardrailDefinition | undefined =>
   platform.guardrails.list().find((one) => one.id === id);
 
 /** Refuses a change of a guardrail of the configuration file. */
 function assertStored(scope: Scope<GuardrailPlatform>, id: string): void {
-  if (found(scope, id)?.isFromConfig !== true) return;
+  if (definitionOf(scope, id)?.isFromConfig !== true) return;
   throw new Conflict(`The guardrail ${id} is in the configuration file. Change it there.`);
 }
 
@@ -51,7 +51,7 @@ export const getGuardrail = operation({
   name: 'getGuardrail',
   access: guardrailViewer,
   run(scope: Scope<GuardrailPlatform>, { id }: { readonly id: string }): GuardrailDefinition {
-    const one = found(scope, id);
+    const one = definitionOf(scope, id);
     if (one === undefined) throw unknownGuardrail(id);
     return one;
   },
@@ -119,7 +119,8 @@ export const refreshGuardrails = operation({
 });
 
 /**
- * Runs the guardrails of a name on a text, without a call of a model. Gives the text after them. Throws NotFound, Rejected,
+ * Runs the guardrails of a name on a text, without a call of a model. Returns the text after them. Throws NotFound,
+ * Rejected,
  * GuardrailFailed and Unavailable.
  */
 export const applyGuardrail = operation({

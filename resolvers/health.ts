@@ -22,12 +22,13 @@ export interface Readiness {
 const PING_MS = 2_000;
 
 /**
- * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A readiness check
+ * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A readiness
+ * check
  * after a failed write probes the database, so that the process becomes ready again without traffic.
  */
 async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {
   if (draining()) throw new Unavailable('The process is shutting down.');
-  await answered(stores.ping()).catch((cause: unknown) => {
+  await withPingDeadline(stores.ping()).catch((cause: unknown) => {
     throw new Unavailable('The database does not answer.', 2, { cause });
   });
   await stores.writable().catch((cause: unknown) => {
@@ -41,14 +42,14 @@ const readinessOf = (platform: HealthPlatform): Readiness => ({
   reload: platform.configuration.lastReload(),
 });
 
-/** Resolves when the process can serve. Null where callers without a key see no more than that. */
+/** Resolves when the process can serve. Null unless the settings make the details public. */
 export const checkReadiness = operation({
   name: 'checkReadiness',
   access: anyone,
   async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness | null> {
     await assertReady(platform);
     const isPublic = isSwitchedOn(platform.configuration, 'allow_public_health_readiness_details');
-    // The details load the catalog, for which the first answer of a process need not wait.
+    // Reading the details loads the catalog. The first answer of a process does not wait for it.
     return isPublic ? readinessOf(platform) : null;
   },
 });
@@ -77,7 +78,7 @@ export const checkCaller = operation({
   run: (_scope: Scope<object>, _input: undefined): null => null,
 });
 
-const answered = (ping: Promise<void>): Promise<void> =>
+const withPingDeadline = (ping: Promise<void>): Promise<void> =>
   withDeadline(ping, PING_MS, () => {
     throw new Error(`No answer within ${PING_MS} ms.`);
   });

@@ -32,8 +32,8 @@ import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { type GeneratedKey, issueKey, secretFor } from './operation/key-issue.ts';
 
-/** Makes a key as the rules of the configuration and the rights of the caller allow. */
-async function ruledKey(
+/** Makes a key within the rules of the configuration and the rights of the caller. */
+async function makeAllowedKey(
   scope: Scope<KeyPlatform>,
   sent: KeyDraft,
   route: '/key/generate' | '/key/service-account/generate',
@@ -53,13 +53,15 @@ async function ruledKey(
 }
 
 /**
- * Makes a virtual key. Throws InvalidInput for a draft that cannot be a key, Conflict when it is taken, and Forbidden for a
+ * Makes a virtual key. Throws InvalidInput for a draft that cannot be a key, Conflict when it is taken, and Forbidden
+ * for a
  * caller who asks for more than its own rights.
  */
 export const generateKey = operation({
   name: 'generateKey',
   access: keyMaker,
-  run: (scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> => ruledKey(scope, draft, '/key/generate'),
+  run: (scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> =>
+    makeAllowedKey(scope, draft, '/key/generate'),
 });
 
 /** Makes a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
@@ -68,7 +70,7 @@ export const generateServiceKey = operation({
   access: keyManager,
   async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
     await assertTeamOfService(scope, draft.teamId);
-    return ruledKey(scope, { ...draft, userId: null }, '/key/service-account/generate');
+    return makeAllowedKey(scope, { ...draft, userId: null }, '/key/service-account/generate');
   },
 });
 
@@ -99,14 +101,17 @@ export const findKey = operation({
   },
 });
 
-/** What a caller asks of a list of keys; all conditions that are not null must match. */
+/** Query of a list of keys. All conditions that are not null must match. */
 export interface KeyQuery {
   readonly filter: Omit<KeyFilter, 'visibleTo'>;
   readonly sort: KeySort;
   readonly descending: boolean;
   readonly limit: number;
   readonly from: KeyPage['from'];
-  /** Whether keys of teams are listed, too, that the caller administers or that permit it. A filter by team asks for them. */
+  /**
+   * Whether keys of teams are listed, too, that the caller administers or that permit it. A filter by team asks for
+   * them.
+   */
   readonly withTeams?: boolean;
 }
 
@@ -154,17 +159,20 @@ export const listUserKeys = operation({
   run: (scope: Scope<KeyPlatform>, query: KeyQuery): Promise<KeyList> => listKeys(scope, query),
 });
 
-/** The key that a caller names. Throws NotFound and InvalidInput for administrators, who may know that it does not exist. */
+/**
+ * The key that a caller names. Throws NotFound and InvalidInput for administrators, who may know that it does not
+ * exist.
+ */
 const knownKey = (scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> =>
   callerOf(scope).role === 'proxy_admin' ? namedKey(scope, named) : findNamed(scope, named);
 
 async function patchKey(scope: Scope<KeyPlatform>, named: string, patch: KeyPatch): Promise<KeyInfo> {
   const key = await knownKey(scope, named);
   const allowed = await allowedPatch(scope, key, patch);
-  return changedKey(scope, key ?? (await namedKey(scope, named)), { patch, allowed });
+  return applyPatch(scope, key ?? (await namedKey(scope, named)), { patch, allowed });
 }
 
-async function changedKey(
+async function applyPatch(
   scope: Scope<KeyPlatform>,
   key: VirtualKey,
   { patch, allowed }: { readonly patch: KeyPatch; readonly allowed: (row: VirtualKey) => KeyPatch },
@@ -176,11 +184,11 @@ async function changedKey(
   return infoOf(scope, after);
 }
 
-async function blockedKey(scope: Scope<KeyPlatform>, named: string, blocked: boolean): Promise<KeyInfo> {
+async function setBlocked(scope: Scope<KeyPlatform>, named: string, blocked: boolean): Promise<KeyInfo> {
   const key = await knownKey(scope, named);
   await assertManages(scope, key, blocked ? '/key/block' : '/key/unblock');
   const patch = { blocked };
-  return changedKey(scope, key ?? (await namedKey(scope, named)), { patch, allowed: () => patch });
+  return applyPatch(scope, key ?? (await namedKey(scope, named)), { patch, allowed: () => patch });
 }
 
 /** A key by itself or its hash. */
@@ -200,14 +208,14 @@ export const updateKey = operation({
 export const blockKey = operation({
   name: 'blockKey',
   access: keyBlocker,
-  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => blockedKey(scope, key, true),
+  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => setBlocked(scope, key, true),
 });
 
 /** Accepts a blocked key again. Throws NotFound and InvalidInput. */
 export const unblockKey = operation({
   name: 'unblockKey',
   access: keyBlocker,
-  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => blockedKey(scope, key, false),
+  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => setBlocked(scope, key, false),
 });
 
 /** Keys to delete: by themselves or their hashes, and by aliases. */
@@ -231,7 +239,8 @@ export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly str
 }
 
 /**
- * Deletes those of the keys that exist, for good; their spend and what they created stay. Returns the deleted keys. Throws
+ * Deletes those of the keys that exist, for good; their spend and what they created stay. Returns the deleted keys.
+ * Throws
  * InvalidInput when none is named and NotFound when none exists.
  */
 export const deleteKeys = operation({

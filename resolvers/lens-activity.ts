@@ -83,7 +83,7 @@ async function* withAttributes(
 }
 
 /** The summaries of a window that a selection admits, without the model calls of runs. */
-async function* eligible(
+async function* eligibleTraces(
   scope: Scope<LensPlatform>,
   { service, agentName, teamId, filters }: Selection,
   window: Window,
@@ -123,7 +123,7 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
  * All eligible executions by the hash of their id, an order that does not depend on time. A prefix of the list is a
  * uniform sample, also after further traces arrive.
  */
-async function ordered(
+async function executionsByHash(
   scope: Scope<LensPlatform>,
   selection: Selection,
   window: Window,
@@ -133,7 +133,7 @@ async function ordered(
   const found: Execution[] = [];
   if (selection.executionIds.length > 0) found.push(...(await namedExecutions(scope, selection.executionIds)));
   else
-    for await (const summary of eligible(scope, selection, window)) {
+    for await (const summary of eligibleTraces(scope, selection, window)) {
       found.push(executionOf(summary));
       if (found.length >= MOST_ELIGIBLE) break;
     }
@@ -145,7 +145,7 @@ async function ordered(
 
 /** Chooses the executions of a run. */
 export async function sampleOf(scope: Scope<LensPlatform>, selection: Selection, window: Window): Promise<Sample> {
-  const all = await ordered(scope, selection, window);
+  const all = await executionsByHash(scope, selection, window);
   const selected = selectedCount(all.length, selection);
   const executions = await withFeedback(scope, all.slice(0, selected));
   return { executions, eligible: all.length, selected, nextOffset: null, nextCursor: null };
@@ -173,7 +173,7 @@ export const readSamplePreview = operation({
       const message = 'Preview window exceeds the supported calendar range';
       throw new InvalidInput(message, [{ path: [], rule: 'text', message }]);
     }
-    const all = await ordered(scope, selection, { startMs, endMs });
+    const all = await executionsByHash(scope, selection, { startMs, endMs });
     const next = offset + PREVIEW_PAGE;
     return {
       executions: all.slice(offset, next),
@@ -207,7 +207,8 @@ export const checkLensActivity = operation({
 const CURSOR = /^[0-9a-f]{16}$/;
 
 /**
- * A page of the content of an execution after a cursor, which is the id of the last span, from an offset in characters. Null
+ * A page of the content of an execution after a cursor, which is the id of the last span, from an offset in
+ * characters. Null
  * when no such trace exists.
  */
 export async function contentPage(

@@ -45,7 +45,7 @@ const SETTLE_MS = 15_000;
 /** Summaries per read, and reads of a pass. */
 const PAGE = 100;
 const MOST_PAGES = 10;
-/** Traces of a pass, and how many at once. */
+/** Most traces of a pass, and most concurrent ones. */
 const MOST_TRACES = 50;
 const AT_ONCE = 8;
 /** Deadline of one decision, in ms. */
@@ -53,13 +53,13 @@ const DECISION_MS = 60_000;
 /** Pages of content of a trace. */
 const MOST_CONTENT = 3;
 
-/** The text of a trace is not stored a second time, where its redaction would not reach it. */
+/** Labels of the calls that classify traces. */
 const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL = { kind: 'all' } as const;
 
 /** Traces without a current answer, the newest first. */
-async function wantedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
+async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
   await records.readable();
   const nowMs = clock.now().getTime();
@@ -140,6 +140,7 @@ async function scoresFor(
       callId: null,
       parent: { traceId: signalCallTrace(ids.spanId()), spanId: null },
       labels: SIGNAL_LABELS,
+      // A stored copy of the trace's text would remain after a redaction of the trace.
       omitContent: true,
     },
   );
@@ -187,8 +188,8 @@ async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | nu
   const running = await jobs.list({ kind: SIGNAL_JOB, status: 'running' }, 10);
   if (running.some(({ dueAt }) => dueAt > now)) return null;
   const wanted = { kind: SIGNAL_JOB, workerId: WORKER, now, leaseMs: LEASE_MS };
-  const left = await jobs.claim(wanted);
-  if (left !== null) return left;
+  const existing = await jobs.claim(wanted);
+  if (existing !== null) return existing;
   await jobs.add({ id: ids.uuid(), kind: SIGNAL_JOB, subject: 'traces', dueAt: now, mostAttempts: MOST_ATTEMPTS }, now);
   return jobs.claim(wanted);
 }
@@ -199,10 +200,10 @@ async function classifyAll(
   traces: readonly TraceSummary[],
   context: Parameters<typeof classify>[2],
 ): Promise<void> {
-  const left = traces.values();
+  const remaining = traces.values();
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (const trace of left) {
+      for (const trace of remaining) {
         scope.signal.throwIfAborted();
         await classify(scope, trace, context);
       }
@@ -211,7 +212,8 @@ async function classifyAll(
 }
 
 /**
- * Classifies traces without a current answer: one bounded pass, as a job that one process holds. Resolves to the number of
+ * Classifies traces without a current answer: one bounded pass, as a job that one process holds. Resolves to the
+ * number of
  * traces. The key of the built-in worker pays.
  */
 export const classifyNewTraces = operation({
@@ -221,7 +223,7 @@ export const classifyNewTraces = operation({
     const config = await signalConfig(scope);
     if (config.model === '' || config.signals.length === 0) return 0;
     const configKey = configKeyOf(scope, config);
-    if ((await wantedTraces(scope, configKey)).length === 0) return 0;
+    if ((await unclassifiedTraces(scope, configKey)).length === 0) return 0;
     const worker = await openBuiltInWorker(scope, undefined);
     const job = worker === null ? null : await claimedJob(scope);
     if (worker === null || job === null) return 0;
@@ -229,7 +231,7 @@ export const classifyNewTraces = operation({
     try {
       const payer = await payerOf({ ...scope, caller: worker });
       // Read again: another process may have answered some since.
-      const traces = await wantedTraces(scope, configKey);
+      const traces = await unclassifiedTraces(scope, configKey);
       await classifyAll(scope, traces, { config, configKey, payer });
       await stores.jobs.end(claimOf(job), { status: 'completed', error: '' }, clock.now());
       return traces.length;

@@ -36,7 +36,7 @@ import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Wait for the budget, in ms: between two checks, and in total. */
-const LOOK_MS = 250;
+const BUDGET_POLL_MS = 250;
 const BUDGET_WAIT_MS = 60_000;
 /** Deadline of one model call, in ms. The lease of the run is as long. */
 const CALL_MS = 240_000;
@@ -90,7 +90,7 @@ async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd,
     });
     if (!mustWait) return reservation.id;
     if (clock.monotonicMs() >= untilMs) throw new AnalysisTimeout('Analysis request timed out waiting for budget');
-    await pause(LOOK_MS, signal);
+    await pause(BUDGET_POLL_MS, signal);
   }
 }
 
@@ -143,7 +143,7 @@ async function textOf(call: GatewayCall): Promise<AnswerText> {
   return answerIn(bytes);
 }
 
-interface Paying {
+interface PaidRequest {
   readonly claim: RunClaim;
   readonly request: ModelRequest;
   readonly payer: Caller;
@@ -155,7 +155,7 @@ interface Paying {
  * Reserves the estimate in the budget of the lens and calls the model. The answer is stored with its cost, so that it is
  * paid once. Throws what the gateway throws, and AnalysisTimeout.
  */
-async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, estimate, answerId }: Paying) {
+async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, estimate, answerId }: PaidRequest) {
   const { gateway, stores, clock } = scope.platform;
   const { signal } = scope;
   const { lensId, runId } = claim;
@@ -171,9 +171,9 @@ async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, e
       }),
   };
   const deadline = AbortSignal.timeout(CALL_MS);
-  const either = AbortSignal.any([signal, deadline]);
+  const callSignal = AbortSignal.any([signal, deadline]);
   try {
-    return await gateway.callReserved(payer, request, either, { reservation, estimate, read: textOf });
+    return await gateway.callReserved(payer, request, callSignal, { reservation, estimate, read: textOf });
   } catch (error) {
     if (deadline.aborted && !signal.aborted)
       throw new AnalysisTimeout('Analysis request timed out waiting for budget or model output');
@@ -189,7 +189,8 @@ const answerIdOf = (
 ): string => platform.keyGenerator.hash(JSON.stringify([run.id, run.settings.model, purpose, messages]));
 
 /**
- * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the run has
+ * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the run
+ * has
  * paid for before is returned again at no cost. Throws LimitExceeded for a used-up budget, AnalysisTimeout, and what the
  * gateway throws.
  */

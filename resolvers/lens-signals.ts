@@ -47,26 +47,30 @@ export const readSignalConfig = operation({
 export function assertSignalConfig(config: SignalConfig): SignalConfig {
   const { threshold, signals } = config;
   const issues: Issue[] = [];
-  const add = (name: string, message: string): void =>
+  const addIssue = (name: string, message: string): void =>
     void issues.push({ path: ['body', name], rule: 'range', message });
   if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
-    add('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
+    addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
   const { most, name: mostName, shortestQuestion: least, question: mostQuestion } = SIGNAL_LIMITS;
   for (const { id, name, question } of signals) {
-    if (!SIGNAL_ID.test(id)) add('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
-    if (name.length === 0 || name.length > mostName) add('signals', `A name has 1 to ${mostName} characters`);
+    if (!SIGNAL_ID.test(id)) addIssue('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
+    if (name.length === 0 || name.length > mostName) addIssue('signals', `A name has 1 to ${mostName} characters`);
     if (question.length < least || question.length > mostQuestion)
-      add('signals', `A question has ${least} to ${mostQuestion} characters`);
+      addIssue('signals', `A question has ${least} to ${mostQuestion} characters`);
   }
-  const whole = (message: string): void =>
+  const addListIssue = (message: string): void =>
     void issues.push({ path: ['body', 'signals'], rule: 'value_error', message });
-  if (signals.length > most) whole(`Value error, A maximum of ${most} signals is allowed`);
-  else if (new Set(signals.map(({ id }) => id)).size < signals.length) whole('Value error, Signal IDs must be unique');
+  if (signals.length > most) addListIssue(`Value error, A maximum of ${most} signals is allowed`);
+  else if (new Set(signals.map(({ id }) => id)).size < signals.length)
+    addListIssue('Value error, Signal IDs must be unique');
   if (issues.length > 0) throw new InvalidInput('The signals are not valid.', issues);
   return config;
 }
 
-/** Replaces the configuration. Without a model or a signal, no trace is classified. Throws InvalidInput, also for a model that is not configured. */
+/**
+ * Replaces the configuration. Without a model or a signal, no trace is classified. Throws InvalidInput, also for a
+ * model that is not configured.
+ */
 export const setSignalConfig = operation({
   name: 'setSignalConfig',
   access: lensAdmin,

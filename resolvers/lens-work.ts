@@ -31,7 +31,7 @@ import type { Scope } from './operation/scope.ts';
 /** Most reviews that a run stores. */
 const MOST_REVIEWS = 60;
 /** Runs that one claim ends because their workers were lost. */
-const MOST_BURIED = 20;
+const MOST_LOST_RUNS = 20;
 /** Delay of a run that the key of a worker may not pay for, in ms. */
 const DENIED_MS = 30_000;
 
@@ -62,7 +62,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
   return state.run;
 }
 
-/** The same with the lease of the claim extended. */
+/** Extends the lease of a claim and returns its run. Throws NotFound and OwnershipLost. */
 async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
   const run = await claimedRun(scope, claim);
   const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
@@ -94,7 +94,7 @@ async function changedRun(
 async function markLostDead(scope: Scope<LensPlatform>): Promise<void> {
   const { stores, clock, bus } = scope.platform;
   const error = 'Worker disconnected repeatedly';
-  for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MOST_BURIED)) {
+  for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MOST_LOST_RUNS)) {
     const state = await stores.lenses.change(job.subject, (before) =>
       before.run.id === job.id ? ended(before, { status: 'failed', error }, clock.now()) : before,
     );
@@ -117,7 +117,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
   const current = await stores.lenses.find(job.subject);
   const claim = { id: job.id, attempt: job.attempts };
   if (current === null || current.run.id !== job.id || !isActive(current.run)) {
-    // A process ended between the end of the run and that of its job.
+    // The run has ended, but its process stopped before it ended the job.
     await stores.jobs.end(claim, { status: 'completed', error: '' }, clock.now());
     return null;
   }
@@ -262,7 +262,9 @@ export const reportLensProgress = operation({
   },
 });
 
-/** Takes the result of a run: checks it, merges its findings and ends the run. Throws InvalidInput and OwnershipLost. */
+/**
+ * Takes the result of a run: checks it, merges its findings and ends the run. Throws InvalidInput and OwnershipLost.
+ */
 export const completeLensRun = operation({
   name: 'completeLensRun',
   access: lensWorker,
@@ -307,7 +309,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
   const isUsable = error === '' || changed.length > 0 || assessments.some(({ cannotAssess }) => !cannotAssess);
   const isEmpty = Object.values(coverage).every((count) => count === 0);
   const sampled = new Set(run.sample?.executions.map(({ id }) => id));
-  const cut = changed.map((finding) => ({
+  const sampledFindings = changed.map((finding) => ({
     ...finding,
     evidence: finding.evidence.filter(({ executionId }) => sampled.has(executionId)),
     occurrences: finding.occurrences.filter((id) => sampled.has(id)),
@@ -318,7 +320,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
     assessments,
     reviewVersions,
     coverage: error !== '' && isEmpty ? run.coverage : coverage,
-    findings: cut,
+    findings: sampledFindings,
   } as const;
 }
 

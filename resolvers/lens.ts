@@ -38,7 +38,7 @@ const LENS_NOT_FOUND = 'Lens not found';
 
 const unknownLens = (id: string): NotFound => new NotFound('lens', id, LENS_NOT_FOUND);
 
-/** The run with the lease of its job. */
+/** Runs with the leases of their jobs. */
 async function withLeases(scope: Scope<LensPlatform>, runs: readonly LensRun[]): Promise<readonly LensRun[]> {
   const running = runs.filter(({ status }) => status === 'running');
   if (running.length === 0) return runs;
@@ -130,7 +130,10 @@ export const getLens = operation({
     shownLens(scope, await lensNamed(scope, id)),
 });
 
-/** Replaces the settings of a lens. An active run continues with the earlier settings. Throws NotFound and InvalidInput. */
+/**
+ * Replaces the settings of a lens. An active run continues with the earlier settings. Throws NotFound and
+ * InvalidInput.
+ */
 export const updateLens = operation({
   name: 'updateLens',
   access: lensAdmin,
@@ -226,7 +229,7 @@ export const setFindingStatus = operation({
   },
 });
 
-/** Lenses that repeat again, and lenses that could not be resumed. */
+/** Lenses that were resumed, and lenses that could not be resumed. */
 export interface Watched {
   readonly watching: readonly string[];
   readonly skipped: readonly { readonly id: string; readonly name: string; readonly reason: string }[];
@@ -298,7 +301,10 @@ export const getLensRun = operation({
   },
 });
 
-/** Reviews of a run after a number of them, and the number of all so far. Only the latest are stored. Throws NotFound. */
+/**
+ * Reviews of a run after the first `after` ones, and the number of all so far. Only the latest are stored. Throws
+ * NotFound.
+ */
 export const listRunReviews = operation({
   name: 'listRunReviews',
   access: lensReader,

@@ -18,7 +18,7 @@ export interface ModelAccessGroupDraft {
   readonly deploymentIds: readonly string[] | null;
 }
 
-/** What was changed. */
+/** An access group after a change. */
 export interface ChangedGroup extends ModelAccessGroupDraft {
   /** Number of deployments that were changed. */
   readonly changed: number;
@@ -28,11 +28,11 @@ const unknownGroup = (name: string): NotFound =>
   new NotFound('model access group', name, `Access group '${name}' not found`);
 
 /** Models without a team. A model of a team is for the whole team; groups do not apply to it. */
-const commonOf = ({ platform }: GroupScope): readonly KnownDeployment[] =>
+const modelsWithoutTeam = ({ platform }: GroupScope): readonly KnownDeployment[] =>
   platform.deployments.all().filter(({ deployment }) => deployment.teamId === undefined);
 
-const found = (scope: GroupScope, name: string): ModelAccessGroup | null =>
-  modelAccessGroups(commonOf(scope)).find((group) => group.name === name) ?? null;
+const groupNamed = (scope: GroupScope, name: string): ModelAccessGroup | null =>
+  modelAccessGroups(modelsWithoutTeam(scope)).find((group) => group.name === name) ?? null;
 
 const groupsOf = ({ deployment }: KnownDeployment): readonly string[] => deployment.accessGroups ?? [];
 
@@ -42,20 +42,20 @@ function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: Model
   const byId = deploymentIds !== null && deploymentIds.length > 0;
   const names = [...new Set(byId ? deploymentIds : (models ?? []))];
   if (names.length === 0) throw new InvalidInput('model_names or model_ids must name a model.');
-  const all = commonOf(scope);
+  const all = modelsWithoutTeam(scope);
   const nameOf = ({ deployment }: KnownDeployment): string => (byId ? deployment.id : deployment.modelGroup);
   const missing = names.filter((one) => !all.some((known) => nameOf(known) === one));
   if (missing.length > 0)
     throw new InvalidInput(`${byId ? 'Model id(s)' : 'Model(s)'} not found: ${missing.join(', ')}`);
   const stored = all.filter((known) => known.stored !== null && names.includes(nameOf(known)));
-  const filed = names.filter((one) => !stored.some((known) => nameOf(known) === one));
-  if (filed.length > 0)
-    throw new InvalidInput(`Models of the configuration file cannot be changed: ${filed.join(', ')}`);
+  const fromFile = names.filter((one) => !stored.some((known) => nameOf(known) === one));
+  if (fromFile.length > 0)
+    throw new InvalidInput(`Models of the configuration file cannot be changed: ${fromFile.join(', ')}`);
   return stored;
 }
 
 /** Writes the access groups of stored deployments. Returns how many still exist. */
-async function write(
+async function writeGroups(
   scope: GroupScope,
   changes: readonly { readonly known: KnownDeployment; readonly change: (groups: readonly string[]) => string[] }[],
 ): Promise<number> {
@@ -74,8 +74,8 @@ async function write(
   return changed;
 }
 
-const joins = (name: string) => (groups: readonly string[]) => [...new Set([...groups, name])];
-const leaves = (name: string) => (groups: readonly string[]) => groups.filter((one) => one !== name);
+const withGroup = (name: string) => (groups: readonly string[]) => [...new Set([...groups, name])];
+const withoutGroup = (name: string) => (groups: readonly string[]) => groups.filter((one) => one !== name);
 
 /** Creates an access group of stored deployments. Throws Unsupported, Conflict for a taken name, and InvalidInput. */
 export const createModelAccessGroup = operation({
@@ -84,10 +84,10 @@ export const createModelAccessGroup = operation({
   async run(scope: GroupScope, draft: ModelAccessGroupDraft): Promise<ChangedGroup> {
     assertStoresModels(scope);
     const members = deploymentsOf(scope, draft);
-    if (found(scope, draft.name) !== null) throw new Conflict(`Access group '${draft.name}' already exists`);
-    const changed = await write(
+    if (groupNamed(scope, draft.name) !== null) throw new Conflict(`Access group '${draft.name}' already exists`);
+    const changed = await writeGroups(
       scope,
-      members.map((known) => ({ known, change: joins(draft.name) })),
+      members.map((known) => ({ known, change: withGroup(draft.name) })),
     );
     return { ...draft, changed };
   },
@@ -100,16 +100,16 @@ export const updateModelAccessGroup = operation({
   async run(scope: GroupScope, draft: ModelAccessGroupDraft): Promise<ChangedGroup> {
     assertStoresModels(scope);
     const { name } = draft;
-    if (found(scope, name) === null) throw unknownGroup(name);
+    if (groupNamed(scope, name) === null) throw unknownGroup(name);
     const members = deploymentsOf(scope, draft);
-    const removed = commonOf(scope).filter(
+    const removed = modelsWithoutTeam(scope).filter(
       (known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known),
     );
-    const left = await write(scope, [
-      ...removed.map((known) => ({ known, change: leaves(name) })),
-      ...members.map((known) => ({ known, change: joins(name) })),
+    const changed = await writeGroups(scope, [
+      ...removed.map((known) => ({ known, change: withoutGroup(name) })),
+      ...members.map((known) => ({ known, change: withGroup(name) })),
     ]);
-    return { ...draft, changed: left };
+    return { ...draft, changed };
   },
 });
 
@@ -117,7 +117,8 @@ export const updateModelAccessGroup = operation({
 export const listModelAccessGroups = operation({
   name: 'listModelAccessGroups',
   access: tenantViewer,
-  run: (scope: GroupScope, _input: undefined): readonly ModelAccessGroup[] => modelAccessGroups(commonOf(scope)),
+  run: (scope: GroupScope, _input: undefined): readonly ModelAccessGroup[] =>
+    modelAccessGroups(modelsWithoutTeam(scope)),
 });
 
 /** Reads an access group of models. Throws NotFound. */
@@ -125,7 +126,7 @@ export const getModelAccessGroup = operation({
   name: 'getModelAccessGroup',
   access: tenantViewer,
   run(scope: GroupScope, { name }: { readonly name: string }): ModelAccessGroup {
-    const group = found(scope, name);
+    const group = groupNamed(scope, name);
     if (group === null) throw unknownGroup(name);
     return group;
   },
@@ -140,14 +141,14 @@ export const deleteModelAccessGroup = operation({
     { name }: { readonly name: string },
   ): Promise<{ readonly name: string; readonly changed: number }> {
     assertStoresModels(scope);
-    const group = found(scope, name);
+    const group = groupNamed(scope, name);
     if (group === null) throw unknownGroup(name);
     if (group.isConfigured)
       throw new InvalidInput(`The configuration file has models of the access group '${name}'. It cannot be deleted.`);
-    const members = commonOf(scope).filter((known) => groupsOf(known).includes(name));
-    const changed = await write(
+    const members = modelsWithoutTeam(scope).filter((known) => groupsOf(known).includes(name));
+    const changed = await writeGroups(
       scope,
-      members.map((known) => ({ known, change: leaves(name) })),
+      members.map((known) => ({ known, change: withoutGroup(name) })),
     );
     return { name, changed };
   },

@@ -25,7 +25,7 @@ export const listServices = operation({
     platform.spanExport === null ? [] : [COLLECTOR],
 });
 
-/** Services that can be tested, with what is missing where one is not configured. */
+/** Services that can be tested, with the message for one that is not configured. */
 const TESTED: Readonly<Record<string, string>> = {
   webhook: 'No webhook of budget alerts is configured.',
   database: 'No database is configured.',
@@ -39,7 +39,8 @@ export interface TestedService {
 }
 
 /**
- * Tests a service, or reads the state of the collector of spans. A test of the webhook sends an alert. Throws InvalidInput for a
+ * Tests a service, or reads the state of the collector of spans. A test of the webhook sends an alert. Throws
+ * InvalidInput for a
  * service that is not configured, and Unavailable for one that does not answer.
  */
 export const checkService = operation({

@@ -15,22 +15,28 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { laterSpend } from './operation/window-spend.ts';
 
-/** The part of a scope that owners are read with. */
-type Reading = Pick<Scope, 'caller' | 'loaders'>;
+/** Part of a scope that reads owners. */
+type OwnerScope = Pick<Scope, 'caller' | 'loaders'>;
 
 /** Memberships of the caller's user in teams. */
-async function ownTeams({ caller, loaders }: Reading): Promise<readonly TeamMember[]> {
+async function ownTeams({ caller, loaders }: OwnerScope): Promise<readonly TeamMember[]> {
   const user = idOrNull(caller?.userId);
   return user === null ? [] : loaders.owners.teamsOfUser.load(user);
 }
 
-async function ownOrganizations({ caller, loaders }: Reading): Promise<readonly OrganizationMember[]> {
+async function ownOrganizations({ caller, loaders }: OwnerScope): Promise<readonly OrganizationMember[]> {
   const user = idOrNull(caller?.userId);
   return user === null ? [] : loaders.owners.organizationsOfUser.load(user);
 }
 
-/** Whether a caller sees a team: an administrator, a key of the team, a member, or an administrator of its organization. */
-async function seesTeam(scope: Reading, { id, organizationId }: Pick<Team, 'id' | 'organizationId'>): Promise<boolean> {
+/**
+ * Whether a caller sees a team: an administrator, a key of the team, a member, or an administrator of its
+ * organization.
+ */
+async function seesTeam(
+  scope: OwnerScope,
+  { id, organizationId }: Pick<Team, 'id' | 'organizationId'>,
+): Promise<boolean> {
   const { caller } = scope;
   if (caller === null) return false;
   if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return true;
@@ -40,7 +46,7 @@ async function seesTeam(scope: Reading, { id, organizationId }: Pick<Team, 'id' 
 }
 
 /** Ids of the teams that the caller sees; null for all. */
-export async function visibleTeamIds(scope: Reading): Promise<readonly string[] | null> {
+export async function visibleTeamIds(scope: OwnerScope): Promise<readonly string[] | null> {
   const { caller } = scope;
   if (caller !== null && isAnyAdmin(caller)) return null;
   const own = idOrNull(caller?.teamId);
@@ -49,13 +55,13 @@ export async function visibleTeamIds(scope: Reading): Promise<readonly string[] 
 }
 
 /** Ids of the organizations that the caller sees; null for all. */
-export async function visibleOrganizationIds(scope: Reading): Promise<readonly string[] | null> {
+export async function visibleOrganizationIds(scope: OwnerScope): Promise<readonly string[] | null> {
   const { caller } = scope;
   if (caller !== null && isAnyAdmin(caller)) return null;
   return (await ownOrganizations(scope)).map(({ organizationId }) => organizationId);
 }
 
-const isAdmin = (scope: Reading): boolean => scope.caller !== null && isAnyAdmin(scope.caller);
+const isAdmin = (scope: OwnerScope): boolean => scope.caller !== null && isAnyAdmin(scope.caller);
 
 /** A stored team by its id; null when there is none that the caller may see. */
 export const findTeamRow = operation({
@@ -182,7 +188,7 @@ export const readTotalSpend = operation({
   },
 });
 
-/** One whose spend restarts: with its own window, or with that of its budget row. */
+/** Object whose spend restarts with its own window, or with the window of its budget row. */
 interface RestartedSpend {
   readonly kind: CountedKind;
   readonly id: string;
@@ -192,7 +198,7 @@ interface RestartedSpend {
   readonly spentBefore?: Usd | null;
 }
 
-/** Spend in the current budget window; null where the caller may not see it. It is what the budget is compared with. */
+/** Spend in the current budget window; null where the caller may not see it. The budget is compared with it. */
 export const readWindowSpend = operation({
   name: 'readWindowSpend',
   access: teamReader,

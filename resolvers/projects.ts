@@ -19,7 +19,7 @@ import { listTeams } from './teams.ts';
 export interface ProjectView {
   readonly project: Project;
   readonly budget: Budget | null;
-  /** What its keys have spent in the window of the budget, deleted keys too. */
+  /** Spend of its keys in the budget window, deleted keys included. */
   readonly spend: Usd;
 }
 
@@ -36,7 +36,9 @@ async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<Pro
   return view;
 }
 
-/** A budget that the caller may give a project: only a proxy administrator names one that other rows may have. */
+/**
+ * Id of the budget of a project. Only a proxy administrator names a budget that other rows may use. Throws Forbidden.
+ */
 async function budgetOfProject(
   scope: Scope<TeamPlatform>,
   wanted: WantedBudget,
@@ -49,7 +51,10 @@ async function budgetOfProject(
   return ownBudgetOf(scope, wanted.limits, current);
 }
 
-/** Creates a project of a team. Throws NotFound for the team, Conflict when the id is taken, InvalidInput and Forbidden. */
+/**
+ * Creates a project of a team. Throws NotFound for the team, Conflict when the id is taken, InvalidInput and
+ * Forbidden.
+ */
 export const createProject = operation({
   name: 'createProject',
   access: teamManager,
@@ -92,7 +97,7 @@ export const getProject = operation({
   async run(scope: Scope<TeamPlatform>, { id }: { readonly id: string }): Promise<ProjectView> {
     const caller = callerOf(scope);
     const project = await scope.platform.stores.projects.find(id);
-    // The same for an unknown project, without the name of its team.
+    // The same error for an unknown project, so that a caller cannot probe for project ids.
     if (!isAnyAdmin(caller) && (project === null || !(await mayReadTeam(scope, project.teamId))))
       throw new Forbidden(`User=${caller.userId} not authorized to access this project=${id}`, 'team_member');
     if (project === null) throw unknownProject(id);

@@ -137,8 +137,11 @@ interface ResponseCall {
   readonly idOf: (upstreamId: string) => string;
 }
 
-/** Throws Forbidden for an id that the gateway did not issue, and NotFound for a response that is not stored or belongs to another owner. */
-async function about(
+/**
+ * Throws Forbidden for an id that the gateway did not issue, and NotFound for a response that is not stored or belongs
+ * to another owner.
+ */
+async function answerAbout(
   scope: Scope<ResponsePlatform>,
   named: NamedResponse,
   ask: {
@@ -174,7 +177,7 @@ export const getResponse = operation({
   name: 'getResponse',
   access: objectReader,
   run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
-    about(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
+    answerAbout(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
 });
 
 /** A page of the input items of a response. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
@@ -185,7 +188,7 @@ export const listResponseItems = operation({
     scope: Scope<ResponsePlatform>,
     { page, ...named }: NamedResponse & { readonly page: ItemPage },
   ): Promise<ResponseAnswer> =>
-    about(scope, named, {
+    answerAbout(scope, named, {
       action: LIST_RESPONSE_ITEMS,
       tail: '/input_items',
       here(response) {
@@ -201,7 +204,7 @@ export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
   run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
-    about(scope, named, {
+    answerAbout(scope, named, {
       action: DELETE_RESPONSE,
       tail: '',
       async here({ id }) {
@@ -211,12 +214,14 @@ export const deleteResponse = operation({
     }),
 });
 
-/** Cancels a background response. Throws InvalidInput for a response that is stored here: none runs in the background. */
+/**
+ * Cancels a background response. Throws InvalidInput for a response that is stored here: none runs in the background.
+ */
 export const cancelResponse = operation({
   name: 'cancelResponse',
   access: objectWriter,
   run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
-    about(scope, named, {
+    answerAbout(scope, named, {
       action: CANCEL_RESPONSE,
       tail: '/cancel',
       here() {

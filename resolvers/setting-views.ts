@@ -45,7 +45,7 @@ const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, KnownSetting>>>
 
 const namesIn = (value: unknown): readonly string[] => Object.keys(jsonObjectOf(value));
 
-/** Known settings first, then what the file and the database have besides. */
+/** Names of known settings, then of other settings in the file and the database. */
 const namesOf = (section: SettingSection, { config, stored }: SettingsState): readonly string[] => [
   ...new Set([...KNOWN[section].keys(), ...namesIn(config.declared[section]), ...namesIn(stored.get(section))]),
 ];
@@ -109,7 +109,8 @@ export interface SettingChange {
 }
 
 /**
- * Stores a setting of any section, or removes the stored value. Throws InvalidInput, and OwnedByFile when the configuration
+ * Stores a setting of any section, or removes the stored value. Throws InvalidInput, and OwnedByFile when the
+ * configuration
  * file declares another value.
  */
 export const changeSetting = operation({

@@ -131,11 +131,11 @@ export const getSpanError = operation({
 export interface SpanUpdate {
   /** Number of spans that were delivered including this update. A subscriber resumes after it without loss. */
   readonly id: string;
-  readonly spans: readonly FedSpan[];
+  readonly spans: readonly DeliveredSpan[];
 }
 
 /** A span and its stored trace. */
-type FedSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
+type DeliveredSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
 
 /**
  * Streams the spans of one trace as they are stored, of every owner the caller may read. With `after` the subscriber
@@ -178,8 +178,8 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
   /** Delivered span ids by ref, and the number of spans of each trace when it was read. */
   readonly #delivered = new Map<string, Set<string>>();
   readonly #counts = new Map<string, number>();
-  #waiting: readonly FedSpan[] = [];
-  #known = 0;
+  #waiting: readonly DeliveredSpan[] = [];
+  #deliveredCount = 0;
 
   constructor(updates: AsyncIterableIterator<TraceUpdate>, read: (keys: readonly TraceKey[]) => Promise<SpansByRef>) {
     this.#updates = updates;
@@ -196,7 +196,7 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
     const total = this.#waiting.length;
     if (after !== null && Number(after) !== total) return;
     this.#waiting = [];
-    this.#known = total;
+    this.#deliveredCount = total;
   }
 
   async next(): Promise<IteratorResult<SpanUpdate>> {
@@ -209,8 +209,8 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
     }
     const spans = this.#waiting.slice(0, UPDATE_SPANS);
     this.#waiting = this.#waiting.slice(UPDATE_SPANS);
-    this.#known += spans.length;
-    return { done: false, value: { id: String(this.#known), spans } };
+    this.#deliveredCount += spans.length;
+    return { done: false, value: { id: String(this.#deliveredCount), spans } };
   }
 
   async return(): Promise<IteratorResult<SpanUpdate>> {

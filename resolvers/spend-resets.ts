@@ -19,7 +19,8 @@ export interface SpendResets {
 }
 
 /**
- * Sets the spend of every key and every team to zero. Reports keep the calls, and budgets of further windows their count. Calls of
+ * Sets the spend of every key and every team to zero. Reports keep the calls. Budgets with other windows keep their
+ * count. Calls of
  * this process that have ended are part of the old spend; those that another process stores later count in the new one.
  */
 export const resetAllSpend = operation({
@@ -31,7 +32,7 @@ export const resetAllSpend = operation({
   },
 });
 
-/** The start of a spend of zero. A reset that has run meanwhile may have read a later total, which stays. */
+/** Total spend from which the new spend counts. A concurrent reset may have stored a later total, which stays. */
 const startOf = (before: Usd | null, total: Usd): Usd => (before !== null && before > total ? before : total);
 
 async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {

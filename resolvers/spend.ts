@@ -21,7 +21,7 @@ async function keysByHash(
   return new Map(keys.map((key) => [key.hash, key]));
 }
 
-/** What a caller asks of a list of calls. */
+/** Query of a list of calls. */
 export interface SpendQuery extends Omit<SpendPage, 'filter'> {
   readonly filter: FilterRequest;
 }
@@ -86,7 +86,7 @@ export const findSpendContent = operation({
   },
 });
 
-/** A grouping of calls that the caller asks for. */
+/** Grouping of calls, with the filter of the request. */
 export interface GroupingRequest extends Omit<SpendGrouping, 'filter'> {
   readonly filter: FilterRequest;
 }
@@ -144,7 +144,7 @@ export const readCaptureRate = operation({
   },
 });
 
-/** Makes every call that has ended visible in reports. */
+/** Waits until all ended calls are visible in reports. Resolves to false when the store is slow. */
 export const checkSpendIsReadable = operation({
   name: 'checkSpendIsReadable',
   access: spendAdmin,

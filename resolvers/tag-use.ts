@@ -9,7 +9,7 @@ import { spendAdmin } from './operation/spend-access.ts';
 /** Most groups of a report, of tag, user and day. Beyond, those of the lowest cost are left out. */
 const MOST_GROUPS = 100_000;
 
-/** What a caller asks of the use of tags. */
+/** Query of the use of tags. */
 export interface TagUseQuery {
   /** Null for all calls. */
   readonly period: Period | null;

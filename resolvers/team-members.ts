@@ -17,7 +17,7 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, laterSpend } from './operation/window-spend.ts';
 import { removeKeys } from './keys.ts';
-import { joined, type WantedMember } from './operation/team-joining.ts';
+import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import { type UserView, userViews } from './operation/user-views.ts';
 import {
   administers,
@@ -36,7 +36,7 @@ export interface JoinedTeam extends TeamView {
 }
 
 /** Whether the only new member is the caller's own user, as a plain member of a team that is open to all users. */
-function joinsAlone(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
+function isSelfJoin(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
   const user = idOrNull(callerOf(scope).userId);
   const [one, ...others] = members;
   return (
@@ -66,10 +66,10 @@ export const addTeamMembers = operation({
     scope: Scope<TeamPlatform>,
     { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
   ): Promise<JoinedTeam> {
-    const team = joinsAlone(scope, teamId, members)
+    const team = isSelfJoin(scope, teamId, members)
       ? await joinableTeam(scope, teamId)
       : await teamOfMembers(scope, teamId);
-    const { users, members: rows } = await joined(scope, team, members);
+    const { users, members: rows } = await addMembers(scope, team, members);
     const view = await teamView(scope, team);
     const isAdded = new Set(rows.map(({ id }) => id));
     return {
@@ -88,7 +88,10 @@ export interface JoinOutcome {
   readonly failure: string | null;
 }
 
-/** Adds users one after another. A failure of one does not stop the others. Throws NotFound for the team, and Forbidden. */
+/**
+ * Adds users one after another. A failure of one does not stop the others. Throws NotFound for the team, and
+ * Forbidden.
+ */
 export const addManyTeamMembers = operation({
   name: 'addManyTeamMembers',
   access: memberManager,
@@ -150,7 +153,9 @@ async function budgetOf(
   return budget.id;
 }
 
-/** Changes the role and the limits of a member. Throws NotFound for the team, InvalidInput for the member, Forbidden. */
+/**
+ * Changes the role and the limits of a member. Throws NotFound for the team, InvalidInput for the member, Forbidden.
+ */
 export const updateTeamMember = operation({
   name: 'updateTeamMember',
   access: memberManager,
@@ -225,7 +230,7 @@ async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: Te
   return view;
 }
 
-/** Throws Forbidden for an administrator of the team alone, where such ones remove no members. */
+/** Throws Forbidden for a caller who administers only the team, where team administrators may not remove members. */
 async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<void> {
   if (!isSwitchedOn(scope.platform.configuration, 'disable_team_admin_delete_team_user')) return;
   const caller = callerOf(scope);

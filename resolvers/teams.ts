@@ -23,7 +23,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TeamModelPlatform } from './operation/model-platform.ts';
 import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { joined, type WantedMember } from './operation/team-joining.ts';
+import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import {
   administers,
   type CountedTeam,
@@ -46,7 +46,7 @@ export interface TeamDraft {
   readonly memberLimits: LimitsPatch;
 }
 
-/** A team in an organization has models and a budget of the organization. Throws InvalidInput. */
+/** Checks that the models and the budget of a team are within those of its organization. Throws InvalidInput. */
 async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Team): Promise<void> {
   const { organizationId, models, maxBudget } = team;
   if (organizationId === null) return;
@@ -63,8 +63,10 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator of it,
- * proxy administrators unless `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is taken, InvalidInput, and
+ * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator
+ * of it,
+ * proxy administrators unless `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is taken,
+ * InvalidInput, and
  * Forbidden for a caller who administers neither the proxy nor the organization.
  */
 export const createTeam = operation({
@@ -96,9 +98,9 @@ export const createTeam = operation({
     await stores.teams.add(team);
     const isNamed = members.some(({ userId }) => userId === about.by);
     const author = { userId: about.by, email: null, role: 'admin', limits: {} } as const;
-    const staysOut =
+    const isAuthorExcluded =
       caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
-    await joined(scope, team, isNamed || staysOut ? members : [...members, author]);
+    await addMembers(scope, team, isNamed || isAuthorExcluded ? members : [...members, author]);
     // Keys may have named the team before it existed.
     ownedKeys.evictOwner({ kind: 'teamId', id: team.id });
     return teamView(scope, team);
@@ -255,7 +257,9 @@ const TEAM_ADMIN_MEMBERS = new Set([
   'routerSettings',
 ]);
 
-/** Changes a team. Throws NotFound, InvalidInput and Forbidden; a team administrator may not change budget and models. */
+/**
+ * Changes a team. Throws NotFound, InvalidInput and Forbidden; a team administrator may not change budget and models.
+ */
 export const updateTeam = operation({
   name: 'updateTeam',
   access: teamManager,
@@ -267,7 +271,7 @@ export const updateTeam = operation({
     const isAdmin = callerOf(scope).role === 'proxy_admin';
     const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
     if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
-    // A window counts from now on: earlier calls are in the spend before it.
+    // A new window counts from now on, so the records of earlier calls are committed first.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();
     const about = authored(scope);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
@@ -311,7 +315,7 @@ export const changeTeamModels = operation({
   },
 });
 
-/** A team that is made later with the same id does not get the models, and their keys. */
+/** Deletes the models of teams, so that a later team with the same id does not get them and their credentials. */
 async function removeTeamModels({ platform }: Scope<TeamModelPlatform>, teamIds: readonly string[]): Promise<void> {
   const stored = await platform.stores.deployments.all({ ids: null });
   const own = stored.filter(({ info }) => teamIds.includes(teamOfInfo(info) ?? ''));

@@ -100,7 +100,7 @@ export const getTokenMapping = operation({
   },
 });
 
-/** Lists mappings from a row on, the newest first. */
+/** Lists one page of mappings, the newest first. */
 export const listTokenMappings = operation({
   name: 'listTokenMappings',
   access: tenantViewer,

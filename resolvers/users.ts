@@ -169,10 +169,9 @@ export interface NamedUser {
 const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
 
 /**
- * Whether signed tokens name their users by email. Then a user with the email of another would receive that user's
- * rights.
+ * Whether signed tokens name their users by email. Then a user who takes the email of another one would get its rights.
  */
-function emailsNameBearers({ configuration }: UserPlatform): boolean {
+function tokensNameUsersByEmail({ configuration }: UserPlatform): boolean {
   const general = configuration.current().resolved['general_settings'] as JsonObject | undefined;
   const rules = general?.['litellm_jwtauth'] as JsonObject | null | undefined;
   return general?.['enable_jwt_auth'] === true && typeof rules?.['user_email_jwt_field'] === 'string';
@@ -183,12 +182,13 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
   if (caller.role === 'proxy_admin') return;
   const foreign = Object.keys(patch).find((member) => !OWN_MEMBERS.has(member));
   if (foreign !== undefined || id !== idOrNull(caller.userId)) throw refuseManagement(caller);
-  if (patch.email !== undefined && emailsNameBearers(scope.platform))
+  if (patch.email !== undefined && tokensNameUsersByEmail(scope.platform))
     throw new Forbidden('Only proxy admins change emails, because they name the users of signed tokens.', 'user_owner');
 }
 
 /**
- * Changes a user. An administrator creates a user that does not exist, as the reference does. Throws InvalidInput, Conflict
+ * Changes a user. An administrator creates a user that does not exist, as the reference does. Throws InvalidInput,
+ * Conflict
  * when the email is taken, and Forbidden for another user.
  */
 export const updateUser = operation({
@@ -209,7 +209,10 @@ export const updateUser = operation({
   },
 });
 
-/** Deletes users with their keys, memberships and invitations. Returns their number. Throws NotFound for an unknown one. */
+/**
+ * Deletes users with their keys, memberships and invitations. Returns their number. Throws NotFound for an unknown
+ * one.
+ */
 export const deleteUsers = operation({
   name: 'deleteUsers',
   access: tenantAdmin,

@@ -7,7 +7,10 @@ import { SystemCaller } from '../../src/domain/system-caller.ts';
 export interface Access {
   readonly name: string;
   readonly description: string;
-  /** Throws Forbidden for a caller without the right, and Unauthenticated where a credential is required and none was sent (null). */
+  /**
+   * Throws Forbidden for a caller without the right, and Unauthenticated where a credential is required and none was
+   * sent (null).
+   */
   readonly check: (caller: Caller | null) => void;
   /** Whether tracing keys have this right. They have no other rights. */
   readonly admitsTraceSenders?: true;
@@ -18,8 +21,8 @@ export const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin
 /** Whether a caller sees everything: a proxy administrator, read-only ones too. */
 export const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
 
-/** Throws Unauthenticated instead of Forbidden when no credential was sent. */
-export function known(caller: Caller | null): Caller {
+/** The caller. Throws Unauthenticated when no credential was sent. */
+export function requireCaller(caller: Caller | null): Caller {
   if (caller !== null) return caller;
   throw new Unauthenticated('A key is needed: send it as `Authorization: Bearer sk-...`.', 'missing');
 }
@@ -32,7 +35,7 @@ export const anyKey: Access = {
   name: 'anyKey',
   description: 'Every virtual key and the admin key.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -41,7 +44,7 @@ export const keyReader: Access = {
   name: 'keyReader',
   description: 'Every key, for the keys it may see: admins all, others their own and those of their user.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -50,7 +53,7 @@ export const admin: Access = {
   name: 'admin',
   description: 'Proxy administrators.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can do this.', 'proxy_admin');
+    if (!isAdmin(requireCaller(caller))) throw new Forbidden('Only proxy admins can do this.', 'proxy_admin');
   },
 };
 
@@ -75,11 +78,13 @@ function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden
 /** Proxy administrators, and users. */
 function checkUser(right: 'key_admin' | 'key_block'): Access['check'] {
   return (caller) => {
-    if (!isAdminOrUser(known(caller))) throw keyRefusal(known(caller), right);
+    if (!isAdminOrUser(requireCaller(caller))) throw keyRefusal(requireCaller(caller), right);
   };
 }
 
-/** Proxy administrators for every key; users for keys of their own and of their teams. The operation checks which keys. */
+/**
+ * Proxy administrators for every key; users for keys of their own and of their teams. The operation checks which keys.
+ */
 export const keyMaker: Access = {
   name: 'keyMaker',
   description:
@@ -100,7 +105,7 @@ export const modelAdmin: Access = {
   name: 'modelAdmin',
   description: 'Proxy administrators, for models, their access groups and fallbacks.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw refuseModels();
+    if (!isAdmin(requireCaller(caller))) throw refuseModels();
   },
 };
 
@@ -111,7 +116,7 @@ export const modelManager: Access = {
   name: 'modelManager',
   description: 'Proxy administrators; keys of users for the models of teams that the user administers.',
   check(caller) {
-    if (!isAdminOrUser(known(caller))) throw refuseModels();
+    if (!isAdminOrUser(requireCaller(caller))) throw refuseModels();
   },
 };
 
@@ -120,14 +125,14 @@ export const keyAdmin: Access = {
   name: 'keyAdmin',
   description: 'Proxy administrators.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw keyRefusal(known(caller), 'key_admin');
+    if (!isAdmin(requireCaller(caller))) throw keyRefusal(requireCaller(caller), 'key_admin');
   },
 };
 
 /** As `keyManager`; the refusal has another form on the wire. */
 export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: checkUser('key_block') };
 
-/** The refusal of a caller who may not manage users and teams. Its right decides the status of the reference. */
+/** Error for a caller who may not manage users and teams. Its right decides the HTTP status, as in the reference. */
 export function refuseManagement(caller: Caller): Forbidden {
   if (caller.role === 'proxy_admin_viewer')
     return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer', {
@@ -145,7 +150,7 @@ export const tenantAdmin: Access = {
   name: 'tenantAdmin',
   description: 'Proxy administrators, for users, teams and what belongs to them.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw refuseManagement(known(caller));
+    if (!isAdmin(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
 };
 
@@ -154,7 +159,7 @@ export const teamManager: Access = {
   name: 'teamManager',
   description: 'Proxy administrators; keys of users for the teams and organizations that the user administers.',
   check(caller) {
-    if (!isAdminOrUser(known(caller))) throw refuseManagement(known(caller));
+    if (!isAdminOrUser(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
 };
 
@@ -163,7 +168,7 @@ export const teamReader: Access = {
   name: 'teamReader',
   description: 'Every key, for the users, teams and organizations it may see: admins all, others their own.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -172,7 +177,7 @@ export const userEditor: Access = {
   name: 'userEditor',
   description: 'Proxy administrators; keys of an `internal_user` for the alias, email and metadata of the same user.',
   check(caller) {
-    if (!isAdminOrUser(known(caller))) throw refuseManagement(known(caller));
+    if (!isAdminOrUser(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
 };
 
@@ -181,7 +186,7 @@ export const tenantViewer: Access = {
   name: 'tenantViewer',
   description: 'Proxy administrators, read-only ones too, for users, teams and what belongs to them.',
   check(caller) {
-    if (!isAnyAdmin(known(caller))) throw refuseManagement(known(caller));
+    if (!isAnyAdmin(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
 };
 
@@ -218,7 +223,7 @@ export const gatewayActivityReader: Access = {
   name: 'gatewayActivityReader',
   description: 'Proxy administrators, read-only ones too.',
   check(caller) {
-    if (!isAnyAdmin(known(caller)))
+    if (!isAnyAdmin(requireCaller(caller)))
       throw new Forbidden('Only proxy administrators can see the counts of the whole deployment.', 'gateway_activity');
   },
 };
@@ -228,7 +233,8 @@ export const anyAdmin: Access = {
   name: 'anyAdmin',
   description: 'Proxy administrators, read-only ones too.',
   check(caller) {
-    if (!isAnyAdmin(known(caller))) throw new Forbidden('Only proxy admins can see this.', 'proxy_admin_viewer');
+    if (!isAnyAdmin(requireCaller(caller)))
+      throw new Forbidden('Only proxy admins can see this.', 'proxy_admin_viewer');
   },
 };
 
@@ -237,7 +243,7 @@ export const traceReader: Access = {
   name: 'traceReader',
   description: 'Every key, for the traces it may see: admins all, team keys their team, other keys their own.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -247,7 +253,7 @@ export const traceWriter: Access = {
   admitsTraceSenders: true,
   description: 'Every key except read-only administrators; tracing keys.',
   check(caller) {
-    const { role } = known(caller);
+    const { role } = requireCaller(caller);
     if (role === 'proxy_admin_viewer')
       throw new Forbidden('Read-only administrators cannot ingest traces.', 'proxy_admin');
   },
@@ -258,7 +264,7 @@ export const annotator: Access = {
   name: 'annotator',
   description: 'Every key that is not read-only, for the traces it may see.',
   check(caller) {
-    if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot annotate traces.', 'proxy_admin');
+    if (isReadOnly(requireCaller(caller))) throw new Forbidden('Read-only keys cannot annotate traces.', 'proxy_admin');
   },
 };
 
@@ -267,7 +273,8 @@ export const traceEraser: Access = {
   name: 'traceEraser',
   description: 'Every key that is not read-only, for the traces it sent itself; proxy administrators for all.',
   check(caller) {
-    if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot remove or redact traces.', 'proxy_admin');
+    if (isReadOnly(requireCaller(caller)))
+      throw new Forbidden('Read-only keys cannot remove or redact traces.', 'proxy_admin');
   },
 };
 
@@ -277,7 +284,7 @@ export const objectReader: Access = {
   description:
     'Every key, for the files, batches and responses it may see: admins all, team keys their team, other keys their own.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -286,7 +293,7 @@ export const objectWriter: Access = {
   name: 'objectWriter',
   description: 'Every key that is not read-only, for the files, batches and responses it may see.',
   check(caller) {
-    const { role } = known(caller);
+    const { role } = requireCaller(caller);
     if (role === 'proxy_admin_viewer')
       throw new Forbidden('Read-only administrators cannot change files, batches and responses.', 'proxy_admin');
     if (role === 'internal_user_viewer')
@@ -298,7 +305,7 @@ export const codingAgentReader: Access = {
   name: 'codingAgentReader',
   description: 'Every key, for the coding agents it may see: admins all, team keys their team, other keys their own.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -307,7 +314,8 @@ export const codingAgentWriter: Access = {
   name: 'codingAgentWriter',
   description: 'Every key that is not read-only, for the coding agents it may see.',
   check(caller) {
-    if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot change coding agents.', 'internal_user');
+    if (isReadOnly(requireCaller(caller)))
+      throw new Forbidden('Read-only keys cannot change coding agents.', 'internal_user');
   },
 };
 
@@ -316,6 +324,6 @@ export const system: Access = {
   name: 'system',
   description: 'The process itself, for background work.',
   check(caller) {
-    if (!(known(caller) instanceof SystemCaller)) throw new Forbidden('Only the process itself can do this.');
+    if (!(requireCaller(caller) instanceof SystemCaller)) throw new Forbidden('Only the process itself can do this.');
   },
 };

@@ -9,13 +9,13 @@ import { callerOf } from './operation.ts';
 import type { ActivityPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** What a caller asks of the activity of one kind of entity. */
+/** Query of the activity of one kind of entity. */
 export interface EntityQuery {
   readonly entity: ActivityEntity;
   readonly filter: FilterRequest;
 }
 
-/** Entities of which every call belongs to one, or to none: calls of none are shown, too. */
+/** Entities whose activity includes calls without one: calls of no user and calls of no team. */
 const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
 
 /**
@@ -32,20 +32,20 @@ export async function activityFilter(
   if (isAnyAdmin(caller)) return own;
   const userId = idOrNull(caller.userId);
   if (entity === 'endUser' || entity === 'agent') throw refuseManagement(caller);
-  if (entity === 'team') return ofTeams(scope, own, userId);
+  if (entity === 'team') return filterOfTeams(scope, own, userId);
   if (userId === null)
     throw new Forbidden(
       `Keys without a user cannot query ${entity} analytics. Use a key of a user, or call as a proxy admin.`,
       'service_account',
     );
-  if (entity === 'organization') return ofOrganizations(scope, own, userId);
+  if (entity === 'organization') return filterOfOrganizations(scope, own, userId);
   if (entity === 'user' && own.any.user?.some((user) => user !== userId) === true)
     throw new Forbidden('You can only view your own spend data.', 'key_owner');
   return own;
 }
 
 /** Calls of the caller's teams: all of those it administers, its own of the others. */
-async function ofTeams(
+async function filterOfTeams(
   { platform, caller }: Scope<ActivityPlatform>,
   filter: SpendFilter,
   userId: string | null,
@@ -70,7 +70,7 @@ async function ofTeams(
 }
 
 /** Calls of the organizations that the caller administers. */
-async function ofOrganizations(
+async function filterOfOrganizations(
   { platform }: Scope<ActivityPlatform>,
   filter: SpendFilter,
   userId: string,

@@ -14,11 +14,12 @@ import type { Scope } from './scope.ts';
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 
 /**
- * Asks refused and weak questions of an answered decision again, at the fallbacks of its model in their order, where a setting
- * asks for it. Each is a call of its own: its key, budget and limits are checked, and it is priced and recorded. A fallback
- * that fails is skipped. Returns a call with all answers, whose cost is the sum.
+ * Asks the fallbacks of the model, in order, the questions that were refused or answered weakly. Returns the first call
+ * where `fallbackBelow` is null. Each request to a fallback is a separate call with its own checks of key, budget and
+ * limits, and its own price and records. A failed fallback is skipped. Returns one call with all answers and the sum
+ * of the costs.
  */
-export async function askWeakAgain(
+export async function askFallbacks(
   scope: Scope<DecisionPlatform>,
   request: ModelRequest,
   { call: first, signal }: { readonly call: GatewayCall; readonly signal: AbortSignal },
@@ -28,9 +29,9 @@ export async function askWeakAgain(
   const calls = [first];
   for (const model of targetsOf(scope, request, first)) {
     const last = calls.at(-1) ?? first;
-    const earlier = earlierOf(last, limit);
+    const earlier = earlierAnswersOf(last, limit);
     if (earlier === null) break;
-    const next = await askOne(scope, againAt(request, model, { first, earlier }), signal).catch(
+    const next = await callFallback(scope, fallbackRequest(request, model, { first, earlier }), signal).catch(
       async (error: unknown) => {
         if (error instanceof DomainError && !signal.aborted) return null;
         await settle(last);
@@ -44,8 +45,11 @@ export async function askWeakAgain(
   return combined(calls);
 }
 
-const askOne = (scope: Scope<DecisionPlatform>, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall> =>
-  scope.platform.gateway.call(callerOf(scope), request, signal);
+const callFallback = (
+  scope: Scope<DecisionPlatform>,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<GatewayCall> => scope.platform.gateway.call(callerOf(scope), request, signal);
 
 /** Reads the rest of an answer that is not forwarded: its end settles the call. */
 const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, ANSWER_LIMIT));
@@ -66,15 +70,15 @@ function targetsOf(
   return models.slice(models.indexOf(modelGroup) + 1);
 }
 
-function earlierOf({ exchange }: GatewayCall, limit: number): EarlierAnswers | null {
+function earlierAnswersOf({ exchange }: GatewayCall, limit: number): EarlierAnswers | null {
   if (exchange.decision === undefined) return null;
   const { decision, upstream } = exchange.decision;
   const open = weakPositions(decision, limit);
   return open.length === 0 ? null : { decision, upstream, open };
 }
 
-/** The request for the open questions: in the trace of the first call, without retries and fallbacks of its own. */
-const againAt = (
+/** Request for the open questions: in the trace of the first call, without retries and further fallbacks. */
+const fallbackRequest = (
   request: ModelRequest,
   model: string,
   { first, earlier }: { readonly first: GatewayCall; readonly earlier: EarlierAnswers },

@@ -49,9 +49,9 @@ function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
 }
 
 /** Routes that a user may call for keys of its own. */
-const OF_OWNERS = new Set<KeyPermission>(['/key/delete']);
-/** Those of them for keys without a team only. */
-const OF_PERSONAL = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
+const OWNER_ROUTES = new Set<KeyPermission>(['/key/delete']);
+/** Routes that a user may call for keys of its own without a team. */
+const PERSONAL_KEY_ROUTES = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
 
 /** A right over a key. */
 interface KeyRight {
@@ -60,7 +60,8 @@ interface KeyRight {
 }
 
 /**
- * Checks that the caller may call a route for a key; null for one that does not exist. Throws Forbidden, also for a caller who
+ * Checks that the caller may call a route for a key; null for one that does not exist. Throws Forbidden, also for a
+ * caller who
  * may not know that the key does not exist.
  */
 export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
@@ -68,7 +69,8 @@ export async function assertManages(scope: KeyScope, row: VirtualKey | null, rou
   if (caller.role === 'proxy_admin') return { isManager: true };
   if (row === null || outranks(row, caller)) throw refusalOf(scope, route);
   const isOwn = idOrNull(caller.userId) !== null && row.userId === caller.userId;
-  if (isOwn && (OF_OWNERS.has(route) || (row.teamId === null && OF_PERSONAL.has(route)))) return { isManager: false };
+  if (isOwn && (OWNER_ROUTES.has(route) || (row.teamId === null && PERSONAL_KEY_ROUTES.has(route))))
+    return { isManager: false };
   if (row.teamId === null) throw refusalOf(scope, route);
   // A key of a team acts within its team.
   const ownTeam = idOrNull(caller.teamId);
@@ -116,7 +118,10 @@ export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, p
 const isUnchanged = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch): boolean =>
   [settings, metadataMembers, patch].every((part) => Object.keys(part).length === 0);
 
-/** The user of a new key of a team: the caller's own, unless a manager names another member. Throws InvalidInput and Forbidden. */
+/**
+ * The user of a new key of a team: the caller's own, unless a manager names another member. Throws InvalidInput and
+ * Forbidden.
+ */
 async function userOfDraft(scope: KeyScope, draft: KeyDraft, isManager: boolean): Promise<string> {
   const own = callerOf(scope).userId ?? '';
   const userId = idOrNull(draft.userId) ?? own;
@@ -142,7 +147,10 @@ async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamM
   return id !== null && (await platform.stores.budgets.find(id)) !== null;
 }
 
-/** The draft that the caller has the right to create. `route` distinguishes a key of a user from a service account of a team. Throws Forbidden and InvalidInput. */
+/**
+ * The draft that the caller has the right to create. `route` distinguishes a key of a user from a service account of a
+ * team. Throws Forbidden and InvalidInput.
+ */
 export async function allowedDraft(
   scope: KeyScope,
   draft: KeyDraft,
@@ -164,7 +172,7 @@ export async function allowedDraft(
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
   const { team, member, isManager } = await standingIn(scope, teamId);
-  // The same for an unknown team, so that names of teams cannot be probed.
+  // The same error for an unknown team, so that a caller cannot probe for team ids.
   if (team === null || (!isManager && member === null))
     throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
   if (!isManager && !isPermitted(team, route)) throw new NotPermitted(team, route);
@@ -176,7 +184,10 @@ export async function allowedDraft(
   return boundedDraft({ caller, userId, isManager }, draft);
 }
 
-/** Whether the caller may read a key: its own, those of its user, and those of teams that it administers or that permit it. */
+/**
+ * Whether the caller may read a key: its own, those of its user, and those of teams that it administers or that permit
+ * it.
+ */
 export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
   const caller = callerOf(scope);
   if (isAnyAdmin(caller) || row?.hash === caller.keyHash) return true;

@@ -1,13 +1,13 @@
 import { Forbidden } from '../../src/domain/errors.ts';
 import { LensWorkerCaller } from '../../src/domain/lens/worker-caller.ts';
-import { type Access, isAdmin, isAnyAdmin, isReadOnly, known } from './access.ts';
+import { type Access, isAdmin, isAnyAdmin, isReadOnly, requireCaller } from './access.ts';
 
 /** Every credential that may write, for feedback about the traces it may see. */
 export const feedbackWriter: Access = {
   name: 'feedbackWriter',
   description: 'Every key that is not read-only, for feedback about the traces it may see.',
   check(caller) {
-    if (isReadOnly(known(caller))) throw new Forbidden('Admin viewers cannot write feedback');
+    if (isReadOnly(requireCaller(caller))) throw new Forbidden('Admin viewers cannot write feedback');
   },
 };
 
@@ -16,7 +16,7 @@ export const lensReader: Access = {
   name: 'lensReader',
   description: 'Proxy administrators, read-only ones too, for lenses, runs and findings.',
   check(caller) {
-    if (!isAnyAdmin(known(caller))) throw new Forbidden('Lens requires proxy administrator access');
+    if (!isAnyAdmin(requireCaller(caller))) throw new Forbidden('Lens requires proxy administrator access');
   },
 };
 
@@ -25,7 +25,7 @@ export const lensAdmin: Access = {
   name: 'lensAdmin',
   description: 'Proxy administrators, not the read-only ones, for lenses and their workers.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can configure or run Lens');
+    if (!isAdmin(requireCaller(caller))) throw new Forbidden('Only proxy admins can configure or run Lens');
   },
 };
 
@@ -34,6 +34,7 @@ export const lensWorker: Access = {
   name: 'lensWorker',
   description: 'Registered workers of lens runs, for the runs that they hold.',
   check(caller) {
-    if (!(known(caller) instanceof LensWorkerCaller)) throw new Forbidden('Only workers of lens runs can do this.');
+    if (!(requireCaller(caller) instanceof LensWorkerCaller))
+      throw new Forbidden('Only workers of lens runs can do this.');
   },
 };

@@ -33,7 +33,7 @@ export function whileAllowed<Event, Shown extends object>(
       throw new Conflict('The rights of this key have changed. Read the list again and follow from now on.');
   }
 
-  /** Synchronous when the caller is cached, as almost always: an event may have a thousand subscribers. */
+  /** Synchronous when the caller is cached, because an event may have a thousand subscribers. */
   function shownOf(event: Event): Shown | null | Promise<Shown | null> {
     const caller = keyRing.current(reader);
     return caller instanceof Promise ? caller.then((known) => shownTo(known, event)) : shownTo(caller, event);

@@ -50,7 +50,10 @@ export interface Loaders {
   readonly contentBySpan: DataLoader<SpanKey, Span | null, string>;
   /** A key by its hash, deleted ones too, for any caller: operations check access. */
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
-  /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
+  /**
+   * A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else
+   * null.
+   */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
   /** Open findings about a trace, for any caller: operations check access. Null when no run has assessed it. */
   readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
@@ -118,20 +121,22 @@ async function readTree(
  * read rows of its owner: a span id of another owner reveals nothing.
  */
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
-  const mine = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);
+  const isVisible = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);
   const queries: Pick<Loaders, 'spansByTrace' | 'spendRowBySpan' | 'spendRowsElsewhere' | 'contentBySpan'> = {
     spansByTrace: new DataLoader((traces) => readSpans(stores.traces, traces), {
       cacheKeyFn: ({ traceRef }) => traceRef,
     }),
     spendRowBySpan: new DataLoader(async (spanKeys) => {
       const rows = new Map(
-        (await stores.spend.findBySpans(spanKeys)).filter(mine).map((row) => [`${row.traceId}:${row.spanId}`, row]),
+        (await stores.spend.findBySpans(spanKeys))
+          .filter(isVisible)
+          .map((row) => [`${row.traceId}:${row.spanId}`, row]),
       );
       return spanKeys.map((key) => rows.get(key) ?? null);
     }),
     spendRowsElsewhere: new DataLoader(
       async (calls) => {
-        const rows = (await stores.spend.findElsewhere(calls)).filter(mine);
+        const rows = (await stores.spend.findElsewhere(calls)).filter(isVisible);
         return calls.map(({ responseId, callId }) =>
           rows.filter(
             (row) =>

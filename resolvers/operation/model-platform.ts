@@ -52,7 +52,7 @@ export interface StoredDeploymentPlatform {
   readonly deploymentReader: DeploymentReader;
   /** Whether deployments may be made at run time. */
   readonly storesModels: boolean;
-  /** Logs what is probably wrong with a deployment that a caller has made or changed. */
+  /** Logs a warning about the prices of a deployment that a caller has created or changed. */
   readonly modelWarning: (about: { readonly id: string; readonly model: string; readonly warning: string }) => void;
   readonly configuration: Configuration;
   readonly catalog: CatalogSource;

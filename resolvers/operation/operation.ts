@@ -8,7 +8,9 @@ import type { Platform, Scope } from './scope.ts';
 /** Limit that anonymous calls count against. Callers with a key are not counted. */
 export type Allowance = 'catalog';
 
-/** One action of the platform for a caller, the same for every transport. `Slice` is the part of the platform it uses. */
+/**
+ * One action of the platform for a caller, the same for every transport. `Slice` is the part of the platform it uses.
+ */
 export interface Operation<Input, Result, Slice = Platform> {
   (scope: Scope<Slice>, input: Input): Result;
   /** Verb-noun, unique. */
@@ -27,7 +29,8 @@ const operations: Operation<never, unknown, never>[] = [];
 
 /**
  * Declares an operation. Its access rule is data and is checked first; `run` may rely on it, and finds the caller of a
- * rule that requires a credential with `callerOf`. Holders of tracing keys are refused before, unless the rule admits them. `run` declares its slice of the platform in the type of its scope;
+ * rule that requires a credential with `callerOf`. Tracing keys are refused first, unless the rule admits them. `run`
+ * declares its slice of the platform in the type of its scope;
  * without one it sees nothing of the platform. An operation with an allowance charges an anonymous request before it
  * runs, once for all operations of the request; the charge may read the store.
  */

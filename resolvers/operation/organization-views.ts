@@ -23,7 +23,7 @@ export interface OrganizationView {
   readonly budget: Budget | null;
   readonly members: readonly OrganizationMemberView[];
   readonly teams: readonly Team[];
-  /** What its keys and those of its teams have spent in the window of the budget, deleted keys too. */
+  /** Spend of its keys and of those of its teams in the budget window, deleted keys included. */
   readonly spend: Usd;
 }
 

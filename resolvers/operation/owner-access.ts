@@ -5,7 +5,7 @@ import {
   type Access,
   isAdminOrUser,
   isAnyAdmin,
-  known,
+  requireCaller,
   refuseManagement,
   teamManager,
   tenantViewer,
@@ -16,13 +16,13 @@ export const keyLister: Access = {
   name: 'keyLister',
   description: 'Proxy administrators, read-only ones too, for all keys; keys of a user for those of that user.',
   check(caller) {
-    const sure = known(caller);
-    if (!isAnyAdmin(sure) && idOrNull(sure.userId) === null)
+    const present = requireCaller(caller);
+    if (!isAnyAdmin(present) && idOrNull(present.userId) === null)
       throw new Forbidden("No 'user_id' is associated with your API key.", 'key_list');
   },
 };
 
-/** The refusal of a caller who may not manage the members of a team. */
+/** Error for a caller who may not manage the members of a team. */
 export function refuseMembers(caller: Caller): Forbidden {
   if (caller.role === 'proxy_admin_viewer') return refuseManagement(caller);
   return new Forbidden('Call not allowed. User not proxy admin OR team admin.', 'team_members', {
@@ -35,7 +35,7 @@ export const memberManager: Access = {
   ...teamManager,
   name: 'memberManager',
   check(caller) {
-    if (!isAdminOrUser(known(caller))) throw refuseMembers(known(caller));
+    if (!isAdminOrUser(requireCaller(caller))) throw refuseMembers(requireCaller(caller));
   },
 };
 
@@ -44,10 +44,10 @@ export const userLister: Access = {
   ...tenantViewer,
   name: 'userLister',
   check(caller) {
-    const sure = known(caller);
-    if (isAnyAdmin(sure)) return;
-    if (sure.role === 'internal_user' && idOrNull(sure.userId) !== null)
+    const present = requireCaller(caller);
+    if (isAnyAdmin(present)) return;
+    if (present.role === 'internal_user' && idOrNull(present.userId) !== null)
       throw new Forbidden('Only proxy admins can list users.', 'user_list');
-    throw refuseManagement(sure);
+    throw refuseManagement(present);
   },
 };

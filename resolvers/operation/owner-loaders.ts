@@ -77,7 +77,7 @@ async function spendOf(stores: Stores, spenders: readonly SpenderId[]): Promise<
   return spenders.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
 }
 
-/** One statement for each kind. */
+/** Spend since the start of each window: one statement for each kind. */
 async function spendSinceOf(stores: Stores, windows: readonly SpendSince[]): Promise<readonly Usd[]> {
   const kinds = Map.groupBy(windows, ({ kind }) => kind);
   const read = await Promise.all(
@@ -122,7 +122,7 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
   spendSince: new DataLoader((windows: readonly SpendSince[]) => spendSinceOf(stores, windows), { cacheKeyFn: nameOf }),
 });
 
-/** Evicts what was read before a change. */
+/** Clears all loaders after a change. */
 export function clearOwners(owners: OwnerLoaders): void {
   for (const loader of Object.values(owners) as { clearAll(): unknown }[]) loader.clearAll();
 }

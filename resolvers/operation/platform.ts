@@ -187,7 +187,7 @@ export interface DecisionPlatform {
      * again.
      */
     readonly fallbackBelow: number | null;
-    /** What is stored of decisions, unless their key says otherwise. */
+    /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;
     readonly queue: RowQueue<StoredDecision>;
     readonly calibrations: Calibrations;
@@ -265,7 +265,10 @@ export interface CodingAgentPlatform {
 export interface RecordState {
   /** Number of calls whose records are not committed yet. */
   waiting(): number;
-  /** Resolves to true when the records of calls ended so far can be read; to false within a second when the store is slow. */
+  /**
+   * Resolves to true when the records of calls ended so far can be read; to false within a second when the store is
+   * slow.
+   */
   readable(): Promise<boolean>;
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
-import { type Access, isAdmin, isAnyAdmin, known, refuseManagement } from './access.ts';
+import { type Access, isAdmin, isAnyAdmin, requireCaller, refuseManagement } from './access.ts';
 
 /** Whether a caller sees the calls of everyone: an administrator, or a key with the permission `get_spend_routes`. */
 export const seesAllSpend = (caller: Caller): boolean =>
@@ -13,8 +13,8 @@ export const spendReader: Access = {
   description:
     'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`, for all calls; keys of a user for the calls of that user.',
   check(caller) {
-    const sure = known(caller);
-    if (!seesAllSpend(sure) && idOrNull(sure.userId) === null) throw refuseManagement(sure);
+    const present = requireCaller(caller);
+    if (!seesAllSpend(present) && idOrNull(present.userId) === null) throw refuseManagement(present);
   },
 };
 
@@ -24,7 +24,7 @@ export const activityReader: Access = {
   description:
     'Proxy administrators, read-only ones too, for all calls; keys of a user for its calls and those of teams and organizations that it administers.',
   check(caller) {
-    known(caller);
+    requireCaller(caller);
   },
 };
 
@@ -33,7 +33,7 @@ export const spendAdmin: Access = {
   name: 'spendAdmin',
   description: 'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`.',
   check(caller) {
-    if (!seesAllSpend(known(caller))) throw refuseManagement(known(caller));
+    if (!seesAllSpend(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
 };
 
@@ -42,6 +42,6 @@ export const spendResetter: Access = {
   name: 'spendResetter',
   description: 'Proxy administrators.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can reset spend.', 'proxy_admin');
+    if (!isAdmin(requireCaller(caller))) throw new Forbidden('Only proxy admins can reset spend.', 'proxy_admin');
   },
 };

@@ -36,7 +36,7 @@ export async function userNamed(scope: Scope<TeamPlatform>, name: UserName): Pro
   }
 }
 
-const alreadyIn = ({ id, email }: User): Conflict =>
+const alreadyMember = ({ id, email }: User): Conflict =>
   new Conflict(`User already in team. Member: user_id=${id}, user_email=${email}`, { field: 'member' });
 
 /** Users who joined a team. */
@@ -46,7 +46,11 @@ export interface Joined {
 }
 
 /** Adds users to a team. Throws Conflict, before any joins, when one is a member already. */
-export async function joined(scope: Scope<TeamPlatform>, team: Team, wanted: readonly WantedMember[]): Promise<Joined> {
+export async function addMembers(
+  scope: Scope<TeamPlatform>,
+  team: Team,
+  wanted: readonly WantedMember[],
+): Promise<Joined> {
   const { stores, ids, ownedKeys } = scope.platform;
   const about = authored(scope);
   const present = new Set(
@@ -55,7 +59,7 @@ export async function joined(scope: Scope<TeamPlatform>, team: Team, wanted: rea
   const users: User[] = [];
   for (const one of wanted) {
     const user = await userNamed(scope, one);
-    if (present.has(user.id)) throw alreadyIn(user);
+    if (present.has(user.id)) throw alreadyMember(user);
     present.add(user.id);
     users.push(user);
   }

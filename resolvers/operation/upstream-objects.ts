@@ -28,7 +28,7 @@ import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
 /** Scope of calls about stored objects; background work has one without a request. */
-type Within = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
+type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
 
 /** Scope of a call that reads and writes no store. */
 type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
@@ -118,7 +118,7 @@ export async function passForObject(
 }
 
 /** Stores the row of an object that an upstream created for the caller. `undo` runs when that fails. */
-export async function keep(
+export async function storeObject(
   scope: Scope<ObjectPlatform>,
   { action, place }: ObjectCall,
   { id: upstreamId, shown }: ReadObject,
@@ -163,7 +163,7 @@ const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose =
  * Objects as their callers see them: with ids of the gateway, also for the files they name. An output file of a batch
  * belongs to the owner of the batch and gets its row when it is first named.
  */
-async function asShown(
+async function shownObjects(
   scope: Scope<ObjectPlatform>,
   objects: readonly { readonly object: UpstreamObject; readonly shown: ShownObject }[],
 ): Promise<readonly ShownObject[]> {
@@ -172,23 +172,23 @@ async function asShown(
   for (const [deploymentId, members] of Map.groupBy(objects, ({ object }) => object.deploymentId)) {
     const wanted = new Set(members.flatMap(({ shown }) => Object.values(filesOf(shown))));
     if (wanted.size === 0) continue;
-    const look = async (): Promise<void> => {
+    const readKnownIds = async (): Promise<void> => {
       for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...wanted]))
         known.set(upstreamId, id);
     };
-    await look();
+    await readKnownIds();
     const unknown = members.flatMap(({ object, shown }) =>
       Object.values(filesOf(shown)).flatMap((upstreamId) => (known.has(upstreamId) ? [] : [{ object, upstreamId }])),
     );
-    for (const { object, upstreamId } of unknown) await upstreamObjects.add(madeBy(scope, object, upstreamId));
+    for (const { object, upstreamId } of unknown) await upstreamObjects.add(outputFileOf(scope, object, upstreamId));
     // Another process may have created their rows first.
-    if (unknown.length > 0) await look();
+    if (unknown.length > 0) await readKnownIds();
   }
   return objects.map(({ object, shown }) => withOurIds(shown, object.id, known));
 }
 
 /** Row of an output file of a batch. Its content is read from the upstream later. */
-function madeBy(
+function outputFileOf(
   scope: Scope<ObjectPlatform>,
   { deploymentId, owner }: UpstreamObject,
   upstreamId: string,
@@ -223,10 +223,10 @@ export async function listObjects(
       ...(await Promise.all(
         objects
           .slice(from, from + CONCURRENCY)
-          .map(async (object) => ({ object, shown: await latest(scope, object, get) })),
+          .map(async (object) => ({ object, shown: await currentState(scope, object, get) })),
       )),
     );
-  return { data: await asShown(scope, shown), hasMore: found.length > page.limit };
+  return { data: await shownObjects(scope, shown), hasMore: found.length > page.limit };
 }
 
 /** The answer about one object, as its caller sees it. */
@@ -235,7 +235,7 @@ export async function shownCall(
   object: UpstreamObject,
   { call, shown }: ShownCall,
 ): Promise<ShownCall> {
-  const [own = shown] = await asShown(scope, [{ object, shown }]);
+  const [own = shown] = await shownObjects(scope, [{ object, shown }]);
   return { call, shown: own };
 }
 
@@ -243,7 +243,7 @@ export async function shownCall(
  * Stores the current state of an object. A batch that has ended since the last read is accounted for, with the usage from
  * its upstream or from its output file. While that file cannot be read, the state is not stored.
  */
-export async function showNow(scope: Within, object: UpstreamObject, shown: ShownObject): Promise<void> {
+export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
   const { id, kind, owner, createdAt, labels } = object;
   const made = { id, owner, createdAt, ...(labels === undefined ? {} : { labels }) };
@@ -258,7 +258,7 @@ export async function showNow(scope: Within, object: UpstreamObject, shown: Show
 
 /** Usage of an ended batch: of its state, else of the lines of its output. Empty without either. */
 async function usesOf(
-  scope: Within,
+  scope: BackgroundScope,
   object: UpstreamObject,
   shown: ShownObject,
 ): Promise<readonly ModelUse[] | 'unread'> {
@@ -280,13 +280,17 @@ async function usesOf(
 }
 
 /** Current state of an object; the stored one when the upstream fails. */
-export async function latest(scope: Within, object: UpstreamObject, get: ObjectAction): Promise<ShownObject> {
+export async function currentState(
+  scope: BackgroundScope,
+  object: UpstreamObject,
+  get: ObjectAction,
+): Promise<ShownObject> {
   const last = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
   if (!mayChange(object.kind, object.shown)) return last;
   try {
     const request = { action: get, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}` };
     const { read } = await passForObject(scope, request, { callId: null, parent: null });
-    await showNow(scope, object, read.shown);
+    await storeState(scope, object, read.shown);
     return read.shown;
   } catch {
     scope.signal.throwIfAborted();

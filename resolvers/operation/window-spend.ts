@@ -8,7 +8,7 @@ import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import type { Stores } from './stores.ts';
 
-/** The spend of one whose budget is a row. */
+/** Spend of an object whose budget is a row. */
 export interface CountedSpend {
   /** In the current window of the budget; of all time in the first window, and without a budget. */
   readonly spend: Usd;
@@ -29,7 +29,7 @@ export const startsOf = (all: readonly BudgetOwner[], now: Date): readonly Spend
     return from === null ? [] : [{ id, from }];
   });
 
-/** The spend of several of one kind: two statements for any number. */
+/** Spends of objects of one kind: two statements for any number. */
 export async function countedSpends(
   { spend }: Pick<Stores, 'spend'>,
   kind: Exclude<CountedKind, 'key'>,
@@ -77,7 +77,8 @@ export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'b
   budgetDuration === null ? (settings.budgetId ?? null) : null;
 
 /**
- * The spend of a budget window: since the spend was last set, or since the window of the budget row began, if that is later.
+ * The spend of a budget window: since the spend was last set, or since the window of the budget row began, if that is
+ * later.
  * `since` is null where that window is the first one.
  */
 export const laterSpend = (sinceSet: Usd, since: Usd | null): Usd =>
