@@ -31,11 +31,11 @@ import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const AnnotatorKindType = builder.enumType('AnnotatorKind', {
-  description: 'Who judges.',
+  description: 'Kind of the author of an annotation.',
   values: {
     HUMAN: { value: 'human', description: 'A person.' },
     CODE: { value: 'code', description: 'A program.' },
-    LLM: { value: 'llm', description: 'A model that judges.' },
+    LLM: { value: 'llm', description: 'A model.' },
   } as const,
 });
 
@@ -46,7 +46,7 @@ builder.node(AnnotationType, {
   loadMany: nodesOf((id, { scope }) => findAnnotation(scope, { id })),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What is judged, e.g. `helpfulness`.' }),
-    annotatorKind: t.expose('annotator', { type: AnnotatorKindType, description: 'Who judges.' }),
+    annotatorKind: t.expose('annotator', { type: AnnotatorKindType, description: 'Kind of its author.' }),
     label: t.exposeString('label', { nullable: true, description: 'Label. Null without one.' }),
     score: t.exposeFloat('score', {
       nullable: true,
@@ -114,7 +114,7 @@ const AnnotateInput = builder.inputType('AnnotateTraceInput', {
       type: AnnotatorKindType,
       required: true,
       defaultValue: 'human',
-      description: 'Who judges.',
+      description: 'Kind of its author.',
     }),
     label: t.string({ description: `Label, at most ${MOST_LABEL} characters.` }),
     score: t.float({ description: 'Score, on any scale.' }),
@@ -167,7 +167,7 @@ export const AnnotationFilterType = builder.inputType('AnnotationFilter', {
     traceId: t.id({ description: 'Global id of the trace, or its trace id, 32 hex digits.' }),
     spanId: t.id({ description: 'Global id of the span, or its span id, 16 hex digits.' }),
     name: t.string({ description: 'Exact name.' }),
-    annotatorKind: t.field({ type: AnnotatorKindType, description: 'Who judged.' }),
+    annotatorKind: t.field({ type: AnnotatorKindType, description: 'Kind of the author.' }),
     label: t.string({ description: 'Exact label.' }),
     author: t.id({ description: 'User: global id or local id; or key without one: global id or hash.' }),
     minScore: t.float({ description: 'Minimum score. Annotations without a score do not match.' }),

@@ -65,7 +65,7 @@ builder.node(BudgetType, {
     temporaryIncreaseUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Added to the budget in USD until it expires. Null for nothing.',
+      description: 'Temporary increase of the budget in USD. Null for none.',
       resolve: ({ tempBudgetIncrease }) => usdOrNull(tempBudgetIncrease),
     }),
     temporaryIncreaseExpiresAt: t.expose('tempBudgetExpiry', {

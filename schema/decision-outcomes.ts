@@ -102,7 +102,7 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
   fields: (t) => ({
     scope: t.exposeString('scope', {
       description:
-        'Whose outcomes these are: `team:` and an id, `key:` and a hash, or `platform` for those of administrators, which apply to callers without a fit of their own.',
+        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators, which apply to callers without a fit of their own.',
     }),
     model: t.exposeString('model', { description: 'Provider and model, e.g. `typesafe/jev-latest`.' }),
     kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),
@@ -113,7 +113,7 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
     temperature: t.exposeFloat('temperature', {
       nullable: true,
       description:
-        'Fitted temperature, 0.05 to 20: above 1 the model is too sure. Null with fewer than 30 outcomes: there is no fit.',
+        'Fitted temperature, 0.05 to 20: above 1 the model is overconfident. Null with fewer than 30 outcomes: there is no fit.',
     }),
     raw: t.expose('raw', { type: QualityType, description: 'Quality of the probabilities as the model gave them.' }),
     fitted: t.expose('fitted', {

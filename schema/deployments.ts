@@ -113,7 +113,7 @@ builder.node(DeploymentType, {
     warning: t.exposeString('warning', {
       nullable: true,
       description:
-        'What is probably wrong with its prices, such as a price of input and none of output. Null for nothing, and for callers who are not administrators.',
+        'Warning about its prices, such as an input price without an output price. Null for none, and for callers who are not administrators.',
     }),
     health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
     accessGroups: t.stringList({

@@ -47,7 +47,7 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
 
 const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
   description:
-    'Counts of answered inbound LLM, MCP and A2A requests. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or as `proxy_batch_write_at` says. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
+    'Counts of answered inbound LLM, MCP and A2A requests. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),

@@ -81,8 +81,8 @@ const lensOrNull = (id: string | null | undefined): string | null => idOrNull(lo
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
 
-/** The row behind a cursor. Throws InvalidInput. */
-function rowOf(cursor: string | null | undefined): { readonly lastSeen: string; readonly id: string } | null {
+/** The row that a page begins after; null for the first page. Throws InvalidInput. */
+function readCursor(cursor: string | null | undefined): { readonly lastSeen: string; readonly id: string } | null {
   if (typeof cursor !== 'string') return null;
   try {
     const [lastSeen, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as readonly unknown[];
@@ -117,19 +117,19 @@ builder.queryField('findings', (t) =>
         priority: filter?.priority ?? null,
       };
       const descending = orderBy?.direction !== 'ascending';
-      const page = { filter: conditions, descending, limit: first ?? 50, after: rowOf(after) };
+      const page = { filter: conditions, descending, limit: first ?? 50, after: readCursor(after) };
       const { items, hasMore } = await listFindings(scope, page);
       return { ...forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore }), filter: conditions };
     },
   }),
 );
 
-const named = (name: string, description: string) =>
+const lensIdInput = (name: string, description: string) =>
   builder.inputType(name, {
     description,
     fields: (t) => ({ id: t.id({ required: true, description: LENS_ID }) }),
   });
-const CancelInput = named('CancelLensRunInput', 'The lens whose active run is cancelled.');
+const CancelInput = lensIdInput('CancelLensRunInput', 'The lens whose active run is cancelled.');
 
 const UpdateInput = builder.inputType('UpdateLensInput', {
   description: 'A lens and its new settings.',

@@ -17,7 +17,7 @@ function nodeAddressOf(globalId: string, schema: GraphQLSchema) {
 const isNodeType = (type: GraphQLNamedType | undefined): boolean =>
   isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 
-/** A node may be a trace, the most expensive one. */
+/** Cost of a number of nodes. Each may be a trace, the most expensive type. */
 const nodeCost = (count: number) => ({ field: NODE_COST * count, multiplier: count });
 
 builder.queryFields((t) => ({
@@ -38,7 +38,7 @@ builder.queryFields((t) => ({
     description: `The objects with these global ids, in the same order, with null as in \`node\`. At most ${MAX_NODES}.`,
     args: { ids: t.arg.idList({ required: true, description: `Global ids, at most ${MAX_NODES}.` }) },
     resolve: async (_root, { ids }, context, info) => {
-      assertFew(ids.length);
+      assertNodeCount(ids.length);
       return (await resolveNodes(
         builder,
         context,
@@ -49,7 +49,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-function assertFew(count: number): void {
+function assertNodeCount(count: number): void {
   if (count <= MAX_NODES) return;
   const message = `must have at most ${MAX_NODES} ids`;
   throw new InvalidInput(`\`ids\` ${message}.`, [{ path: ['ids'], rule: 'range', message, input: count }]);

@@ -94,7 +94,7 @@ const SpanContentType = builder.unionType('SpanContent', {
   resolveType: ({ kind }) => TYPES[kind],
 });
 
-const attributesOf = (carried: Span['events'][number] | Span['links'][number]): unknown => carried.attributes;
+const attributesOf = (part: Span['events'][number] | Span['links'][number]): unknown => part.attributes;
 
 const SpanEventType = builder.objectRef<Span['events'][number]>('SpanEvent').implement({
   description: 'An event of a span.',

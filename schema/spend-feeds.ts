@@ -20,7 +20,7 @@ const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').imp
 });
 
 const BudgetScopeType = builder.enumType('BudgetScope', {
-  description: 'Whose budget it is.',
+  description: 'Kind of the owner of a budget.',
   values: {
     KEY: { value: 'key', description: 'A key.' },
     KEY_WINDOW: { value: 'key_window', description: 'A window of a key.' },
@@ -60,7 +60,11 @@ const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').
       description: 'When the call was refused, or the soft budget crossed.',
       resolve: ({ event }) => event.at,
     }),
-    scope: t.field({ type: BudgetScopeType, description: 'Whose budget it is.', resolve: ({ event }) => event.scope }),
+    scope: t.field({
+      type: BudgetScopeType,
+      description: 'Kind of the owner of the budget.',
+      resolve: ({ event }) => event.scope,
+    }),
     ownerId: t.id({
       description: 'Id within the scope, e.g. the hash of a key or the id of a team.',
       resolve: ({ event }) => event.id,

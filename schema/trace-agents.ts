@@ -56,7 +56,10 @@ TraceAgentType.implement({
         'inputTokens',
         'Input tokens of its model calls; of its own spans in a trace without model calls.',
       ),
-      outputTokens: tokens('outputTokens', 'Output tokens, likewise.'),
+      outputTokens: tokens(
+        'outputTokens',
+        'Output tokens of its model calls; of its own spans in a trace without model calls.',
+      ),
       durationMs: t.exposeFloat('durationMs', {
         description: 'Sum of the durations of its agent spans in milliseconds. Parallel spans can exceed the trace.',
       }),

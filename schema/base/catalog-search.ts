@@ -62,7 +62,8 @@ export const CatalogEntryFilterType = builder.inputRef<EntryFilterInput>('Catalo
     }),
     maxOutputCostUsdPerMillionTokens: t.field({
       type: 'Decimal',
-      description: 'Maximum price in USD of 1,000,000 output tokens, likewise.',
+      description:
+        'Maximum price in USD of 1,000,000 output tokens in small requests. Entries without this price do not match.',
     }),
     minContextWindow: t.int({
       description:

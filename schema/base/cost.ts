@@ -46,25 +46,25 @@ export function costOf(
     return (complexity as (args: object) => Complexity)(getArgumentValues(field, node, variables));
   }
 
-  function ofField(node: FieldNode, type: GraphQLNamedType): Cost {
+  function costOfField(node: FieldNode, type: GraphQLNamedType): Cost {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (field === undefined) return { fields: 1, depth: 1 };
     const complexity = complexityOf(field, node);
     const stated = typeof complexity === 'number' ? { field: complexity } : complexity;
     const { field: own = 1, multiplier = isListType(getNullableType(field.type)) ? LIST_ITEMS : 1 } = stated;
     if (node.selectionSet === undefined) return { fields: own, depth: 1 };
-    const below = ofSet(node.selectionSet, getNamedType(field.type));
+    const below = costOfSet(node.selectionSet, getNamedType(field.type));
     return { fields: own + below.fields * Math.max(multiplier, 0), depth: below.depth + 1 };
   }
 
-  function ofSet(set: SelectionSetNode, type: GraphQLNamedType): Cost {
+  function costOfSet(set: SelectionSetNode, type: GraphQLNamedType): Cost {
     const byType = known.get(set) ?? new Map<GraphQLNamedType, Cost>();
     known.set(set, byType);
     const before = byType.get(type);
     if (before !== undefined) return before;
     let [fields, depth] = [0, 0];
     for (const selection of set.selections) {
-      const cost = ofSelection(selection, type);
+      const cost = costOfSelection(selection, type);
       fields += cost.fields;
       depth = Math.max(depth, cost.depth);
     }
@@ -72,14 +72,14 @@ export function costOf(
     return { fields, depth };
   }
 
-  function ofSelection(selection: SelectionSetNode['selections'][number], type: GraphQLNamedType): Cost {
-    if (selection.kind === Kind.FIELD) return ofField(selection, type);
+  function costOfSelection(selection: SelectionSetNode['selections'][number], type: GraphQLNamedType): Cost {
+    if (selection.kind === Kind.FIELD) return costOfField(selection, type);
     const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
     if (fragment === undefined) return { fields: 0, depth: 0 };
     const { typeCondition } = fragment;
-    return ofSet(fragment.selectionSet, (typeCondition && schema.getType(typeCondition.name.value)) ?? type);
+    return costOfSet(fragment.selectionSet, (typeCondition && schema.getType(typeCondition.name.value)) ?? type);
   }
 
   const root = schema.getRootType(operation);
-  return root ? ofSet(selectionSet, root) : { fields: 0, depth: 0 };
+  return root ? costOfSet(selectionSet, root) : { fields: 0, depth: 0 };
 }

@@ -87,7 +87,7 @@ function fieldsIn({ selections }: SelectionSetNode): number {
   );
 }
 
-/** Walks operations and fragments itself: a visitor of every node takes several times as long. */
+/** Visits arguments only: `visit` reads every node and takes several times as long. */
 function assertLiterals({ definitions }: DocumentNode): void {
   for (const definition of definitions) {
     if (!('selectionSet' in definition) || !definition.selectionSet) {

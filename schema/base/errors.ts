@@ -189,7 +189,10 @@ export function rootOf(error: unknown): unknown {
 
 const placeOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
-/** The message. Words of the reference about its HTTP routes become whom the access rule admits. */
+/**
+ * Message for the graph. A text of the reference that names HTTP routes is replaced by the callers that the access
+ * rule admits.
+ */
 const messageOf = (error: DomainError): string =>
   error instanceof Forbidden && error.hasWordsOfReference && error.allowed !== null
     ? `The key lacks the right. Allowed: ${error.allowed}`

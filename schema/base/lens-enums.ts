@@ -21,7 +21,7 @@ export const FindingPriorityType = builder.enumType('FindingPriority', {
   values: described<Priority>({
     high: 'Harm to users or data.',
     medium: 'Failed tasks.',
-    low: 'The rest.',
+    low: 'All other findings.',
   }),
 });
 export const EvidenceRoleType = builder.enumType('EvidenceRole', {

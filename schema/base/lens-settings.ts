@@ -81,7 +81,7 @@ export const settingsFrom = (input: typeof SettingsInput.$inferInput): LensSetti
 export const LENS_ID = 'The lens: global id or its id on the HTTP routes.';
 
 export const RunInput = builder.inputType('RunLensInput', {
-  description: 'The lens to run, and what differs for this run from its settings.',
+  description: 'The lens to run, and settings of this run that differ from those of the lens.',
   fields: (t) => ({
     id: t.id({ required: true, description: LENS_ID }),
     settings: t.field({ type: SettingsInput, description: 'Settings of this run; those of the lens when absent.' }),

@@ -115,7 +115,7 @@ function positionOf<Item>(
   const [, place, id] = /^(\d{1,9}):(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (place === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
   const index = Number(place);
-  const there = items[index];
-  const at = there !== undefined && idOf(there) === id ? index : items.findIndex((item) => idOf(item) === id);
+  const candidate = items[index];
+  const at = candidate !== undefined && idOf(candidate) === id ? index : items.findIndex((item) => idOf(item) === id);
   return at === -1 ? { at: index, behind: index } : { at, behind: at + 1 };
 }

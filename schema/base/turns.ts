@@ -19,8 +19,8 @@ import type { ConcurrencyLimit, Work } from './work.ts';
 
 /** Shorter lists are completed without yielding: their cost is bounded statically. */
 const SHORT_LIST = 64;
-/** Own cost from which a field is expensive and starts in a turn with time left. */
-const HEAVY = 50;
+/** Minimum own cost of an expensive field. Such a field starts in a turn with time left. */
+const HEAVY_COST = 50;
 
 /** Fields per item of a selection, by its node. Documents are cached, so nodes recur. */
 type Weights = WeakMap<SelectionSetNode, number>;
@@ -39,9 +39,9 @@ export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
     if (!isObjectType(type) || isIntrospectionType(type) || type === schema.getSubscriptionType()) continue;
     for (const field of Object.values(type.getFields())) {
       const resolve: Resolve = field.resolve ?? defaultFieldResolver;
-      const listing = isListType(getNullableType(field.type)) ? slicing(resolve, weights) : resolve;
-      if (isHeavy(field)) field.resolve = waiting(listing, ({ heavy }) => heavy);
-      else if (roots.has(type)) field.resolve = waiting(listing, ({ ordinary }) => ordinary);
+      const listing = isListType(getNullableType(field.type)) ? sliceResult(resolve, weights) : resolve;
+      if (isHeavy(field)) field.resolve = limited(listing, ({ heavy }) => heavy);
+      else if (roots.has(type)) field.resolve = limited(listing, ({ ordinary }) => ordinary);
       else if (listing !== resolve) field.resolve = listing;
     }
   }
@@ -50,16 +50,16 @@ export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
 
 function isHeavy({ extensions }: Field): boolean {
   const { complexity } = extensions as { readonly complexity?: unknown };
-  if (typeof complexity === 'number') return complexity >= HEAVY;
+  if (typeof complexity === 'number') return complexity >= HEAVY_COST;
   if (typeof complexity !== 'object' || complexity === null) return false;
-  return 'field' in complexity && typeof complexity.field === 'number' && complexity.field >= HEAVY;
+  return 'field' in complexity && typeof complexity.field === 'number' && complexity.field >= HEAVY_COST;
 }
 
-function waiting(resolve: Resolve, limitOf: (work: Work) => ConcurrencyLimit): Resolve {
+function limited(resolve: Resolve, limitOf: (work: Work) => ConcurrencyLimit): Resolve {
   return (source, args, context, info) => limitOf(context.work).start(() => resolve(source, args, context, info));
 }
 
-function slicing(resolve: Resolve, weights: Weights): Resolve {
+function sliceResult(resolve: Resolve, weights: Weights): Resolve {
   return (source, args, context, info) => {
     const result: unknown = resolve(source, args, context, info);
     if (result instanceof Promise)

@@ -14,7 +14,7 @@ export type ActivityCategory =
 
 /** The trace or span, and what to say about it: at least one of label, score and note. */
 export type AnnotateTraceInput = {
-  /** Who judges. */
+  /** Kind of its author. */
   annotatorKind?: AnnotatorKind;
   /** Label, at most 256 characters. */
   label?: string | null | undefined;
@@ -34,7 +34,7 @@ export type AnnotateTraceInput = {
 
 /** Filter of annotations. All conditions must match; blank text is ignored. */
 export type AnnotationFilter = {
-  /** Who judged. */
+  /** Kind of the author. */
   annotatorKind?: AnnotatorKind | null | undefined;
   /** User: global id or local id; or key without one: global id or hash. */
   author?: string | number | null | undefined;
@@ -69,13 +69,13 @@ export type AnnotationOrderField =
   /** When the row was created. */
   | 'CREATED_AT';
 
-/** Who judges. */
+/** Kind of the author of an annotation. */
 export type AnnotatorKind =
   /** A program. */
   | 'CODE'
   /** A person. */
   | 'HUMAN'
-  /** A model that judges. */
+  /** A model. */
   | 'LLM';
 
 /** What happened to a row. */
@@ -161,7 +161,7 @@ export type BudgetAlertKind =
   /** The soft budget was crossed. It refuses no call. */
   | 'SOFT_BUDGET';
 
-/** Whose budget it is. */
+/** Kind of the owner of a budget. */
 export type BudgetScope =
   /** An access group. */
   | 'ACCESS_GROUP'
@@ -332,7 +332,7 @@ export type CatalogEntryFilter = {
   deprecatedBefore?: string | null | undefined;
   /** Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds free entries. Entries without this price do not match. */
   maxInputCostUsdPerMillionTokens?: string | null | undefined;
-  /** Maximum price in USD of 1,000,000 output tokens, likewise. */
+  /** Maximum price in USD of 1,000,000 output tokens in small requests. Entries without this price do not match. */
   maxOutputCostUsdPerMillionTokens?: string | null | undefined;
   /** Minimum of `maxInputTokens`, or of `maxTokens` where that is null. Entries with neither do not match. */
   minContextWindow?: number | null | undefined;
@@ -673,7 +673,7 @@ export type FindingKind =
 export type FindingPriority =
   /** Harm to users or data. */
   | 'HIGH'
-  /** The rest. */
+  /** All other findings. */
   | 'LOW'
   /** Failed tasks. */
   | 'MEDIUM';
