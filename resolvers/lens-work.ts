@@ -262,9 +262,7 @@ export const reportLensProgress = operation({
   },
 });
 
-/**
- * Takes the result of a run: checks it, merges its findings and ends the run. Throws InvalidInput and OwnershipLost.
- */
+/** Checks the result of a run, merges its findings and ends the run. Throws InvalidInput and OwnershipLost. */
 export const completeLensRun = operation({
   name: 'completeLensRun',
   access: lensWorker,
