@@ -306,7 +306,7 @@ export const refreshKeys = operation({
   access: system,
   async run({ platform }: Scope<KeyPlatform>, _input: undefined): Promise<void> {
     // First, because it marks the keys of feeds as used.
-    platform.callerWatch.tend();
+    platform.callerWatch.runChecks();
     await platform.keyRing.refresh();
   },
 });

@@ -46,7 +46,7 @@ import type { KeyStores, Stores } from './stores.ts';
 export interface KeyPlatform {
   readonly stores: KeyStores;
   readonly keyRing: Pick<KeyRing, 'evict' | 'refresh'>;
-  readonly callerWatch: Pick<CallerWatch, 'tend'>;
+  readonly callerWatch: Pick<CallerWatch, 'runChecks'>;
   readonly keyGenerator: KeyGenerator;
   /** Names that keys, teams and projects may have. */
   readonly guardrails: Pick<Guardrails, 'list'>;

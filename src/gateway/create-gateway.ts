@@ -192,24 +192,24 @@ export function createGateway(
     return mockResponse === undefined ? found : mockOf(found, options.providers);
   }
 
-  /** As `routeFor`; for an unknown model it looks again, because another process may have stored it a moment ago. */
-  function freshRouteFor(caller: Caller, request: ModelRequest): Route | Promise<Route> {
+  /** As `routeFor`. Reads stored changes for an unknown model, because another process may have just stored it. */
+  function routeOrRead(caller: Caller, request: ModelRequest): Route | Promise<Route> {
     try {
       return routeFor(caller, request);
     } catch (failure) {
       if (!(failure instanceof UnknownModel)) throw failure;
-      return lookedUpAgain(caller, request);
+      return routeAfterRead(caller, request);
     }
   }
 
-  /** Also without a change by this read: another one may have found the model meanwhile. */
-  async function lookedUpAgain(caller: Caller, request: ModelRequest): Promise<Route> {
+  /** Routes again after a read of stored changes, even if it found none: a concurrent read may have loaded the model. */
+  async function routeAfterRead(caller: Caller, request: ModelRequest): Promise<Route> {
     await deployments.readChanges().catch(() => false);
     return routeFor(caller, request);
   }
 
-  /** A request for another model than it names, and its route; null where the key may not call that model or it has no route. */
-  async function located(caller: Caller, original: ModelRequest, model: string) {
+  /** The same request for another model, and its route. Null if the key may not call that model, or it has no route. */
+  async function requestForModel(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
       const other = { ...original, model, credentials: null };
@@ -231,7 +231,7 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
-  /** Reserves the cost of a call, then counts it. Its first route, as `reserve`. Synchronous where nothing has to be read. */
+  /** Reserves the cost of a call, then counts it in its limits. Returns the route of `reserve`; synchronous if nothing has to be read. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
     const refusing = demands.met(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;
@@ -241,26 +241,26 @@ export function createGateway(
     return reserving.then((reserved) => limited(call, request, reserved));
   }
 
-  /** A request and its first route. Synchronous where nothing has to be read. Throws as `routeFor`. */
+  /** A request and its first route; synchronous if nothing has to be read. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
     const placed = placedRequest(caller, named);
     return placed instanceof Promise
-      ? placed.then((request) => routedAt(caller, named, request))
-      : routedAt(caller, named, placed);
+      ? placed.then((request) => affordableRoute(caller, named, request))
+      : affordableRoute(caller, named, placed);
   }
 
-  function routedAt(caller: Caller, named: ModelRequest, request: ModelRequest) {
-    const route = freshRouteFor(caller, request);
+  function affordableRoute(caller: Caller, named: ModelRequest, request: ModelRequest) {
+    const route = routeOrRead(caller, request);
     return route instanceof Promise
       ? route.then((found) => affordable(caller, named, { request, route: found }))
       : affordable(caller, named, { request, route });
   }
 
-  /** A request and its route; those of a fallback where the budget of the key for the model is used up. */
+  /** The same request and route, or those of a fallback model if the key's budget for the model is used up. */
   function affordable(caller: Caller, named: ModelRequest, first: RoutedRequest) {
     const { key } = caller;
     if (key === null || !hasFallbacks(key, first.request.model)) return first;
-    return affordableModel(budgets, key, first, (model) => located(caller, named, model));
+    return affordableModel(budgets, key, first, (model) => requestForModel(caller, named, model));
   }
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
@@ -299,7 +299,7 @@ export function createGateway(
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, received) {
       const named = caller.key === null ? received : requestOfKey(caller.key, received);
-      const { request, route } = await routedAt(caller, named, named);
+      const { request, route } = await affordableRoute(caller, named, named);
       const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
       await demands.met(caller, at);
       await budgets.check(caller, at);
@@ -307,7 +307,7 @@ export function createGateway(
     admitKey: async (caller) => budgets.checkKey(caller),
     async call(caller, received, signal) {
       const finding = routed(caller, requestOf(caller, received));
-      // No turn of the event loop where the model is known.
+      // Synchronous for a known model.
       const found = finding instanceof Promise ? await finding : finding;
       const { request, route } = found;
       const deployment = forRequest(route.deployment, request);
@@ -336,7 +336,7 @@ export function createGateway(
   };
 }
 
-/** Counts a call that may go on at `reserved`. */
+/** Counts a call in its limits, then returns `reserved`. */
 function limited<Reserved>(call: OpenCall, request: ModelRequest, reserved: Reserved): Reserved | Promise<Reserved> {
   const limiting = call.limit(request);
   return limiting === undefined ? reserved : limiting.then(() => reserved);

@@ -7,7 +7,7 @@ import type { Turns } from '../domain/event-loop-turns.ts';
 /** Most bytes of one answer, and of one event of a subscription. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Size up to which a value is serialised in one call, in characters. Each value counts 8 more. */
-const PIECE = 256 * 1024;
+const PIECE_CHARACTERS = 256 * 1024;
 const VALUE_WEIGHT = 8;
 
 /** Answers within `MAX_ANSWER_BYTES`. Larger ones become an error with the code TOO_LARGE. */
@@ -25,7 +25,7 @@ export interface Answers {
 class TooLarge extends Error {}
 
 /** The result of an execution with at most `MAX_ERRORS` errors, or the refusal of too much work. */
-export function settled(result: ExecutionResult, { refusal }: Pick<Work, 'refusal'>): ExecutionResult {
+export function resultWithinLimits(result: ExecutionResult, { refusal }: Pick<Work, 'refusal'>): ExecutionResult {
   if (refusal !== null) return { errors: [refusal] };
   const { errors } = result;
   if (errors === undefined || errors.length <= MAX_ERRORS) return result;
@@ -52,7 +52,13 @@ export function createAnswers(turns: Turns): Answers {
   return {
     bounded(result) {
       const { data } = result;
-      if (data === null || data === undefined || texts.has(data) || weightOf(data, PIECE) <= PIECE) return result;
+      if (
+        data === null ||
+        data === undefined ||
+        texts.has(data) ||
+        weightOf(data, PIECE_CHARACTERS) <= PIECE_CHARACTERS
+      )
+        return result;
       return encode(result, data);
     },
     encoded: async (result) =>
@@ -124,7 +130,7 @@ class Encoding {
   async #writeText(text: string): Promise<void> {
     this.#push('"');
     for (let start = 0; start < text.length;) {
-      let end = Math.min(start + PIECE, text.length);
+      let end = Math.min(start + PIECE_CHARACTERS, text.length);
       // A surrogate pair is not split.
       if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
       this.#push(JSON.stringify(text.slice(start, end)).slice(1, -1));
@@ -140,13 +146,13 @@ class Encoding {
     for (let start = 0; start < items.length;) {
       let weight = 0;
       let end = start;
-      while (end < items.length && (end === start || weight <= PIECE / 4)) {
-        weight += weightOf(items[end], PIECE);
+      while (end < items.length && (end === start || weight <= PIECE_CHARACTERS / 4)) {
+        weight += weightOf(items[end], PIECE_CHARACTERS);
         end += 1;
       }
       this.#push(separator);
       separator = ',';
-      if (weight > PIECE && end === start + 1) await this.#write(items[start]);
+      if (weight > PIECE_CHARACTERS && end === start + 1) await this.#write(items[start]);
       else this.#push(JSON.stringify(items.slice(start, end)).slice(1, -1));
       start = end;
       await this.#turns.due();
@@ -161,7 +167,7 @@ class Encoding {
       if (member === undefined) continue;
       this.#push(`${separator}${JSON.stringify(name)}:`);
       separator = ',';
-      if (weightOf(member, PIECE) > PIECE) await this.#write(member);
+      if (weightOf(member, PIECE_CHARACTERS) > PIECE_CHARACTERS) await this.#write(member);
       else this.#push(JSON.stringify(member));
       const due = this.#turns.due();
       if (due !== null) await due;

@@ -25,7 +25,7 @@ import type { Turns } from '../domain/event-loop-turns.ts';
 import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createCountedWarnings, type Log } from '../runtime/telemetry/log.ts';
-import { type Answers, settled } from './answers.ts';
+import { type Answers, resultWithinLimits } from './answers.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { createIntrospectionCache } from './introspection-cache.ts';
 import { LiveResults } from './live-results.ts';
@@ -117,7 +117,7 @@ export function createEngine(
   { turns, answers }: { readonly turns: Turns; readonly answers: Answers },
 ): Engine {
   const live = new Set<LiveResults>();
-  const overLimit = createLimitCheck(schema);
+  const limitErrorOf = createLimitCheck(schema);
   const introspections = createIntrospectionCache(answers);
   const sharedSubscriptions = createSharedSubscriptions(turns, answers, settings.sharedSubscriptions);
   /** Results of subscriptions, before Yoga's plugins wrap each event. */
@@ -128,10 +128,10 @@ export function createEngine(
   const current = new AsyncLocalStorage<ServedRequest>();
   const refusedFeeds = createCountedWarnings(log);
   let closing = false;
-  const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
+  const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
   /** A failure as the client sees it, logged. Failed feeds are counted: one blocked key may end a thousand. */
-  function masked(error: unknown, of: 'request' | 'feed'): GraphQLError {
+  function maskAndLog(error: unknown, of: 'request' | 'feed'): GraphQLError {
     const { requestId = randomIds.uuid(), requester } = current.getStore() ?? {};
     const root = rootOf(error);
     if (root instanceof DomainError) {
@@ -147,7 +147,7 @@ export function createEngine(
     });
   }
 
-  const mask = (error: unknown): GraphQLError => masked(error, 'request');
+  const mask = (error: unknown): GraphQLError => maskAndLog(error, 'request');
 
   async function subscribeLive(args: ExecutionArgs): Promise<LiveResults | ExecutionResult> {
     const { requester, scope } = args.contextValue as RequesterContext;
@@ -159,11 +159,11 @@ export function createEngine(
         running.leave();
       },
       // Bound: it may run within the request of another client.
-      explain: AsyncLocalStorage.bind((error: unknown) => masked(error, 'feed')),
+      explain: AsyncLocalStorage.bind((error: unknown) => maskAndLog(error, 'feed')),
     });
     live.add(results);
     liveResults.set(requester, results);
-    if (closing) results.stop(stopping());
+    if (closing) results.stop(shutdownError());
     return results;
   }
 
@@ -189,7 +189,7 @@ export function createEngine(
       };
     },
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
-      const refusal = overLimit(args);
+      const refusal = limitErrorOf(args);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
       const key = introspections.keyOf(args);
       const cached = key === null ? null : introspections.find(key);
@@ -203,7 +203,7 @@ export function createEngine(
       return {
         onExecuteDone({ result, setResult }) {
           if (isAsyncIterable(result)) return undefined;
-          const done = settled(result, work);
+          const done = resultWithinLimits(result, work);
           if (key !== null) return introspections.add(key, done).then(setResult);
           return done === result ? undefined : setResult(done);
         },
@@ -220,7 +220,7 @@ export function createEngine(
       return bounded instanceof Promise ? bounded.then(set) : set(bounded);
     },
     onSubscribe({ args, setResultAndStopExecution, setSubscribeFn }) {
-      const refusal = overLimit(args);
+      const refusal = limitErrorOf(args);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
       setSubscribeFn(subscribeLive);
     },
@@ -277,7 +277,7 @@ export function createEngine(
     yoga,
     mask,
     scopeOf,
-    isWithinLimits: (operation) => overLimit(operation) === null,
+    isWithinLimits: (operation) => limitErrorOf(operation) === null,
     resultsOf: (answer) => streamed.get(answer),
     serving: (request, run) => current.run(request, run),
     pipelineFor(requester) {
@@ -299,7 +299,7 @@ export function createEngine(
     },
     close() {
       closing = true;
-      for (const results of live) results.stop(stopping());
+      for (const results of live) results.stop(shutdownError());
       refusedFeeds.flush();
     },
   };

@@ -73,12 +73,12 @@ export function createEventStreams(jsonOf: (result: object) => string): EventStr
   return {
     async write(response, results, framing) {
       const stream = toPollable(results);
-      const leave = (): void => {
+      const stop = (): void => {
         open.delete(response);
         void stream.return();
       };
-      response.once('close', leave);
-      if (response.destroyed) return leave();
+      response.once('close', stop);
+      if (response.destroyed) return stop();
       response.writeHead(200, { ...HEAD, 'content-type': framing.contentType });
       response.write(framing.opening);
       open.set(response, framing);
@@ -169,11 +169,11 @@ function chunkOf(text: string): Buffer {
 export function drained(response: ServerResponse, stream: Writable = response): Promise<void> {
   return new Promise((resolve) => {
     const stalled = setTimeout(() => response.destroy(), STALLED_MS).unref();
-    const go = (): void => {
+    const resume = (): void => {
       clearTimeout(stalled);
-      stream.off('drain', go).off('close', go);
+      stream.off('drain', resume).off('close', resume);
       resolve();
     };
-    stream.once('drain', go).once('close', go);
+    stream.once('drain', resume).once('close', resume);
   });
 }

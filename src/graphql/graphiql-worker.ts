@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { ICON_SVG } from '../domain/icon.ts';
-import type { MadePage } from './graphiql.ts';
+import type { CompressedPage } from './graphiql.ts';
 
 // Builds the GraphiQL page of 9 MB on a worker thread. The memory of the bundle and of the compressor is released when
 // the thread ends.
@@ -212,7 +212,7 @@ function render(): string {
 }
 
 const html = Buffer.from(render());
-const page: MadePage = {
+const page: CompressedPage = {
   etag: `"${createHash('sha256').update(html).digest('base64url')}"`,
   gzip: gzipSync(html, { level: 6 }),
   brotli: brotliCompressSync(html, {

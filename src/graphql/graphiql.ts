@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 
 /** The compressed page. It is decompressed for clients that accept neither encoding. */
-export interface MadePage {
+export interface CompressedPage {
   readonly etag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
   readonly brotli: Uint8Array<ArrayBuffer>;
@@ -27,11 +27,11 @@ const POLICY = [
 
 /** Serves GraphiQL as one self-contained page, without requests to other hosts. */
 export function createGraphiQL() {
-  let page: Promise<MadePage> | null = null;
+  let page: Promise<CompressedPage> | null = null;
 
-  function make(): Promise<MadePage> {
+  function make(): Promise<CompressedPage> {
     const worker = new Worker(new URL('./graphiql-worker.ts', import.meta.url));
-    return once(worker, 'message').then(([result]) => result as MadePage);
+    return once(worker, 'message').then(([result]) => result as CompressedPage);
   }
 
   return {

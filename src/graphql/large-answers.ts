@@ -11,7 +11,7 @@ export class LargeAnswers {
   readonly #texts = new Map<string, string>();
 
   /** The result with a placeholder instead of its data; unchanged when `dataText` is null. */
-  hold<Result extends object>(result: Result, dataText: string | null): Result {
+  replaceData<Result extends object>(result: Result, dataText: string | null): Result {
     if (dataText === null) return result;
     const name = randomUUID();
     this.#texts.set(name, dataText);
@@ -19,7 +19,7 @@ export class LargeAnswers {
   }
 
   /** Replaces the placeholder of a message with the JSON. */
-  fill(message: string): string {
+  restoreData(message: string): string {
     const [place, name = ''] = (this.#texts.size > 0 && PLACEHOLDER.exec(message)) || [];
     const dataText = this.#texts.get(name);
     if (place === undefined || dataText === undefined) return message;

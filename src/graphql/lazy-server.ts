@@ -28,7 +28,7 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
   let building: Promise<GraphQLTransport> | null = null;
   let closed = false;
 
-  const built = (): Promise<GraphQLTransport> =>
+  const ensureBuilt = (): Promise<GraphQLTransport> =>
     (building ??= build(options).then((loaded) => {
       transport = loaded;
       if (closed) loaded.close();
@@ -36,15 +36,15 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
     }));
 
   return {
-    load: async () => void (await built()),
-    handle: async (exchange) => (transport ?? (await built())).handle(exchange),
-    handleStream: async (exchange) => (transport ?? (await built())).handleStream(exchange),
+    load: async () => void (await ensureBuilt()),
+    handle: async (exchange) => (transport ?? (await ensureBuilt())).handle(exchange),
+    handleStream: async (exchange) => (transport ?? (await ensureBuilt())).handleStream(exchange),
     sockets: {
       join(socket, request, requestId) {
         if (transport === null) throw new TypeError('The GraphQL transport is not loaded.');
         transport.sockets.join(socket, request, requestId);
       },
-      tend: () => transport?.sockets.tend(),
+      runChecks: () => transport?.sockets.runChecks(),
       retire: () => transport?.sockets.retire(),
       async ended() {
         const loaded = await building;

@@ -10,9 +10,9 @@ type Step = IteratorResult<ExecutionResult>;
  */
 export class LiveResults implements PollableStream<ExecutionResult> {
   readonly #source: PollableStream<ExecutionResult>;
-  readonly #ended: () => void;
-  readonly #explain: (error: unknown) => GraphQLError;
-  #over = false;
+  readonly #onEnd: () => void;
+  readonly #mask: (error: unknown) => GraphQLError;
+  #isOver = false;
   #failureEvent: ExecutionResult | null = null;
   #ready: (() => void) | null = null;
 
@@ -26,8 +26,8 @@ export class LiveResults implements PollableStream<ExecutionResult> {
     },
   ) {
     this.#source = source;
-    this.#ended = hooks.ended;
-    this.#explain = hooks.explain;
+    this.#onEnd = hooks.ended;
+    this.#mask = hooks.explain;
   }
 
   [Symbol.asyncIterator](): this {
@@ -40,11 +40,11 @@ export class LiveResults implements PollableStream<ExecutionResult> {
       this.#failureEvent = null;
       return { done: false, value };
     }
-    if (this.#over) return ENDED;
+    if (this.#isOver) return ENDED;
     try {
       const step = this.#source.poll();
       if (step === null) return null;
-      if (step.done !== true) return this.#shown(step);
+      if (step.done !== true) return this.#masked(step);
       this.#finish();
       return ENDED;
     } catch (error) {
@@ -56,7 +56,7 @@ export class LiveResults implements PollableStream<ExecutionResult> {
   /** Results passed to `take` are shared and have no errors, so they are not masked. */
   whenReady(ready: () => void, take?: Take<ExecutionResult>): void {
     this.#ready = ready;
-    if (this.#over) queueMicrotask(this.#wake);
+    if (this.#isOver) queueMicrotask(this.#wake);
     else this.#source.whenReady(this.#wake, take);
   }
 
@@ -85,14 +85,14 @@ export class LiveResults implements PollableStream<ExecutionResult> {
 
   /** Ends the stream with one last result that has the error. */
   stop(reason: unknown): void {
-    if (this.#over) return;
-    this.#failureEvent = { errors: [this.#explain(reason)] };
+    if (this.#isOver) return;
+    this.#failureEvent = { errors: [this.#mask(reason)] };
     this.#finish();
   }
 
-  #shown(step: IteratorYieldResult<ExecutionResult>): Step {
+  #masked(step: IteratorYieldResult<ExecutionResult>): Step {
     const { errors } = step.value;
-    return errors === undefined ? step : { done: false, value: { ...step.value, errors: errors.map(this.#explain) } };
+    return errors === undefined ? step : { done: false, value: { ...step.value, errors: errors.map(this.#mask) } };
   }
 
   readonly #wake = (): void => {
@@ -102,9 +102,9 @@ export class LiveResults implements PollableStream<ExecutionResult> {
   };
 
   #finish(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#ended();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onEnd();
     queueMicrotask(this.#wake);
     // Not awaited: a source that closes slowly must not block its reader.
     this.#source.return().catch(() => {});

@@ -99,7 +99,7 @@ export class SocketConnection {
   send(message: string): void {
     if (RESULT.test(message)) this.#admitted = false;
     if (this.signal.aborted) return;
-    const bytes = Buffer.from(this.large.fill(message));
+    const bytes = Buffer.from(this.large.restoreData(message));
     if (this.#socket.send({ bytes, binary: false })) return this.#admitNext();
     this.#fullSinceMs = this.#nowMs();
     this.#socket.pause();
@@ -119,7 +119,7 @@ export class SocketConnection {
   }
 
   /** Pings an idle client; closes the connection of one that does not answer or does not read. */
-  tend(): void {
+  runChecks(): void {
     const now = this.#nowMs();
     if (this.#fullSinceMs !== null) {
       if (now - this.#fullSinceMs > this.#limits.stalledMs)

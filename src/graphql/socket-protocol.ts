@@ -18,7 +18,7 @@ export interface GraphSockets {
   /** Takes an accepted WebSocket. The request is its handshake. */
   join(socket: OpenSocket, request: IncomingMessage, requestId: string): void;
   /** Pings idle clients and closes dead connections; called every few seconds. */
-  tend(): void;
+  runChecks(): void;
   /** Runs no new operations. A connection closes with 1012 when it has none. */
   retire(): void;
   /** Resolves when no connection is open. */
@@ -61,7 +61,7 @@ export function createGraphSockets(
       await connection.admit();
       const dataText = answers.dataTextOf(result.data);
       if (dataText === null) return undefined;
-      const { data = null, errors, extensions } = connection.large.hold(result, dataText);
+      const { data = null, errors, extensions } = connection.large.replaceData(result, dataText);
       return {
         data,
         ...(errors ? { errors: errors.map((error) => error.toJSON()) } : {}),
@@ -90,7 +90,7 @@ export function createGraphSockets(
     { query, operationName, variables }: SubscribeMessage['payload'],
   ) {
     try {
-      if (retired) throw stopping();
+      if (retired) throw shutdownError();
       if (connection.running > limits.operations)
         throw new TooLarge(`This connection already runs ${limits.operations} operations.`, limits.operations);
       const due = turns.due();
@@ -116,7 +116,7 @@ export function createGraphSockets(
   }
 
   function closeIdle(connection: SocketConnection): void {
-    if (retired && connection.running === 0) connection.close(CLOSE.serviceRestart, stopping().message);
+    if (retired && connection.running === 0) connection.close(CLOSE.serviceRestart, shutdownError().message);
   }
 
   async function handle(
@@ -140,7 +140,7 @@ export function createGraphSockets(
     }
   }
 
-  function settled(): void {
+  function resolveIfIdle(): void {
     if (connections.size > 0) return;
     for (const resolve of idle.splice(0)) resolve();
   }
@@ -155,7 +155,7 @@ export function createGraphSockets(
         nowMs: () => performance.now(),
         onClose(code, reason) {
           connections.delete(connection);
-          settled();
+          resolveIfIdle();
           void closed(code, reason).catch(mask);
         },
       });
@@ -179,8 +179,8 @@ export function createGraphSockets(
       });
       closeIdle(connection);
     },
-    tend() {
-      for (const connection of connections) connection.tend();
+    runChecks() {
+      for (const connection of connections) connection.runChecks();
     },
     retire() {
       retired = true;
@@ -189,16 +189,16 @@ export function createGraphSockets(
     ended: () =>
       new Promise((resolve) => {
         idle.push(resolve);
-        settled();
+        resolveIfIdle();
       }),
     endAll() {
-      for (const connection of connections) connection.close(CLOSE.serviceRestart, stopping().message);
+      for (const connection of connections) connection.close(CLOSE.serviceRestart, shutdownError().message);
     },
   };
 }
 
 const JSON_MEDIA = { headers: { 'content-type': 'application/json' } };
-const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
+const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
 /** The key in the payload of `connection_init`; null without one. Throws InvalidInput for a value that is not text. */
 function keyOf(parameters: Readonly<Record<string, unknown>> | undefined): string | null {

@@ -147,7 +147,7 @@ export function createSseHandler({
     subscribe: (args) => pipelineOf(args).subscribe(args),
     async onNext(_context, { context: { flow } }, result) {
       await flow.admit();
-      return flow.large.hold(result, answers.dataTextOf(result.data));
+      return flow.large.replaceData(result, answers.dataTextOf(result.data));
     },
     onComplete(_context, { context: { flow } }) {
       flow.operations -= 1;
@@ -201,7 +201,7 @@ export function createSseHandler({
         context,
       });
       if (answer === null || typeof answer === 'string') {
-        res.writeHead(head.status, head.statusText, head.headers).end(coded(answer) ?? undefined);
+        res.writeHead(head.status, head.statusText, head.headers).end(withErrorCodes(answer) ?? undefined);
         return;
       }
       const { flow, token, results } = context;
@@ -226,7 +226,7 @@ export function createSseHandler({
       if (res.destroyed) return leave();
       res.writeHead(head.status, head.statusText, { ...head.headers, 'x-accel-buffering': 'no' });
       for await (const message of answer) {
-        if (!res.write(flow.large.fill(message))) await drained(res);
+        if (!res.write(flow.large.restoreData(message))) await drained(res);
         if (message.startsWith(RESULT)) flow.written();
       }
       res.end();
@@ -240,7 +240,7 @@ export function createSseHandler({
 }
 
 /** A refusal of the library with a code for each error. Other texts are unchanged. */
-function coded(answer: string | null): string | null {
+function withErrorCodes(answer: string | null): string | null {
   if (!answer?.startsWith('{"errors":')) return answer;
   const { errors } = JSON.parse(answer) as { readonly errors: readonly GraphQLFormattedError[] };
   return JSON.stringify({

@@ -61,7 +61,7 @@ interface UpgradeRequest {
 /** Open sessions of one kind. */
 interface Sessions {
   /** Checks keys and limits of every session; called at an interval. */
-  tend(): void;
+  runChecks(): void;
   /** Starts no new work in open sessions, where the protocol allows it. */
   retire?(): void;
   /** Resolves when no session is open. */
@@ -174,7 +174,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
         name: 'session-checks',
         everyMs: CHECK_MS,
         run() {
-          for (const each of sessions) each.tend();
+          for (const each of sessions) each.runChecks();
         },
       });
     },

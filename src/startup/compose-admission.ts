@@ -29,7 +29,8 @@ export interface AdmissionParts {
   readonly pingRedis: (() => Promise<unknown>) | null;
 }
 
-interface Place {
+/** Counters that several processes share. */
+interface SharedLedger {
   /** Name of the shared ledger, for the log. */
   readonly name: string;
   readonly ledger: Ledger;
@@ -43,8 +44,8 @@ export async function composeAdmission(
   { stores, records }: { readonly stores: Stores; readonly records: CallRecords },
 ): Promise<AdmissionParts> {
   const { log, state } = context;
-  const place = await placeOf(context.settings.sharing, stores);
-  const shares = place === null ? null : composeShares(context, place);
+  const shared = await openLedger(context.settings.sharing, stores);
+  const shares = shared === null ? null : composeShares(context, shared);
   const admission = createMemoryAdmission({
     totals: createStoredSpend(stores.spend, records),
     clock: systemClock,
@@ -58,10 +59,13 @@ export async function composeAdmission(
     shares === null
       ? createMemoryRateLimits({ clock: systemClock })
       : createSharedRateLimits({ shares, clock: systemClock });
-  return { admission, rateLimits, shares, pingRedis: place?.ping ?? null };
+  return { admission, rateLimits, shares, pingRedis: shared?.ping ?? null };
 }
 
-function composeShares({ log, scheduler, shutdown, state }: StartContext, { name, ledger, pace }: Place): Shares {
+function composeShares(
+  { log, scheduler, shutdown, state }: StartContext,
+  { name, ledger, pace }: SharedLedger,
+): Shares {
   const shares = createShares({
     ledger,
     process: randomIds.uuid(),
@@ -83,11 +87,11 @@ function composeShares({ log, scheduler, shutdown, state }: StartContext, { name
   return shares;
 }
 
-/** Redis where it is configured, else PostgreSQL. */
-async function placeOf(
+/** Opens Redis if it is configured, else PostgreSQL. Null when this process counts alone. */
+async function openLedger(
   { isOn, redis }: StartContext['settings']['sharing'],
   { admissionLedger }: Pick<Stores, 'admissionLedger'>,
-): Promise<Place | null> {
+): Promise<SharedLedger | null> {
   if (!isOn) return null;
   if (redis === null)
     return admissionLedger === null

@@ -73,7 +73,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
   };
 }
 
-/** The same ring; what is evicted because of a change in this process is announced. */
+/** The same ring, which also announces its evictions to other processes. */
 export const announcingKeys = (ring: CredentialRing, { announce }: ChangeAnnouncer): CredentialRing => ({
   ...ring,
   evict(...keys) {
@@ -112,7 +112,7 @@ interface Caches {
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
-/** Evicts from memory what other processes have changed. */
+/** Evicts cached rows that other processes have changed. */
 export const evictionFrom =
   (caches: Caches) =>
   (changed: ChangedRows): void => {
@@ -121,15 +121,15 @@ export const evictionFrom =
     evictCatalogKeys(caches.catalogKeys, changed);
     if (changed.has('tracingKeys')) caches.keyRing.evictTracingKeys();
     if (changed.has('labelBudgets')) caches.labelBudgets.evictAll();
-    if (changed.has('models')) readAgain(caches.deployments);
-    if (changed.has('fallbacks')) readAgain(caches.fallbacks);
-    if (changed.has('settings')) readAgain(caches.configuration);
-    if (changed.has('endpoints')) readAgain(caches.passThrough);
-    if (changed.has('guardrails')) readAgain(caches.guardrails);
+    if (changed.has('models')) refreshCache(caches.deployments);
+    if (changed.has('fallbacks')) refreshCache(caches.fallbacks);
+    if (changed.has('settings')) refreshCache(caches.configuration);
+    if (changed.has('endpoints')) refreshCache(caches.passThrough);
+    if (changed.has('guardrails')) refreshCache(caches.guardrails);
   };
 
 /** A read that fails is repeated by the background task of its cache. */
-function readAgain(cache: { refresh(): Promise<unknown> }): void {
+function refreshCache(cache: { refresh(): Promise<unknown> }): void {
   cache.refresh().catch(() => {});
 }
 

@@ -41,8 +41,8 @@ const LONGEST_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
 /** Days for which reviews and answers of lens runs stay cached. */
 const LENS_WORK_DAYS = 30;
 
-/** A duty and its work; zero seconds never run it. */
-interface Planned {
+/** A duty and its work. It never runs with a period of zero seconds. */
+interface PlannedDuty {
   readonly name: string;
   readonly seconds: number;
   readonly longestSeconds: number;
@@ -104,7 +104,7 @@ function backendOf(
   };
 }
 
-function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platform): readonly Planned[] {
+function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platform): readonly PlannedDuty[] {
   const asTask = (name: string, run: (scope: Scope) => Promise<void>) => ({
     name,
     work: (signal: AbortSignal) => run(systemScope(platform, name, signal)),
@@ -146,7 +146,7 @@ interface Retention {
   readonly stepSize?: number;
 }
 
-const retentionsOf = (context: Pick<StartContext, 'settings' | 'log'>, platform: Platform): readonly Planned[] =>
+const retentionsOf = (context: Pick<StartContext, 'settings' | 'log'>, platform: Platform): readonly PlannedDuty[] =>
   expiringRows(context, platform).map(({ name, ...task }) => ({
     name,
     seconds: task.days === 0 ? 0 : RETENTION_SECONDS,

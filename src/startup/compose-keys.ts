@@ -51,11 +51,11 @@ async function composeTokens({ settings: { tokens }, log }: StartContext): Promi
     });
   const clock = systemClock;
   const common = createTokenVerifier({ keys: keysAt(keySetUrls), issuers, audiences, clock });
-  const own = others.map(({ issuer, keySetUrl, audiences: wanted }) => {
+  const byIssuer = others.map(({ issuer, keySetUrl, audiences: wanted }) => {
     const keys = keysAt([keySetUrl]);
     return [issuer, createTokenVerifier({ keys, issuers: [issuer], audiences: wanted, clock })] as const;
   });
-  return { verifier: own.length === 0 ? common : verifierByIssuer(new Map(own), common), rules };
+  return { verifier: byIssuer.length === 0 ? common : verifierByIssuer(new Map(byIssuer), common), rules };
 }
 
 interface KeyParts {

@@ -21,7 +21,7 @@ export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): 
   return serviceToken === null ? null : secretCheck(serviceToken);
 }
 
-/** The worker of lens runs in this process. Its row and its key are made when the first run is due. */
+/** The worker of lens runs in this process. Its row and its key are created when the first run is due. */
 export function composeLensWorker(
   { settings, scheduler, log }: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
   platform: Platform,
@@ -34,18 +34,18 @@ export function composeLensWorker(
     loaders: createLoaders(platform.stores, caller),
   });
   let worker: LensWorkerCaller | null = null;
-  const idle = new SystemCaller('lens-worker');
-  const inner = lensBackend((signal) => scopeFor(worker ?? idle, signal));
+  const systemCaller = new SystemCaller('lens-worker');
+  const operations = lensBackend((signal) => scopeFor(worker ?? systemCaller, signal));
   const backend: LensBackend = {
-    ...inner,
+    ...operations,
     async claim(signal) {
-      const scope = scopeFor(idle, signal);
+      const scope = scopeFor(systemCaller, signal);
       if (!(await checkLensWork(scope, undefined))) return null;
-      // Read again for each claim: its key may have changed, and it may have been revoked.
+      // Read for each claim, because the key of the worker may have changed or been revoked.
       const opened = await openBuiltInWorker(scope, undefined);
       if (opened === null) return null;
       worker = opened;
-      return inner.claim(signal);
+      return operations.claim(signal);
     },
   };
   const { workerSlots: slots, pollSeconds } = settings.lens;

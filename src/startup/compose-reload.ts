@@ -42,7 +42,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     changed: () => void reload(),
   });
 
-  async function once(): Promise<void> {
+  async function reloadOnce(): Promise<void> {
     try {
       await watch.markCurrent();
       await assertRegular(configuration.current().files);
@@ -56,33 +56,33 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
 
   /** Reloads run one after another. */
   function reload(): Promise<void> {
-    running = running.then(once);
+    running = running.then(reloadOnce);
     return running;
   }
 
-  const reread = (): Promise<void> => (settings.config.file === null ? Promise.resolve() : reload());
+  const reloadFile = (): Promise<void> => (settings.config.file === null ? Promise.resolve() : reload());
 
-  /** Stored variables, of this process and of others, are in force at once; those that the file refers to after it was read again. */
+  /** Stored variables apply immediately. References to them in the file apply after the file is read again. */
   const stopListening = configuration.onChange(() => {
     if (!parts.readVariables()) return;
     parts.deployments.rebuild();
     parts.guardrails.resolve();
-    void reread();
+    void reloadFile();
   });
 
   shutdown.add('stored variables', stopListening);
   shutdown.add('reader of the configuration', () => settings.configReader.stop());
   shutdown.add('watch of the configuration', () => watch.stop());
   return {
-    reload: reread,
-    prepare: () => (Object.keys(settings.environment.stored()).length === 0 ? Promise.resolve() : reread()),
+    reload: reloadFile,
+    prepare: () => (Object.keys(settings.environment.stored()).length === 0 ? Promise.resolve() : reloadFile()),
     start() {
       if (settings.config.file !== null && settings.configWatchSeconds > 0) watch.start();
     },
   };
 }
 
-/** Takes over a new configuration. */
+/** Applies a new configuration. */
 function apply({ settings, log, state }: StartContext, parts: ReloadParts, read: Reloaded): void {
   const { configuration } = parts;
   const fixed = fixedChanges(configuration.current(), read.config);
@@ -98,7 +98,7 @@ function apply({ settings, log, state }: StartContext, parts: ReloadParts, read:
   log.info({ models: read.deployments.length }, 'the configuration was read again');
 }
 
-/** Changed settings that a running process does not take over. */
+/** Changed settings that apply only after a restart. */
 const fixedChanges = (before: DeclaredConfig, after: DeclaredConfig): readonly string[] =>
   SETTING_PATHS.filter((path) => !isLive(path) && !sameValue(valueAt(before, path), valueAt(after, path)));
 

@@ -16,13 +16,13 @@ interface TestedServices extends Pick<AdmissionParts, 'pingRedis'> {
 
 /** Tests of the services that are configured, by name. */
 export function composeServiceTests({ stores, webhook, pingRedis }: TestedServices): Platform['serviceTests'] {
-  const tests = new Map<string, () => Promise<void>>([['database', () => answered('database', stores.ping())]]);
+  const tests = new Map<string, () => Promise<void>>([['database', () => assertAnswers('database', stores.ping())]]);
   if (webhook !== null) tests.set('webhook', () => webhook.test(systemClock.now()));
-  if (pingRedis !== null) tests.set('redis', () => answered('redis', pingRedis()));
+  if (pingRedis !== null) tests.set('redis', () => assertAnswers('redis', pingRedis()));
   return tests;
 }
 
-async function answered(service: string, testing: Promise<unknown>): Promise<void> {
+async function assertAnswers(service: string, testing: Promise<unknown>): Promise<void> {
   try {
     await withDeadline(testing, ANSWER_MS, () => {
       throw new Error(`No answer within ${ANSWER_MS} ms.`);

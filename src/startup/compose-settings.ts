@@ -22,7 +22,7 @@ export interface ComposedSettings {
   readonly stores: Stores;
   readonly configuration: RunningConfiguration;
   readonly addressOf: AddressOf;
-  /** Takes over stored variables. Returns whether one that is read has changed. */
+  /** Applies stored variables. Returns whether one that the process uses has changed. */
   readonly readVariables: () => boolean;
   /** Throws Forbidden for a request from an address that may not call. */
   readonly admit: (request: Pick<Incoming, 'headers' | 'socket'>) => void;

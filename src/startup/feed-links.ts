@@ -56,12 +56,12 @@ const lensRunLink = (lenses: Stores['lenses']): Required<EventLinks>['lensRun'] 
     return JSON.stringify([lensId, id, named] satisfies RunRef);
   },
   async read(refs) {
-    const named = refs.map((ref) => JSON.parse(ref) as RunRef);
+    const parsed = refs.map((ref) => JSON.parse(ref) as RunRef);
     const states = await lensesOf(
       lenses,
-      named.map(([lensId]) => lensId),
+      parsed.map(([lensId]) => lensId),
     );
-    return named.flatMap(([lensId, runId, reviewed]) => {
+    return parsed.flatMap(([lensId, runId, reviewed]) => {
       const run = states.get(lensId)?.run;
       if (run?.id !== runId) return [];
       return [{ ...run, reviews: run.reviews.filter(({ executionId }) => reviewed?.includes(executionId) ?? true) }];
@@ -72,12 +72,12 @@ const lensRunLink = (lenses: Stores['lenses']): Required<EventLinks>['lensRun'] 
 const findingLink = (lenses: Stores['lenses']): Required<EventLinks>['finding'] => ({
   refOf: ({ lensId, finding }) => JSON.stringify([lensId, finding.id] satisfies FindingRef),
   async read(refs) {
-    const named = refs.map((ref) => JSON.parse(ref) as FindingRef);
+    const parsed = refs.map((ref) => JSON.parse(ref) as FindingRef);
     const states = await lensesOf(
       lenses,
-      named.map(([lensId]) => lensId),
+      parsed.map(([lensId]) => lensId),
     );
-    return named.flatMap(([lensId, findingId]) => {
+    return parsed.flatMap(([lensId, findingId]) => {
       const finding = states.get(lensId)?.findings.find(({ id }) => id === findingId);
       return finding === undefined ? [] : [{ lensId, finding }];
     });

@@ -4,8 +4,8 @@ import type { Log } from '../runtime/telemetry/log.ts';
 const STEP_MS = 5_000;
 
 /**
- * Number of timers that a deadline consists of. A stall of the process, e.g. on a busy machine, counts as one of them: the work
- * continues before it is late.
+ * Number of timer periods in a deadline. A stall of the process, e.g. on a busy machine, counts as one period, so that the work
+ * still has time to finish.
  */
 const DEADLINE_TIMERS = 10;
 
@@ -56,14 +56,14 @@ export function createShutdownStack(log: Pick<Log, 'error'>): ShutdownStack {
 
 /** Rejects when the work takes longer; the work itself is not cancelled. */
 async function withDeadline(work: () => Promise<unknown>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  let left = DEADLINE_TIMERS;
+  const timeout = Promise.withResolvers<never>();
+  let remainingTimers = DEADLINE_TIMERS;
   const timer = setInterval(() => {
-    left -= 1;
-    if (left === 0) late.reject(new Error(`Not done within ${ms} ms.`));
+    remainingTimers -= 1;
+    if (remainingTimers === 0) timeout.reject(new Error(`Not done within ${ms} ms.`));
   }, ms / DEADLINE_TIMERS);
   try {
-    await Promise.race([work(), late.promise]);
+    await Promise.race([work(), timeout.promise]);
   } finally {
     clearInterval(timer);
   }

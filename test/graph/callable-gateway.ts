@@ -8,7 +8,7 @@ export const WITHOUT_CALLS: Omit<Gateway, 'call'> = {
   deployments: () => [],
   realtime: {
     open: rejects('The graph opens no sessions.'),
-    tend() {},
+    runChecks() {},
     count: () => 0,
     ended: () => Promise.resolve(),
     endAll() {},

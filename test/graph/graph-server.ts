@@ -304,7 +304,7 @@ export async function openGraph(
     reads,
     lines,
     post,
-    tendFeeds: callerWatch.tend,
+    tendFeeds: callerWatch.runChecks,
     /** Runs an operation with `key`. Null sends no credential. */
     async call<Data, Variables>(
       document: TypedDocumentString<Data, Variables>,

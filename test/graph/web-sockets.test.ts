@@ -147,7 +147,7 @@ describe('a WebSocket client that breaks the protocol', () => {
     const { send, socket } = await acknowledged();
     send(subscribe('1', WATCH));
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription');
-    const watch = setInterval(() => graph.transport.sockets.tend(), 5);
+    const watch = setInterval(() => graph.transport.sockets.runChecks(), 5);
     try {
       await new Promise((resolve) => socket.once('ping', resolve));
       expect(graph.bus.subscriberCount()).toBe(1);
@@ -275,7 +275,7 @@ describe('a WebSocket client that does not read', () => {
     expect(after.external - before.external).toBeLessThan(32 * 1024 * 1024);
     expect(graph.bus.subscriberCount()).toBe(4);
     await new Promise((resolve) => setTimeout(resolve, 150));
-    graph.transport.sockets.tend();
+    graph.transport.sockets.runChecks();
     await eventually(() => graph.bus.subscriberCount() === 1, 'the end of its subscriptions');
     await reader.leave();
   });

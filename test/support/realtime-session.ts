@@ -138,7 +138,7 @@ export async function aSession(
     /** Advances the clock and runs the periodic check of sessions. */
     wait(ms: number) {
       nowMs += ms;
-      realtime.tend();
+      realtime.runChecks();
     },
   };
 }

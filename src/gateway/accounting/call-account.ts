@@ -75,20 +75,20 @@ export class CallAccount {
   }
 
   /** Records the time of the first response byte. */
-  answered(): void {
+  recordFirstByte(): void {
     const elapsedMs = this.elapsedMs();
     this.#firstByteMs = elapsedMs;
-    this.#watched?.answered(elapsedMs - this.#attemptMs);
+    this.#watched?.recordFirstByte(elapsedMs - this.#attemptMs);
   }
 
-  /** Goes to another deployment in place of the previous one, which was not called. */
+  /** Replaces the deployment. The previous one was not called. */
   redirected(to: CallTarget): void {
     this.#watched?.ended(null);
     this.#watched = this.#tools.health.begin(to.deployment.id);
     this.#target = to;
   }
 
-  /** Continues at another deployment, also of another model; the failure counts for the previous one. */
+  /** Continues with a deployment of the same or another model. The failure counts for the previous deployment. */
   moved(to: CallTarget, failure: unknown): void {
     this.#watched?.ended(failure);
     this.#watched = this.#tools.health.begin(to.deployment.id);
@@ -97,7 +97,7 @@ export class CallAccount {
     this.#resendCount += 1;
   }
 
-  /** All deployments failed: the call is recorded with the deployment `at`. */
+  /** All deployments failed. The call is recorded with the deployment `at`. */
   gaveUp(at: CallTarget, failure: unknown): void {
     this.#watched?.ended(failure);
     this.#watched = null;
@@ -135,7 +135,7 @@ export class CallAccount {
     // A client disconnect makes the upstream call fail: record it as abandoned. A shutdown is a failure.
     const isDisconnect = this.#signal.aborted && !(this.#signal.reason instanceof DomainError);
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
-    this.#keep({
+    this.#record({
       // A row id is unique. A generated call id is too; a client's call id may repeat.
       rowId: this.#isNamed ? this.#tools.ids.uuid() : this.callId,
       callId: this.callId,
@@ -156,18 +156,18 @@ export class CallAccount {
       guard: this.#guard,
       windows,
     });
-    // A guardrail is no fault of the deployment.
+    // A refusal by a guardrail does not count as a failure of the deployment.
     this.#watched?.ended(recordedEnd === 'failed' && !isOfGuardrail(failure) ? failure : null);
   }
 
-  /** Records a call, after the guardrails of what is recorded. */
-  #keep(call: ClosedCall): void {
+  /** Records a call. Guardrails of the mode `logging_only` mask its texts first. */
+  #record(call: ClosedCall): void {
     const guardrails = this.#guard?.of('logging_only') ?? NO_GUARDRAILS;
     if (guardrails.length === 0 || !call.capturePrompts) return this.#write(call);
     const { caller, callId, traceId } = call;
     const masked = maskedForRecord({ guardrails, caller, callId, traceId }, call);
-    const writeMasked = (kept: Awaited<typeof masked>): void =>
-      this.#write(kept === null ? { ...call, capturePrompts: false } : { ...call, ...kept });
+    const writeMasked = (texts: Awaited<typeof masked>): void =>
+      this.#write(texts === null ? { ...call, capturePrompts: false } : { ...call, ...texts });
     if (masked instanceof Promise) void masked.then(writeMasked);
     else writeMasked(masked);
   }

@@ -24,18 +24,18 @@ interface SnapshotValues {
   /** Number of entries per model name without its provider prefix. */
   readonly offers: ReadonlyMap<string, number>;
 }
-const known = new WeakMap<CatalogSnapshot, SnapshotValues>();
+const valuesBySnapshot = new WeakMap<CatalogSnapshot, SnapshotValues>();
 
-function knownOf(catalog: CatalogSnapshot): SnapshotValues {
-  const before = known.get(catalog);
-  if (before !== undefined) return before;
+function valuesOf(catalog: CatalogSnapshot): SnapshotValues {
+  const cached = valuesBySnapshot.get(catalog);
+  if (cached !== undefined) return cached;
   const offers = new Map<string, number>();
   for (const { id } of catalog.entries) {
     const name = id.slice(id.lastIndexOf('/') + 1);
     offers.set(name, (offers.get(name) ?? 0) + 1);
   }
   const fresh = { tariffs: new Map<CatalogEntry, Tariff | null>(), offers };
-  known.set(catalog, fresh);
+  valuesBySnapshot.set(catalog, fresh);
   return fresh;
 }
 
@@ -64,7 +64,7 @@ function offerOf(catalog: CatalogSnapshot, owners: readonly string[], model: str
 }
 
 const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null =>
-  knownOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
+  valuesOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
 
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
 /** Prices of other units than tokens, and members by which the price depends on region or customer. */
@@ -97,9 +97,9 @@ function tariffOf(entry: CatalogEntry): Tariff | null {
 export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
   const entry = entryOfModel(catalog, named);
   if (entry === null) return null;
-  const { tariffs } = knownOf(catalog);
-  const before = tariffs.get(entry);
-  const tariff = before === undefined ? tariffOf(entry) : before;
+  const { tariffs } = valuesOf(catalog);
+  const cached = tariffs.get(entry);
+  const tariff = cached === undefined ? tariffOf(entry) : cached;
   tariffs.set(entry, tariff);
   return tariff === null ? null : (tokens) => (countsEveryKind(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
 }

@@ -24,16 +24,17 @@ function withTools(cost: Usd | null, usage: Usage, tools: ToolPrices): Usd | nul
   } = usage;
   if (webSearches + fileSearches + mapSearches + codeSessions + citationTokens === 0 && usesComputer === undefined)
     return cost;
-  const of = (price: Rate | null, count: number): bigint => (price === null ? 0n : times(price, count));
+  const costOfUses = (price: Rate | null, count: number): bigint => (price === null ? 0n : times(price, count));
   const atto =
-    of(tools.search[usage.searchSize ?? 'medium'], webSearches) +
-    of(tools.fileSearches, fileSearches) / THOUSAND +
-    of(tools.mapSearch, mapSearches) +
-    of(tools.codeSession, codeSessions) +
-    of(tools.citation, citationTokens) +
+    costOfUses(tools.search[usage.searchSize ?? 'medium'], webSearches) +
+    costOfUses(tools.fileSearches, fileSearches) / THOUSAND +
+    costOfUses(tools.mapSearch, mapSearches) +
+    costOfUses(tools.codeSession, codeSessions) +
+    costOfUses(tools.citation, citationTokens) +
     (usesComputer === undefined
       ? 0n
-      : (of(tools.computer.input, usage.inputTokens) + of(tools.computer.output, usage.outputTokens)) / THOUSAND);
+      : (costOfUses(tools.computer.input, usage.inputTokens) + costOfUses(tools.computer.output, usage.outputTokens)) /
+        THOUSAND);
   return addUsd(cost, usdFromAtto(atto));
 }
 

@@ -31,22 +31,22 @@ function textsAfter(verdict: Verdict, texts: readonly string[]): readonly string
   return verdict.texts.length === texts.length ? verdict.texts : null;
 }
 
-type Chained = readonly string[] | null;
+type CheckedTexts = readonly string[] | null;
 
-/** Runs guardrails one after another, without a promise where none of them needs one. */
-function chained(
+/** Runs guardrails one after another; synchronous if all of them are. */
+function runInOrder(
   guardrails: readonly ActiveGuardrail[],
   texts: readonly string[],
   check: (one: ActiveGuardrail, texts: readonly string[]) => Verdict | Promise<Verdict>,
-): Chained | Promise<Chained> {
+): CheckedTexts | Promise<CheckedTexts> {
   const [first, ...others] = guardrails;
   if (first === undefined || texts.length === 0) return texts;
-  const continued = (verdict: Verdict): Chained | Promise<Chained> => {
+  const checkOthers = (verdict: Verdict): CheckedTexts | Promise<CheckedTexts> => {
     const after = textsAfter(verdict, texts);
-    return after === null ? null : chained(others, after, check);
+    return after === null ? null : runInOrder(others, after, check);
   };
   const verdict = check(first, texts);
-  return verdict instanceof Promise ? verdict.then(continued) : continued(verdict);
+  return verdict instanceof Promise ? verdict.then(checkOthers) : checkOthers(verdict);
 }
 
 /**
@@ -72,7 +72,7 @@ export function maskedForRecord(
       const inspection: Inspection = { phase: 'request', texts: inspected, model, callId, traceId, caller, signal };
       return guardrail.check(inspection);
     };
-    const written = (texts: Chained): Masked => {
+    const withCheckedTexts = (texts: CheckedTexts): Masked => {
       if (texts === null) return null;
       const changes = withTexts(prompt, places, texts.slice(0, places.length));
       return {
@@ -80,8 +80,8 @@ export function maskedForRecord(
         outcome: outcome === null || answer === null ? outcome : { ...outcome, text: texts.at(-1) ?? null },
       };
     };
-    const texts = chained(guardrails, all, check);
-    return texts instanceof Promise ? texts.then(written).catch(() => null) : written(texts);
+    const texts = runInOrder(guardrails, all, check);
+    return texts instanceof Promise ? texts.then(withCheckedTexts).catch(() => null) : withCheckedTexts(texts);
   } catch {
     return null;
   }

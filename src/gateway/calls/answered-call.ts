@@ -134,28 +134,28 @@ function settlingSteps(
   deltas: AsyncIterableIterator<ChatDelta>,
   call: SettledByAnswer,
 ): AsyncIterableIterator<ChatDelta> {
-  let over = false;
+  let hasEnded = false;
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
     async next() {
-      if (over) return { done: true, value: undefined };
+      if (hasEnded) return { done: true, value: undefined };
       try {
         const step = await deltas.next();
         if (step.done) {
-          over = true;
+          hasEnded = true;
           call.settle('completed');
         }
         return step;
       } catch (failure) {
-        over = true;
+        hasEnded = true;
         call.settle('failed', failure);
         return { done: false, value: failureDelta(failure) };
       }
     },
     async return() {
-      over = true;
+      hasEnded = true;
       call.settle('abandoned');
       await deltas.return?.();
       return { done: true, value: undefined };

@@ -38,26 +38,26 @@ export interface OpenCall {
    * limits of its labels are in memory. Throws RateLimited.
    */
   limit(call: Limited): void | Promise<void>;
-  /** Asks for the shares that `limit` will need, while the call waits for its budgets. */
+  /** Requests the shares that `limit` will need, while the call waits for its budgets. */
   prepareLimit(call: Limited): void;
   /** Counts the tokens of the batch that the call starts, when it has started it. */
   starts(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
-  /** The answer has arrived: it is charged, also where it is not forwarded. */
+  /** The answer has arrived. It is charged even if it is not forwarded. */
   received(exchange: Exchange): void;
   failed(failure: unknown): void;
   /** The request was edited: the edited one is recorded. */
   edited(request: Accounted): void;
   /** The call is recorded with the guardrails of `guard`. */
   guarded(guard: Guarded): void;
-  /** Its answer is what `check` returns for the exchange of the upstream. */
+  /** The answer becomes the result of `check` for the exchange of the upstream. */
   checksAnswer(check: (exchange: Exchange) => Exchange): void;
-  /** It is sent to the upstream now, so it may cost from here on. */
+  /** The call is sent to the upstream now, and may have a cost from here on. */
   sent(): void;
   /** The deployment that it is sent to. */
   deployment(): Deployment;
-  /** Goes to another deployment in place of the one it was opened for, which was not called. */
+  /** Replaces the deployment. The previous one was not called. */
   redirected(to: CallTarget): void;
   /** Continues at another deployment; the failure counts for the previous one. */
   moved(to: CallTarget, failure: unknown): void;
@@ -101,9 +101,9 @@ class Call implements OpenCall, SettledByAnswer {
   #check: ((exchange: Exchange) => Exchange) | null = null;
   #cost: Usd | null = null;
   /** The complete answer whose outcome is known; it does not change. */
-  #known: Exchange | null = null;
-  #knownOutcome: Outcome | null = null;
-  /** Whether the known outcome is priced. */
+  #completeAnswer: Exchange | null = null;
+  #completeOutcome: Outcome | null = null;
+  /** Whether the outcome of the complete answer is priced. */
   #isPriced = false;
   #reserved: CostReservation | null = null;
   #rate: RateAdmission | null = null;
@@ -217,7 +217,7 @@ class Call implements OpenCall, SettledByAnswer {
     const exchange = this.#check === null ? received : this.#check(received);
     this.#exchange = exchange;
     const account = this.#account;
-    account.answered();
+    account.recordFirstByte();
     const { request, deployment } = this.#target;
     const facts = {
       callId: account.callId,
@@ -251,9 +251,9 @@ class Call implements OpenCall, SettledByAnswer {
     const { budgets, price } = this.#tools;
     const { caller, signal } = this.#about;
     const { request, deployment } = this.#target;
-    const isLeft =
+    const hasCallerLeft =
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
-    const cut = isLeft && this.#isSent ? this.#cutOutcome() : null;
+    const cut = hasCallerLeft && this.#isSent ? this.#cutOutcome() : null;
     const isComplete = end === 'completed' || this.#exchange?.streaming === false;
     const charged = cut === null ? this.#priced(isComplete) : plausibleCost(price(deployment, cut));
     const outcome = cut ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
@@ -290,11 +290,11 @@ class Call implements OpenCall, SettledByAnswer {
 
   /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
   #outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
-    if (this.#known === answer && this.#knownOutcome !== null) return this.#knownOutcome;
+    if (this.#completeAnswer === answer && this.#completeOutcome !== null) return this.#completeOutcome;
     const outcome = this.#readOutcome(answer, isComplete);
     if (!answer.streaming) {
-      this.#known = answer;
-      this.#knownOutcome = outcome;
+      this.#completeAnswer = answer;
+      this.#completeOutcome = outcome;
       this.#isPriced = false;
     }
     return outcome;
@@ -314,10 +314,11 @@ class Call implements OpenCall, SettledByAnswer {
   /** A complete answer is priced before it is sent, so that its headers contain the cost. */
   #priced(isComplete = this.#exchange?.streaming === false): Usd | null {
     const exchange = this.#exchange;
-    if (this.#cost !== null || exchange === null || (this.#isPriced && this.#known === exchange)) return this.#cost;
+    if (this.#cost !== null || exchange === null || (this.#isPriced && this.#completeAnswer === exchange))
+      return this.#cost;
     const { costOf } = this.#about;
     const outcome = this.#outcomeOf(exchange, isComplete);
-    this.#isPriced = this.#known !== null && costOf === undefined;
+    this.#isPriced = this.#completeAnswer !== null && costOf === undefined;
     this.#cost = plausibleCost(
       costOf === undefined ? this.#tools.price(this.#target.deployment, outcome) : costOf(outcome),
     );

@@ -28,13 +28,13 @@ interface PassingTools {
   readonly reserveBatch: BatchReserver;
 }
 
-/** The current deployments by id: the index is made again when their list was replaced. */
+/** The current deployments by id. The index is rebuilt when the list is replaced. */
 function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<string, Deployment> {
-  let of = source.current();
-  let index = deploymentsById(of);
+  let indexed = source.current();
+  let index = deploymentsById(indexed);
   return () => {
     const now = source.current();
-    if (now !== of) [of, index] = [now, deploymentsById(now)];
+    if (now !== indexed) [indexed, index] = [now, deploymentsById(now)];
     return index;
   };
 }

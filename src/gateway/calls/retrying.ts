@@ -252,12 +252,12 @@ export function createRetrying(tools: RetryTools): Retrying {
     const { call, key, request, tries, signal } = sending;
     const routeOf = permittedRoutes(sending);
     const failures: DomainError[] = [];
-    const note = (failure: unknown): DomainError => {
+    const collect = (failure: unknown): DomainError => {
       if (signal.aborted || !(failure instanceof DomainError) || isOfGuardrail(failure)) throw failure;
       failures.push(failure);
       return failure;
     };
-    const first = note(failed);
+    const first = collect(failed);
     const failedAt = sending.target;
     const targets = targetsAfter(first, { key, request });
     if (targets.length === 0) throw first;
@@ -280,7 +280,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         tries.mostFallbacks ??= tools.policyOf().fallbacks.most;
         return await sendTo({ request: fallbackRequest, ...found, first: reserved }, sending);
       } catch (failure) {
-        note(failure);
+        collect(failure);
       }
     }
     const last = failures.at(-1);

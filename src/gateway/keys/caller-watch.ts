@@ -15,7 +15,7 @@ export interface CallerWatch {
   /** Adds a feed. The returned function removes it. */
   watch(caller: Caller, feed: WatchedFeed): () => void;
   /** Checks every caller once, for all its feeds. */
-  tend(): void;
+  runChecks(): void;
   /** Checks the caller with this key hash now, if it has feeds. */
   check(keyHash: string): void;
 }
@@ -29,7 +29,7 @@ interface Watched {
   checkAgain: boolean;
 }
 
-/** Creates a watch over a key ring. The caller of this function runs `tend` periodically. */
+/** Creates a watch over a key ring. The caller of this function runs `runChecks` periodically. */
 export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatch {
   /** By identity, then by secret: several tokens of one bearer end at different times. */
   const byKey = new Map<string, Map<string, Watched>>();
@@ -74,7 +74,7 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
         if (ofKey.size === 0 && byKey.get(keyHash) === ofKey) byKey.delete(keyHash);
       };
     },
-    tend() {
+    runChecks() {
       for (const ofKey of byKey.values())
         for (const watched of ofKey.values()) if (!watched.checking) checkNow(watched);
     },

@@ -4,7 +4,7 @@ import { type EndedCall, faultOf, type Health, RECENT_CALLS, stateOf } from '../
 /** Reports the progress of one call to the health of its deployment. */
 export interface WatchedCall {
   /** The response head arrived, `afterMs` after the start of the attempt. */
-  answered(afterMs: number): void;
+  recordFirstByte(afterMs: number): void;
   /** The call ended; call once. `failure` is null for success. */
   ended(failure: unknown): void;
 }
@@ -21,7 +21,7 @@ class CountedCall implements WatchedCall {
     stats.inFlight += 1;
   }
 
-  answered(afterMs: number): void {
+  recordFirstByte(afterMs: number): void {
     const { latencyMs } = this.#stats;
     this.#hasAnswered = true;
     this.#stats.latencyMs = latencyMs === null ? afterMs : latencyMs + WEIGHT * (afterMs - latencyMs);

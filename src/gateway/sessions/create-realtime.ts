@@ -86,7 +86,7 @@ export function createRealtime(
           upstream.socket.close(1000, '');
           throw new Unavailable(SHUTTING_DOWN);
         }
-        callAccount.answered();
+        callAccount.recordFirstByte();
         const account = openAccount(tools, {
           deployment,
           charge(cost) {
@@ -106,7 +106,7 @@ export function createRealtime(
           nowMs: () => tools.clock.monotonicMs(),
           caller,
           identify,
-          over() {
+          onEnd() {
             rate?.settle(usedTokens(account.outcome()));
             sessions.delete(session);
             resolveIfIdle();
@@ -125,8 +125,8 @@ export function createRealtime(
         resolveIfIdle();
       }
     },
-    tend() {
-      for (const session of sessions) session.tend();
+    runChecks() {
+      for (const session of sessions) session.runChecks();
     },
     count,
     ended: () =>

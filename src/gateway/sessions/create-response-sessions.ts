@@ -44,7 +44,7 @@ export function createResponseSessions(
           const session = createResponseSession(client, {
             limits,
             nowMs: () => clock.monotonicMs(),
-            over() {
+            onEnd() {
               sessions.delete(session);
               resolveIfIdle();
             },
@@ -59,8 +59,8 @@ export function createResponseSessions(
         },
       };
     },
-    tend() {
-      for (const session of sessions) session.tend();
+    runChecks() {
+      for (const session of sessions) session.runChecks();
     },
     retire() {
       retired = true;

@@ -14,7 +14,7 @@ import { createSide, type Side } from './realtime-side.ts';
 
 /** A session as `createRealtime` manages it. */
 export interface LiveSession extends RealtimeSession {
-  tend(): void;
+  runChecks(): void;
   /** Ends the session at shutdown. */
   leave(): void;
 }
@@ -35,7 +35,7 @@ export interface SessionParts {
   /** The caller with the current state of its key. Throws Unauthenticated. */
   readonly identify: () => Caller | Promise<Caller>;
   /** Called once, at the end. */
-  readonly over: () => void;
+  readonly onEnd: () => void;
 }
 
 /** End of a session, for both sides and the record. */
@@ -63,18 +63,18 @@ export function createSession(parts: SessionParts): LiveSession {
   let checkedMs = openedMs;
   let checking = false;
   let refusals = 0;
-  let over = false;
+  let hasEnded = false;
   let client: RealtimeClient | null = null;
   let caller: Side | null = null;
   const vendor = createSide(upstream.socket, limits, nowMs);
-  /** The key at its last check, for access checks of models in messages. */
+  /** The key as of its last check. Messages that name a model are checked with it. */
   let { key } = parts.caller;
   /** Text of the upstream's last message when it was an error, else null. */
   let lastError: string | null = null;
 
   function finish({ end, failure = null, code, reason = '', silent = false }: Ending): void {
-    if (over) return;
-    over = true;
+    if (hasEnded) return;
+    hasEnded = true;
     const cost = account.cost();
     const { labels, model } = request;
     const windows =
@@ -90,14 +90,14 @@ export function createSession(parts: SessionParts): LiveSession {
       client.ended(failure);
     }
     upstream.socket.close(NORMAL, '');
-    parts.over();
+    parts.onEnd();
   }
 
   /** Ends the session with an internal error after a bug. */
   const failWithBug = (failure: unknown): void => finish({ end: 'failed', failure, code: INTERNAL_ERROR });
 
   function fromCaller(message: SocketMessage): void {
-    if (over || client === null) return;
+    if (hasEnded || client === null) return;
     lastMessageMs = nowMs();
     try {
       const outbound = upstream.outbound(message, (model) => assertMayCall(key, model));
@@ -111,7 +111,7 @@ export function createSession(parts: SessionParts): LiveSession {
   }
 
   function fromUpstream(message: SocketMessage): void {
-    if (over || caller === null) return;
+    if (hasEnded || caller === null) return;
     lastMessageMs = nowMs();
     try {
       const { message: inbound, news } = upstream.inbound(message);
@@ -145,7 +145,7 @@ export function createSession(parts: SessionParts): LiveSession {
 
   /** Checks the key again: it may be blocked or expired, or its budget used up. */
   function recheck(): void {
-    if (checking || over) return;
+    if (checking || hasEnded) return;
     checking = true;
     checkedMs = nowMs();
     assertStillAllowed()
@@ -164,10 +164,10 @@ export function createSession(parts: SessionParts): LiveSession {
     await budgets.check({ ...parts.caller, key }, { deployment, request: null, model: request.model }, request.labels);
   }
 
-  function tend(): void {
-    if (over || caller === null) return;
-    if (!caller.tend()) return finish({ end: 'abandoned', code: GOING_AWAY });
-    if (!vendor.tend())
+  function runChecks(): void {
+    if (hasEnded || caller === null) return;
+    if (!caller.checkLiveness()) return finish({ end: 'abandoned', code: GOING_AWAY });
+    if (!vendor.checkLiveness())
       return finish({ end: 'failed', failure: upstream.failureOf({ kind: 'cut' }, lastError), code: INTERNAL_ERROR });
     const limit = exceededLimit();
     if (limit !== null)
@@ -194,7 +194,7 @@ export function createSession(parts: SessionParts): LiveSession {
     },
     abandon: () => finish({ end: 'abandoned', code: NORMAL }),
     leave: () => finish({ end: 'failed', failure: new Unavailable('The process is shutting down.'), code: GOING_AWAY }),
-    tend,
+    runChecks,
   };
 }
 

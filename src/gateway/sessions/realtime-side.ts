@@ -14,7 +14,7 @@ export interface Side {
   hold(): void;
   release(): void;
   /** Sends a ping when due. Returns false when the side is disconnected or stalled. */
-  tend(): boolean;
+  checkLiveness(): boolean;
 }
 
 export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
@@ -56,7 +56,7 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
       lastActivityMs = nowMs();
       socket.resume();
     },
-    tend() {
+    checkLiveness() {
       if (stalled()) return false;
       if (isPaused) return true;
       const silentMs = nowMs() - lastActivityMs;

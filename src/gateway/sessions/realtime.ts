@@ -60,7 +60,7 @@ export interface Realtime {
     },
   ): Promise<RealtimeSession>;
   /** Sends pings, and checks timeouts and keys. Call it every few seconds. */
-  tend(): void;
+  runChecks(): void;
   /** Number of sessions that are open or opening. */
   count(): number;
   /** Resolves when no session is open. */

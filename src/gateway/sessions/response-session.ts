@@ -8,7 +8,7 @@ import type { ResponseClient, ResponseSessionLimits } from './response-sessions.
 export interface LiveResponses {
   /** Starts reading. */
   listen(): void;
-  tend(): void;
+  runChecks(): void;
   /** Refuses waiting and new turns, and ends when no turn is running. */
   retire(failure: Error): void;
   /** Fails the running turns and ends the connection. */
@@ -40,12 +40,12 @@ export function createResponseSession(
   {
     limits,
     nowMs,
-    over,
+    onEnd,
   }: {
     readonly limits: ResponseSessionLimits;
     readonly nowMs: () => number;
     /** Called once, when the connection has ended and no turn is running. */
-    readonly over: () => void;
+    readonly onEnd: () => void;
   },
 ): LiveResponses {
   const { socket } = client;
@@ -69,7 +69,7 @@ export function createResponseSession(
   }
 
   /** Pauses or resumes reading, by the amount of waiting turns. */
-  function regulate(): void {
+  function updatePause(): void {
     if (ended !== null) return;
     if (full || waiting.length > limits.waiting || waitingBytes > limits.waitingBytes) side.hold();
     else side.release();
@@ -85,7 +85,7 @@ export function createResponseSession(
       waitingBytes += read.size;
       startWaiting();
     }
-    regulate();
+    updatePause();
   }
 
   /** Starts the turns that may start, in order of arrival. */
@@ -112,7 +112,7 @@ export function createResponseSession(
       .finally(() => {
         running.delete(requested.lane);
         if (ended === null) startWaiting();
-        regulate();
+        updatePause();
         endWhenIdle();
       });
   }
@@ -150,7 +150,7 @@ export function createResponseSession(
           if (!open) return false;
           const isAccepted = send({ bytes, binary: false });
           if (!isAccepted) paused.add(turn);
-          regulate();
+          updatePause();
           return isAccepted;
         },
         done: () => close('completed'),
@@ -168,7 +168,7 @@ export function createResponseSession(
     const resumed = [...paused];
     paused.clear();
     for (const { messages } of resumed) messages.resume();
-    regulate();
+    updatePause();
   }
 
   /** Ends the connection and cancels the running turns. */
@@ -195,7 +195,7 @@ export function createResponseSession(
     if (ended === null) return;
     isReported = true;
     client.ended(ended.failure);
-    over();
+    onEnd();
   }
 
   function retire(failure: Error, lastMessage: SocketMessage | null = null): void {
@@ -218,11 +218,11 @@ export function createResponseSession(
         ended: (how) => finish(NORMAL, '', faultOf(how)),
       });
     },
-    tend() {
+    runChecks() {
       if (ended !== null) return;
-      if (!side.tend()) return finish(GOING_AWAY, '', null);
+      if (!side.checkLiveness()) return finish(GOING_AWAY, '', null);
       if (nowMs() - openedMs <= limits.lifeMs) return;
-      const failure = outlived(limits.lifeMs);
+      const failure = lifetimeExceeded(limits.lifeMs);
       retire(failure, client.errorEvent(failure));
     },
     retire: (failure) => retire(failure),
@@ -247,7 +247,7 @@ function faultOf({ kind }: SocketEnd): Error | null {
   return null;
 }
 
-function outlived(lifeMs: number): InvalidInput {
+function lifetimeExceeded(lifeMs: number): InvalidInput {
   const message = `This connection reached its maximum duration of ${Math.round(lifeMs / 60_000)} minutes. Open a new connection to continue.`;
   return new InvalidInput(message, [{ path: [], rule: 'websocket_connection_limit_reached', message }]);
 }

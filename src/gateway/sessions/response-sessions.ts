@@ -37,7 +37,7 @@ export interface ResponseSessions {
   /** Throws Unavailable when the limit of connections is reached. */
   open(): ResponseSlot;
   /** Sends pings and checks timeouts. Call it every few seconds. */
-  tend(): void;
+  runChecks(): void;
   /** Accepts no new turns. Every connection ends when no turn is running on it. */
   retire(): void;
   /** Resolves when no connection is open. */

@@ -11,7 +11,7 @@ interface CachedText {
 
 /** JSON of root fields whose values depend on one unchanging object alone, bounded by characters. */
 export class AnswerTexts {
-  readonly #known = new Map<string, CachedText>();
+  readonly #texts = new Map<string, CachedText>();
   #characters = 0;
   #fields = 0;
 
@@ -22,23 +22,23 @@ export class AnswerTexts {
 
   /** The text of a key that was made of the same object; undefined otherwise. */
   get(key: string, basis: object): string | undefined {
-    const known = this.#known.get(key);
+    const known = this.#texts.get(key);
     return known?.basis.deref() === basis ? known.text : undefined;
   }
 
   set(key: string, basis: object, text: string): void {
     if (text.length > LONGEST_TEXT) return;
     this.#remove(key);
-    this.#known.set(key, { basis: new WeakRef(basis), text });
+    this.#texts.set(key, { basis: new WeakRef(basis), text });
     this.#characters += text.length;
-    for (const oldest of this.#known.keys()) {
+    for (const oldest of this.#texts.keys()) {
       if (this.#characters <= MOST_CHARACTERS) return;
       this.#remove(oldest);
     }
   }
 
   #remove(key: string): void {
-    this.#characters -= this.#known.get(key)?.text.length ?? 0;
-    this.#known.delete(key);
+    this.#characters -= this.#texts.get(key)?.text.length ?? 0;
+    this.#texts.delete(key);
   }
 }

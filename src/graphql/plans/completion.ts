@@ -26,7 +26,7 @@ export type Path = GraphQLResolveInfo['path'] | undefined;
 export type Complete = (value: unknown, run: Run, path: Path) => unknown;
 
 /** Counts characters of the answer. Throws when there are too many. */
-export function count(run: Run, characters: number): void {
+export function countCharacters(run: Run, characters: number): void {
   run.characters += characters;
   if (run.characters > MOST_CHARACTERS) throw new Unplanned();
 }
@@ -70,15 +70,15 @@ export function leafValue(type: GraphQLLeafType): LeafValue {
 type Place = Record<string | number, unknown>;
 
 /** Sets a member when its value resolves. It is null until then, so that the order of names stays. */
-export function placed(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
+export function setWhenResolved(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
   data[key] = null;
   return value.then((settled) => {
     data[key] = settled;
   });
 }
 
-/** After a failure nothing awaits the others: their rejections must not be unhandled. */
-export function leave(pending: readonly Promise<void>[] | null): void {
+/** Handles rejections of values that nothing awaits after a failure. */
+export function ignoreRejections(pending: readonly Promise<void>[] | null): void {
   for (const settled of pending ?? []) settled.catch(() => {});
 }
 
@@ -103,11 +103,11 @@ export function listOf(item: Complete, withPaths: boolean): Complete {
     try {
       for (let at = 0; at < values.length; at += 1) {
         const value = completed(values[at], run, place(path, at));
-        if (value instanceof Promise) (pending ??= []).push(placed(value, items as unknown as Place, at));
+        if (value instanceof Promise) (pending ??= []).push(setWhenResolved(value, items as unknown as Place, at));
         else items.push(value);
       }
     } catch (error) {
-      leave(pending);
+      ignoreRejections(pending);
       throw error;
     }
     return pending === null ? items : Promise.all(pending).then(() => items);

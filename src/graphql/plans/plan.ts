@@ -26,13 +26,13 @@ import { weightOf } from '../answers.ts';
 import type { AnswerTexts } from './answer-texts.ts';
 import {
   type Complete,
-  count,
+  countCharacters,
   leafValue,
-  leave,
+  ignoreRejections,
   listOf,
   MOST_CHARACTERS,
   type Path,
-  placed,
+  setWhenResolved,
   type Run,
   Unplanned,
   type VariableValues,
@@ -125,7 +125,7 @@ class Compiler {
       const key = `${number}/${run.variablesKey}`;
       const known = this.#texts.get(key, basis);
       if (known !== undefined) {
-        count(run, known.length);
+        countCharacters(run, known.length);
         return new JsonText(known);
       }
       const data = complete(value, run, path);
@@ -160,17 +160,17 @@ class Compiler {
     const frame = fields.reduce((sum, { key }) => sum + key.length + FRAME_CHARACTERS, 0);
     return (source, run, path) => {
       if (isTypeOf && isTypeOf(source, run.context, NO_INFO) !== true) throw new Unplanned();
-      count(run, frame);
+      countCharacters(run, frame);
       const data: Record<string, unknown> = {};
       let pending: Promise<void>[] | null = null;
       try {
         for (const { key, complete } of fields) {
           const value = complete(source, run, path);
-          if (value instanceof Promise) (pending ??= []).push(placed(value, data, key));
+          if (value instanceof Promise) (pending ??= []).push(setWhenResolved(value, data, key));
           else data[key] = value;
         }
       } catch (error) {
-        leave(pending);
+        ignoreRejections(pending);
         throw error;
       }
       return pending === null ? data : Promise.all(pending).then(() => data);
@@ -182,7 +182,7 @@ class Compiler {
     parent: GraphQLObjectType,
     key: string,
     nodes: readonly FieldNode[],
-    wrapped: ((complete: Complete) => Complete) | null = null,
+    wrap: ((complete: Complete) => Complete) | null = null,
   ): Complete {
     const [node] = nodes;
     const name = node?.name.value ?? '';
@@ -192,7 +192,7 @@ class Compiler {
     const field = parent.getFields()[name];
     if (node === undefined || field === undefined) throw new Unplanned();
     const plainComplete = this.#value(field.type, nodes);
-    const complete = wrapped === null ? plainComplete : wrapped(plainComplete);
+    const complete = wrap === null ? plainComplete : wrap(plainComplete);
     const number = this.#fields++;
     const argsOf = this.#argsOf(field, node, number);
     const infoOf = this.#infoOf(parent, field, { key, nodes, number });
@@ -206,7 +206,7 @@ class Compiler {
           return value instanceof Promise
             ? value.then((settled: unknown) => complete(settled, run, undefined))
             : complete(value, run, undefined);
-        if (plain === 'string') count(run, (value as string).length);
+        if (plain === 'string') countCharacters(run, (value as string).length);
         return value;
       };
     }
@@ -240,8 +240,8 @@ class Compiler {
       return (value, run) => {
         if (value instanceof Error) throw value;
         const leaf = valueOf(value);
-        if (typeof leaf === 'string') count(run, leaf.length);
-        else if (typeof leaf === 'object') count(run, weightOf(leaf, MOST_CHARACTERS));
+        if (typeof leaf === 'string') countCharacters(run, leaf.length);
+        else if (typeof leaf === 'object') countCharacters(run, weightOf(leaf, MOST_CHARACTERS));
         return leaf;
       };
     }

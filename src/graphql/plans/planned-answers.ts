@@ -78,7 +78,7 @@ interface Operation {
 const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
 /** The operation of a body; null for every body that is not in the plain form. */
-function operationIn(body: Uint8Array): Operation | null {
+function parseOperation(body: Uint8Array): Operation | null {
   let sent: unknown;
   try {
     sent = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
@@ -110,7 +110,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
     const found = known.get(name);
     if (found !== undefined) return found;
     if (known.size >= MOST_OPERATIONS) return null;
-    const plan = compiled({ query, operationName }, pipeline(), texts);
+    const plan = compilePlan({ query, operationName }, pipeline(), texts);
     known.set(name, plan);
     return plan;
   }
@@ -130,7 +130,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
       if (request.method !== 'POST' || request.url !== '/graphql' || body.length > LONGEST_BODY) return null;
       const contentType = answerType(headers.accept);
       if (contentType === null || !JSON_BODY.test(headers['content-type'] ?? '')) return null;
-      const operation = operationIn(body);
+      const operation = parseOperation(body);
       if (operation === null) return null;
       const checked = planOf(operation, () => engine.pipelineFor(requester));
       if (checked === null) return null;
@@ -169,7 +169,7 @@ function pause({ pauses }: CheckedPlan, scope: Scope): void {
 }
 
 /** The plan of a valid document; null for others. */
-function compiled(
+function compilePlan(
   { query, operationName }: Pick<Operation, 'query' | 'operationName'>,
   { schema, parse, validate }: Pipeline,
   texts: AnswerTexts,

@@ -30,7 +30,7 @@ export function fieldsOf(
   fragments: Fragments,
 ): ReadonlyMap<string, readonly FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
-  const spread = new Set<string>();
+  const visitedFragments = new Set<string>();
 
   function applies(condition: string | undefined): boolean {
     if (condition === undefined || condition === type.name) return true;
@@ -52,8 +52,8 @@ export function fieldsOf(
         const { value } = selection.name;
         const fragment = fragments[value];
         if (fragment === undefined) throw new Unplanned();
-        if (spread.has(value)) continue;
-        spread.add(value);
+        if (visitedFragments.has(value)) continue;
+        visitedFragments.add(value);
         if (applies(fragment.typeCondition.name.value)) collect(fragment.selectionSet);
       }
     }

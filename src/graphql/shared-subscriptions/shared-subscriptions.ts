@@ -18,7 +18,7 @@ import { type Caller, visibilityOf } from '../../domain/caller.ts';
 import type { Turns } from '../../domain/event-loop-turns.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
 import { toPollable, type PollableStream } from '../../domain/pollable-stream.ts';
-import { type Answers, settled } from '../answers.ts';
+import { type Answers, resultWithinLimits } from '../answers.ts';
 import { type EventResult, Subscriber, SubscriberGroup } from './subscriber.ts';
 
 /** Cached results per operation. A subscriber that is further behind executes its events itself. */
@@ -101,7 +101,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, shares
           const work = new Work(turns);
           const contextValue = { ...(valid.contextValue as GraphContext), work };
           const result = executeSubscriptionEvent({ ...valid, rootValue: event, contextValue });
-          const bounded = (value: ExecutionResult): EventResult => answers.bounded(settled(value, work));
+          const bounded = (value: ExecutionResult): EventResult => answers.bounded(resultWithinLimits(value, work));
           return result instanceof Promise ? result.then(bounded) : bounded(result);
         });
       const group = groupOf(operation, scope.caller);

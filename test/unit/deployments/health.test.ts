@@ -97,11 +97,11 @@ describe('the health of deployments', () => {
   it('counts answered and failed calls, with times', () => {
     const { watch, at } = aWatch();
     const first = watch.begin('a');
-    first.answered(100);
+    first.recordFirstByte(100);
     at(1_000);
     first.ended(null);
     const second = watch.begin('a');
-    second.answered(200);
+    second.recordFirstByte(200);
     at(2_000);
     second.ended(upstream(null));
     expect(watch.of('a')).toEqual({
@@ -128,7 +128,7 @@ describe('the health of deployments', () => {
     for (let calls = 0; calls < 1_000; calls += 1) watch.begin('a').ended(upstream(503));
     for (let calls = 0; calls < 20; calls += 1) {
       const call = watch.begin('a');
-      call.answered(1);
+      call.recordFirstByte(1);
       call.ended(null);
     }
     expect(watch.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });

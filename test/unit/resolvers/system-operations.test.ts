@@ -25,7 +25,7 @@ function aScope(caller: Caller | null) {
   };
   const platform = {
     stores: { annotations, traceSignals: { list: () => Promise.resolve([]) }, traces: { removeStartedBefore } },
-    callerWatch: { tend: () => done.push('tend') },
+    callerWatch: { runChecks: () => done.push('tend') },
     keyRing: {
       refresh: async () => {
         done.push('refresh');

@@ -105,7 +105,7 @@ function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
     resumed: (name: string) => turnOf(name).resumed,
     wait(ms: number) {
       nowMs += ms;
-      sessions.tend();
+      sessions.runChecks();
     },
   };
 }

@@ -53,7 +53,7 @@ function createFixture() {
       await traces.ingest([{ owner: LONE_KEY, spans: numbers.map((number) => aSpan({ spanId: spanId(number) })) }]),
     );
   const watch = (after: string | null = null) => watchSpans(scope(), { traceId: traceId(1), after });
-  return { bus, known, store, watch, reads: () => reads, tend: callerWatch.tend };
+  return { bus, known, store, watch, reads: () => reads, runChecks: callerWatch.runChecks };
 }
 
 const range = (from: number, to: number): readonly number[] =>
@@ -104,11 +104,11 @@ it('stops at once, also without events, and ends with a reason when the key is n
 });
 
 it('ends with a reason when the key becomes invalid while nothing happens', async () => {
-  const { bus, known, store, watch, tend } = createFixture();
+  const { bus, known, store, watch, runChecks } = createFixture();
   await store(1);
   const waiting = (await watch()).next();
   known.caller = null;
-  tend();
+  runChecks();
   await expect(waiting).rejects.toThrow('Expired Key.');
   expect(bus.subscriberCount()).toBe(0);
 });

@@ -57,7 +57,7 @@ function createFixture() {
       contentType: 'application/json',
       contentEncoding: undefined,
     });
-  return { bus, now, scope, ingest, tend: callerWatch.tend, reads: () => reads };
+  return { bus, now, scope, ingest, runChecks: callerWatch.runChecks, reads: () => reads };
 }
 
 const factsOf = ({ value }: IteratorResult<TraceUpdate>) => [
@@ -182,7 +182,7 @@ describe('while nothing happens', () => {
     const house = createFixture();
     const waiting = watchTraces(house.scope(caller('mine', 'team-1')), {}).next();
     house.now.set('mine', how());
-    house.tend();
+    house.runChecks();
     return { ...house, waiting };
   };
 
@@ -214,22 +214,22 @@ describe('while nothing happens', () => {
   });
 
   it('a key is read once for all its feeds, and not read without feeds', async () => {
-    const { scope, tend, reads } = createFixture();
+    const { scope, runChecks, reads } = createFixture();
     const feeds = Array.from({ length: 1_000 }, () => watchTraces(scope(caller('mine')), {}));
     const other = watchTraces(scope(caller('other')), {});
-    tend();
+    runChecks();
     expect(reads()).toBe(2);
     for (const feed of [...feeds, other]) await feed.return();
-    tend();
+    runChecks();
     expect(reads()).toBe(2);
   });
 
   it('a key whose read is running is not read again', async () => {
-    const { now, scope, tend, reads } = createFixture();
+    const { now, scope, runChecks, reads } = createFixture();
     const waiting = watchTraces(scope(caller('mine')), {}).next();
     const answer = Promise.withResolvers<Caller>();
     now.set('mine', answer.promise);
-    for (let round = 0; round < 3; round += 1) tend();
+    for (let round = 0; round < 3; round += 1) runChecks();
     expect(reads()).toBe(1);
     answer.reject(expired);
     await expect(waiting).rejects.toThrow('Expired Key.');
