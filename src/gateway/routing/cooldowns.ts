@@ -87,17 +87,17 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
 /** A router that selects a deployment which cools down only when its whole group does. Ids are not affected. */
 export function withoutCooling(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
   const routers = new WeakMap<Router, Router>();
-  const uncooled = (teamId: string | null): Router | null => {
+  const routerForTeam = (teamId: string | null): Router | null => {
     const own = routeOf.forTeam(teamId);
     if (own === null) return null;
-    const known = routers.get(own) ?? awayFromCooling(own, cooldowns);
+    const known = routers.get(own) ?? routerWithoutCooling(own, cooldowns);
     routers.set(own, known);
     return known;
   };
-  return Object.assign(awayFromCooling(routeOf, cooldowns), { forTeam: uncooled });
+  return Object.assign(routerWithoutCooling(routeOf, cooldowns), { forTeam: routerForTeam });
 }
 
-function awayFromCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
+function routerWithoutCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
   const isCooling = ({ deployment }: Route): boolean => remainingMs(deployment.id) > 0;
   const select = (model: string, deploymentId?: string): Route | null => {
     const selected = routeOf(model, deploymentId);

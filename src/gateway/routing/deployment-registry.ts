@@ -18,7 +18,7 @@ import { teamModelFinder } from '../../domain/deployments/team-models.ts';
 import { DomainError } from '../../domain/errors.ts';
 
 /** Minimum time between two reads that calls of unknown models cause, in ms. */
-const LOOK_AGAIN_MS = 250;
+const READ_INTERVAL_MS = 250;
 
 /** Sources of the registry. */
 export interface RegistryOptions {
@@ -38,7 +38,7 @@ export interface RegistryOptions {
 }
 
 /** Values built from one read. */
-interface Built {
+interface RegistryState {
   readonly current: readonly Deployment[];
   readonly all: readonly KnownDeployment[];
   readonly broken: readonly BrokenDeployment[];
@@ -48,7 +48,7 @@ interface Built {
 }
 
 /** Key of a model name: common, or of a team. */
-const placeOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
+const modelKeyOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
   JSON.stringify([teamId, modelGroup]);
 
 /**
@@ -62,8 +62,8 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
   let fingerprint = '';
   let built = build();
   let reading: Promise<unknown> = Promise.resolve();
-  let looking: Promise<boolean> | null = null;
-  let lookedMs = -Infinity;
+  let readingChanges: Promise<boolean> | null = null;
+  let lastReadMs = -Infinity;
 
   function find(name: string): DeclaredCredential | null {
     const own = declared.find(({ id }) => id === name);
@@ -101,7 +101,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     }
   }
 
-  function build(): Built {
+  function build(): RegistryState {
     const all: KnownDeployment[] = [];
     const broken: BrokenDeployment[] = [];
     const add = (
@@ -115,15 +115,15 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     for (const deployment of configured) {
       const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
       add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
-      // A configured one stays in place: its calls fail with 503.
+      // A configured deployment stays listed: its calls fail with 503.
       if (typeof whole === 'string') add(whole, deployment, null);
     }
     const usedIds = new Set(configured.map(({ id }) => id));
     for (const row of rows)
       add(usedIds.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
     const open = all.filter(({ stored }) => stored?.blocked !== true);
-    const callable = new Set(open.map(({ deployment }) => placeOf(deployment)));
-    const places = all.map(({ deployment }) => placeOf(deployment));
+    const callable = new Set(open.map(({ deployment }) => modelKeyOf(deployment)));
+    const places = all.map(({ deployment }) => modelKeyOf(deployment));
     const current = open.map(({ deployment }) => deployment);
     const whole = all.map(({ deployment }) => deployment);
     return {
@@ -161,8 +161,8 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
   return {
     current: () => built.current,
     isBlocked: (modelGroup, teamId) =>
-      built.blocked.has(placeOf({ modelGroup })) ||
-      (teamId !== null && built.blocked.has(placeOf({ modelGroup, teamId }))),
+      built.blocked.has(modelKeyOf({ modelGroup })) ||
+      (teamId !== null && built.blocked.has(modelKeyOf({ modelGroup, teamId }))),
     all: () => built.all,
     broken: () => built.broken,
     accessGroupsOf: (model) => built.accessGroupsOf(model),
@@ -183,13 +183,13 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       await refresh();
     },
     readChanges() {
-      if (looking !== null) return looking;
-      if (options.nowMs() - lookedMs < LOOK_AGAIN_MS) return Promise.resolve(false);
-      lookedMs = options.nowMs();
-      looking = refresh().finally(() => {
-        looking = null;
+      if (readingChanges !== null) return readingChanges;
+      if (options.nowMs() - lastReadMs < READ_INTERVAL_MS) return Promise.resolve(false);
+      lastReadMs = options.nowMs();
+      readingChanges = refresh().finally(() => {
+        readingChanges = null;
       });
-      return looking;
+      return readingChanges;
     },
   };
 }

@@ -67,10 +67,10 @@ function count(stats: Stats, fault: string | null, clock: Clock): void {
 
 /** Counts in memory. Bounded, because the ids are those of the configuration. */
 export function watchHealth(clock: Clock): HealthWatch {
-  const known = new Map<string, Stats>();
+  const statsById = new Map<string, Stats>();
 
   function statsOf(id: string): Stats {
-    let stats = known.get(id);
+    let stats = statsById.get(id);
     if (stats === undefined) {
       stats = {
         calls: 0,
@@ -81,7 +81,7 @@ export function watchHealth(clock: Clock): HealthWatch {
         lastFailure: null,
         recent: [],
       };
-      known.set(id, stats);
+      statsById.set(id, stats);
     }
     return stats;
   }

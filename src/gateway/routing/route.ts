@@ -71,13 +71,13 @@ export function createLiveRouter(
   source: Pick<DeploymentSource, 'current'>,
   providers: readonly Provider[],
 ): TeamRouter {
-  let of = source.current();
-  let router = createRouter(of, providers);
+  let routed = source.current();
+  let router = createRouter(routed, providers);
   const live = (): TeamRouter => {
     const now = source.current();
-    if (now !== of) {
+    if (now !== routed) {
       router = createRouter(now, providers);
-      of = now;
+      routed = now;
     }
     return router;
   };
@@ -161,11 +161,11 @@ function routerOver(
     if (found === null) return null;
     const [group, matched] = found;
     const selected = deploymentId === undefined ? nextRoute(group) : pinned(group, model, deploymentId);
-    return selected && filled(selected, matched);
+    return selected && withMatchedName(selected, matched);
   };
   const all = (model: string): readonly Route[] => {
     const [group, matched] = find(model) ?? [{ routes: [] }, null];
-    return group.routes.map((one) => filled(one, matched));
+    return group.routes.map((one) => withMatchedName(one, matched));
   };
   const withId = (id: string): Route | null => {
     const deployment = find(id) === null ? byId.get(id) : undefined;
@@ -175,7 +175,7 @@ function routerOver(
 }
 
 /** Replaces the wildcard of the upstream model by the matched text; null for no wildcard. */
-function filled(route: Route, matched: string | null): Route {
+function withMatchedName(route: Route, matched: string | null): Route {
   if (matched === null) return route;
   const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);
   return { ...route, deployment: { ...route.deployment, upstreamModel } };
