@@ -18,14 +18,14 @@ function contentOf(path) {
 }
 
 /** Current state of a file or folder: bytes, modification time in ms, hash of its content. */
-function seen(path) {
+function inputState(path) {
   const { size, mtimeMs } = statSync(path);
   return [size, mtimeMs, contentOf(path)];
 }
 
 /** Current state of every input, by its path from the root. */
 export function inputsNow(root, paths) {
-  return Object.fromEntries(paths.toSorted().map((path) => [path, seen(join(root, path))]));
+  return Object.fromEntries(paths.toSorted().map((path) => [path, inputState(join(root, path))]));
 }
 
 /** Name of the bundle of these inputs: equal contents give an equal name. */
@@ -39,13 +39,13 @@ export function nameOf(inputs) {
 export function stamp(root, { folder, inputs }) {
   mkdirSync(join(root, BUNDLES), { recursive: true });
   // Replaced by rename, so that a concurrent reader gets the old stamp or the new one.
-  const own = `${stampFile(root)}.${process.pid}`;
-  writeFileSync(own, JSON.stringify({ folder, inputs }));
-  renameSync(own, stampFile(root));
+  const temporary = `${stampFile(root)}.${process.pid}`;
+  writeFileSync(temporary, JSON.stringify({ folder, inputs }));
+  renameSync(temporary, stampFile(root));
 }
 
 /** Whether the content of the file is unchanged. Calls `touched` when only its time differs, as after a checkout. */
-function same(path, [size, mtimeMs, content], touched) {
+function isUnchanged(path, [size, mtimeMs, content], touched) {
   const now = statSync(path);
   if (now.size === size && now.mtimeMs === mtimeMs) return true;
   if (contentOf(path) !== content) return false;
@@ -60,9 +60,9 @@ export function currentEntry(root) {
     const entry = join(root, BUNDLES, folder, ENTRY);
     statSync(entry);
     let touched = false;
-    for (const [path, was] of Object.entries(inputs)) {
-      // `join` would take half of the time of this loop.
-      const isSame = same(`${root}/${path}`, was, () => {
+    for (const [path, recorded] of Object.entries(inputs)) {
+      // Faster than `join`, which would take half of the time of this loop.
+      const isSame = isUnchanged(`${root}/${path}`, recorded, () => {
         touched = true;
       });
       if (!isSame) return null;

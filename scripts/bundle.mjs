@@ -6,38 +6,38 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { BUNDLES, currentEntry, ENTRY, inputsNow, nameOf, stamp } from './bundle-state.mjs';
 
-/** Number of bundles that stay: a running process loads parts of its bundle later. */
-const KEPT = 3;
+/** Number of bundles to keep: a running process may still load modules of an older bundle. */
+const KEPT_BUNDLES = 3;
 
 /** Packages that are native, optional, read as files or start their own threads. They stay in node_modules. */
 const EXTERNAL = ['sqlite3', 'ioredis', 'piscina', '@graphql-yoga/render-graphiql'];
 
 /** npm's record of the installed packages; it decides whether libraries have changed. */
-const installed = (root) =>
+const packageRecord = (root) =>
   ['node_modules/.package-lock.json', 'package-lock.json'].find((path) => existsSync(join(root, path)));
 
 /** Inputs of a bundle other than its sources. */
-const TOOLS = ['scripts/bundle.mjs'];
+const OTHER_INPUTS = ['scripts/bundle.mjs'];
 
-const BEYOND_ASCII = /[^\0-\x7f]/g;
-/** The one place where a letter and its escape differ. Comments are removed before. */
-const RAW = /String\.raw`[^`]*[^\0-\x7f]/;
+const NON_ASCII = /[^\0-\x7f]/g;
+/** Raw template literals with non-ASCII characters: an escape would change their value. Comments are removed before. */
+const RAW_NON_ASCII = /String\.raw`[^`]*[^\0-\x7f]/;
 
 const SOURCE = 'src/main.ts';
 
-/** Prefix of folders that are being written, and the age at which one is abandoned. */
+/** Prefix of folders of running builds, and the age in ms at which such a folder counts as abandoned. */
 const SCRATCH = 'making-';
-const AGE_MS = 3_600_000;
+const ABANDONED_AFTER_MS = 3_600_000;
 
 /** References of a source to its own folder: one file, or a folder of modules. */
-const BESIDE = /new URL\((?:'(\.{1,2}\/[^']+)'|`(\.\/[^`$]+\/)\$\{\w+\}\/`), import\.meta\.url\)/g;
+const OWN_FOLDER_REFERENCE = /new URL\((?:'(\.{1,2}\/[^']+)'|`(\.\/[^`$]+\/)\$\{\w+\}\/`), import\.meta\.url\)/g;
 
 /**
- * A bundle is one folder, so references of a source to its own folder are rewritten: a module for a thread becomes an entry
- * of the bundle, as does each module of a folder; a data folder is addressed from the bundle. `read` collects every
- * source and listed folder, because a module of which only a constant is used leaves no trace in the bundle.
+ * A bundle is one folder, so references of a source to its own folder are rewritten. A module for a thread becomes an entry
+ * of the bundle, as does each module of a folder. A data folder is addressed from the bundle. `read` collects every
+ * source and listed folder: the bundler does not report a module of which it inlines a constant.
  */
-function filesBeside(root, read) {
+function rewriteOwnReferences(root, read) {
   return {
     name: 'files-beside',
     transform: {
@@ -46,10 +46,10 @@ function filesBeside(root, read) {
         if (!isAbsolute(id) || !isOwn(fromRoot(root, id))) return null;
         read.push(fromRoot(root, id));
         if (!code.includes('import.meta')) return null;
-        if (code.replaceAll(BESIDE, '').includes('import.meta'))
+        if (code.replaceAll(OWN_FOLDER_REFERENCE, '').includes('import.meta'))
           throw new Error(`${fromRoot(root, id)} uses import.meta in a form that the bundler does not support`);
         const emit = (path, fileName) => this.emitFile({ type: 'chunk', id: path, fileName });
-        const text = code.replaceAll(BESIDE, (whole, path, modules) => {
+        const text = code.replaceAll(OWN_FOLDER_REFERENCE, (whole, path, modules) => {
           const target = resolve(dirname(id), path ?? modules);
           if (modules !== undefined) {
             for (const folder of foldersIn(target)) {
@@ -110,13 +110,14 @@ const lazyMediaTypes = {
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Escapes non-ASCII characters: one character beyond Latin-1 makes V8 store a file with two bytes per character. */
-const plainLetters = {
+const escapeNonAscii = {
   name: 'plain-letters',
   generateBundle(_options, files) {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk') continue;
-      if (RAW.test(file.code)) throw new Error(`${file.fileName} has a raw template literal with non-ASCII characters`);
-      file.code = file.code.replaceAll(BEYOND_ASCII, escaped);
+      if (RAW_NON_ASCII.test(file.code))
+        throw new Error(`${file.fileName} has a raw template literal with non-ASCII characters`);
+      file.code = file.code.replaceAll(NON_ASCII, escaped);
     }
   },
 };
@@ -133,7 +134,7 @@ async function write(root, dir, read) {
     input: { main: SOURCE },
     platform: 'node',
     external: EXTERNAL,
-    plugins: [filesBeside(root, read), lazyHttp, lazyMediaTypes, plainLetters],
+    plugins: [rewriteOwnReferences(root, read), lazyHttp, lazyMediaTypes, escapeNonAscii],
     // Warnings about libraries (eval, cycles) are ignored; all others are errors.
     logLevel: 'silent',
   });
@@ -156,7 +157,7 @@ const fromRoot = (root, path) => relative(root, path).replaceAll(sep, '/');
 const isOwn = (path) => !/^\.\.\/|(^|\/)node_modules\/|\0/.test(path) && path !== '';
 
 /** Removes old bundles, and folders of builds that did not finish. */
-function sweep(root) {
+function removeOldFolders(root) {
   const all = join(root, BUNDLES);
   const byAge = readdirSync(all, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -168,12 +169,14 @@ function sweep(root) {
     })
     .toSorted((a, b) => b.changedMs - a.changedMs);
   const bundles = byAge.filter(({ name }) => !name.startsWith(SCRATCH));
-  const abandoned = byAge.filter(({ name, changedMs }) => name.startsWith(SCRATCH) && Date.now() - changedMs > AGE_MS);
-  for (const { path } of [...bundles.slice(KEPT), ...abandoned]) rmSync(path, { recursive: true, force: true });
+  const abandoned = byAge.filter(
+    ({ name, changedMs }) => name.startsWith(SCRATCH) && Date.now() - changedMs > ABANDONED_AFTER_MS,
+  );
+  for (const { path } of [...bundles.slice(KEPT_BUNDLES), ...abandoned]) rmSync(path, { recursive: true, force: true });
 }
 
-/** Renames the finished folder; another process may have written an equal one before. */
-function settle(scratch, place) {
+/** Renames the finished folder. When another process has written an equal one, that one becomes the newest. */
+function publishFolder(scratch, place) {
   try {
     renameSync(scratch, place);
   } catch (error) {
@@ -194,13 +197,13 @@ export async function makeBundle(root) {
   try {
     const read = [];
     await write(root, scratch, read);
-    const inputs = inputsNow(root, [...read, ...TOOLS, installed(root)]);
+    const inputs = inputsNow(root, [...read, ...OTHER_INPUTS, packageRecord(root)]);
     const changed = Object.entries(inputs).find(([, [, mtimeMs]]) => mtimeMs >= begunMs);
     if (changed) throw new Error(`${changed[0]} changed during the build`);
     const folder = nameOf(inputs);
-    settle(scratch, join(root, BUNDLES, folder));
+    publishFolder(scratch, join(root, BUNDLES, folder));
     stamp(root, { folder, inputs });
-    sweep(root);
+    removeOldFolders(root);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -15,7 +15,7 @@ const MAP_IN_WHEEL = 'litellm/model_prices_and_context_window_backup.json';
 const FOLDER = new URL('../data/catalog/', import.meta.url);
 
 /** The input cannot become a snapshot. No file was written. The message is for users. */
-class NotMade extends Error {}
+class SnapshotRejected extends Error {}
 
 interface Source {
   readonly name: string;
@@ -23,16 +23,16 @@ interface Source {
   readonly json: string;
 }
 
-async function read(from: string): Promise<Buffer> {
+async function readSource(from: string): Promise<Buffer> {
   try {
     if (!/^https?:/.test(from)) return await readFile(from);
     const response = await fetch(from, { headers: { 'user-agent': 'lensgate-catalog-snapshot' } });
     if (response.ok) return Buffer.from(await response.arrayBuffer());
-    throw new NotMade(`${from} answered ${response.status}.`);
+    throw new SnapshotRejected(`${from} answered ${response.status}.`);
   } catch (error) {
-    if (error instanceof NotMade || !(error instanceof Error)) throw error;
+    if (error instanceof SnapshotRejected || !(error instanceof Error)) throw error;
     const { message } = error.cause instanceof Error ? error.cause : error;
-    throw new NotMade(`${from} cannot be read: ${message}.`);
+    throw new SnapshotRejected(`${from} cannot be read: ${message}.`);
   }
 }
 
@@ -42,7 +42,7 @@ function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
     return { name: basename(from), version, json: bytes.toString('utf8') };
   const map = zipEntry(bytes, MAP_IN_WHEEL);
   const metadata = zipEntry(bytes, '.dist-info/METADATA')?.bytes.toString('utf8') ?? '';
-  if (map === null) throw new NotMade(`${basename(from)} has no ${MAP_IN_WHEEL}.`);
+  if (map === null) throw new SnapshotRejected(`${basename(from)} has no ${MAP_IN_WHEEL}.`);
   const declared = (field: string): string | undefined => new RegExp(`^${field}: (.+)$`, 'm').exec(metadata)?.[1];
   return {
     name: `${declared('Name') ?? 'litellm'} (Python package), ${map.name}`,
@@ -51,11 +51,11 @@ function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
   };
 }
 
-function parsed({ name, json }: Source): unknown {
+function parseMap({ name, json }: Source): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    throw new NotMade(`${name} is not valid JSON. It may be truncated.`);
+    throw new SnapshotRejected(`${name} is not valid JSON. It may be truncated.`);
   }
 }
 
@@ -63,11 +63,11 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { from: { type: 'string' }, version: { type: 'string' }, 'taken-at': { type: 'string' } },
   });
-  if (values.from === undefined) throw new NotMade('Say where the price map is: --from <url|file>.');
-  const source = sourceIn(await read(values.from), values.from, values.version ?? null);
-  const models = modelsOf(parsed(source));
+  if (values.from === undefined) throw new SnapshotRejected('Say where the price map is: --from <url|file>.');
+  const source = sourceIn(await readSource(values.from), values.from, values.version ?? null);
+  const models = modelsOf(parseMap(source));
   const fault = mapFault(models, 0);
-  if (models === null || fault !== null) throw new NotMade(`${source.name}: ${fault}.`);
+  if (models === null || fault !== null) throw new SnapshotRejected(`${source.name}: ${fault}.`);
   const facts = models.map(([id, row]) => [id, factsOf(row) ?? {}] as const);
   const json = JSON.stringify(Object.fromEntries(facts));
   const packed = brotliCompressSync(json, {
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  if (!(error instanceof NotMade)) throw error;
+  if (!(error instanceof SnapshotRejected)) throw error;
   console.error(`No snapshot was made: ${error.message}`);
   process.exitCode = 1;
 }

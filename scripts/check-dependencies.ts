@@ -56,7 +56,7 @@ const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
 /** One SHA-512 digest in base64. */
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/;
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
-const RUN_BY_INSTALL = ['preinstall', 'install', 'postinstall'] as const;
+const INSTALL_HOOKS = ['preinstall', 'install', 'postinstall'] as const;
 
 /** The name of a package at a path such as `node_modules/a/node_modules/@scope/b`. */
 const nameAt = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -66,34 +66,34 @@ export function isAllowedLicence(expression: unknown): boolean {
   if (typeof expression !== 'string' || !/^[\w.+\-() ]+$/.test(expression)) return false;
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];
   let at = 0;
-  const either = (): boolean => {
-    let isAllowed = all();
+  const anyOf = (): boolean => {
+    let isAllowed = allOf();
     while (tokens[at] === 'OR') {
       at += 1;
-      const other = all();
+      const other = allOf();
       isAllowed ||= other;
     }
     return isAllowed;
   };
-  const all = (): boolean => {
-    let isAllowed = one();
+  const allOf = (): boolean => {
+    let isAllowed = term();
     while (tokens[at] === 'AND') {
       at += 1;
-      const other = one();
+      const other = term();
       isAllowed &&= other;
     }
     return isAllowed;
   };
-  const one = (): boolean => {
+  const term = (): boolean => {
     const token = tokens[at] ?? '';
     at += 1;
     if (token !== '(') return LICENCES.has(token);
-    const isAllowed = either();
+    const isAllowed = anyOf();
     const isClosed = tokens[at] === ')';
     at += 1;
     return isAllowed && isClosed;
   };
-  return either() && at === tokens.length;
+  return anyOf() && at === tokens.length;
 }
 
 const listed = (versions: Readonly<Record<string, string>> = {}): string =>
@@ -148,7 +148,7 @@ function installedFaults(lock: LockFile, installedAt: (path: string) => Installe
       faults.push(`${path}: ${manifest.version} is installed, ${locked.version} locked`);
     if (locked.dev !== true && !isAllowedLicence(manifest.license))
       faults.push(`${path}: its licence as installed is ${JSON.stringify(manifest.license)}`);
-    const runs = RUN_BY_INSTALL.some((script) => manifest.scripts?.[script] !== undefined);
+    const runs = INSTALL_HOOKS.some((script) => manifest.scripts?.[script] !== undefined);
     if ((runs || (builds && manifest.gypfile !== false)) && locked.hasInstallScript !== true)
       faults.push(`${path}: has an install script that the lock file does not tell of`);
     return faults;

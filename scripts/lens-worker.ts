@@ -32,10 +32,10 @@ const worker = createWorkerLoop({
   log,
 });
 // Keeps the process alive while all slots wait.
-const alive = setInterval(() => {}, 60_000);
+const keepAlive = setInterval(() => {}, 60_000);
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
-    clearInterval(alive);
+    clearInterval(keepAlive);
     void worker.stop().then(() => process.exit(0));
   });
 worker.start();

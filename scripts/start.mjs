@@ -27,7 +27,7 @@ function makeBundle() {
 }
 
 /** Keeps V8's compile cache beside the bundle; on a read-only folder the server keeps it in its data folder. */
-function keepCompiled(folder) {
+function enableCompileCacheIn(folder) {
   try {
     accessSync(folder, constants.W_OK);
   } catch {
@@ -37,20 +37,20 @@ function keepCompiled(folder) {
 }
 
 /**
- * SQLite's statements run on libuv's threads, four by default. With fewer cores as many threads as cores use the caches
- * better (docs/performance.md). libuv reads the variable when it starts its first thread.
+ * SQLite's statements run on libuv's threads, four by default. On two or three cores, one thread per core uses the CPU
+ * caches better (docs/performance.md). libuv reads the variable when it starts its first thread.
  */
-function boundThreads() {
+function limitSqliteThreads() {
   const cores = availableParallelism();
   if (cores > 1 && cores < 4) process.env.UV_THREADPOOL_SIZE ??= String(cores);
 }
 
-boundThreads();
+limitSqliteThreads();
 let entry = currentEntry(root) ?? makeBundle();
 if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
-} else keepCompiled(dirname(entry));
+} else enableCompileCacheIn(dirname(entry));
 // Initial old generation of later threads: 16 MiB. The main thread already has the 128 MiB that `npm start` sets.
 setFlagsFromString('--initial-old-space-size=16');
 await import(pathToFileURL(entry).href);

@@ -6,11 +6,11 @@ const STORED = 0;
 const DEFLATED = 8;
 
 /** Largest end record: 22 bytes and a comment. */
-const END_REACH = 22 + 0xffff;
+const MAX_END_RECORD_BYTES = 22 + 0xffff;
 
 function endOfDirectory(archive: Buffer): number {
-  const least = Math.max(0, archive.length - END_REACH);
-  for (let at = archive.length - 22; at >= least; at -= 1) {
+  const firstOffset = Math.max(0, archive.length - MAX_END_RECORD_BYTES);
+  for (let at = archive.length - 22; at >= firstOffset; at -= 1) {
     if (archive.readUInt32LE(at) === END_OF_DIRECTORY) return at;
   }
   throw new Error('The file is not a zip archive.');

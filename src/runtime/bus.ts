@@ -4,7 +4,7 @@ import { Conflict } from '../domain/errors.ts';
 import { ENDED, nextOf, type PollableStream } from '../domain/pollable-stream.ts';
 
 /** Capacity of a subscriber's queue. Beyond it the oldest event is dropped and counted. */
-const QUEUE_LIMIT = 256;
+const QUEUE_CAPACITY = 256;
 /** Events kept per topic for subscribers that reconnect. */
 const KEPT_EVENTS = 512;
 
@@ -152,7 +152,7 @@ class Channel<Event> {
 type Channels = { readonly [Topic in keyof Topics]: Channel<Topics[Topic]> };
 
 /** A bus within this process. `close` ends every feed, for the drain. */
-export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: number } = {}): Bus & {
+export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit?: number } = {}): Bus & {
   close(): void;
 } {
   // Part of event ids: another process, or this one after a restart, has other events with the same numbers.
@@ -172,38 +172,38 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
   };
   let subscribers = 0;
   let closed = false;
-  let woken: (() => void)[] = [];
+  let readersToWake: (() => void)[] = [];
 
   /** All subscribers of an event are woken together, after it was added to all queues. */
   function wake(ready: () => void): void {
-    if (woken.push(ready) > 1) return;
+    if (readersToWake.push(ready) > 1) return;
     queueMicrotask(() => {
-      const now = woken;
-      woken = [];
+      const now = readersToWake;
+      readersToWake = [];
       for (const wakeReader of now) wakeReader();
     });
   }
 
   /** Sequence number of an event id of this bus; -1 for any other. */
   function placeOf(id: string): number {
-    const [of, place = ''] = id.split('.');
-    return of === run && /^[0-9a-z]{1,10}$/.test(place) ? Number.parseInt(place, 36) : -1;
+    const [idRun, place = ''] = id.split('.');
+    return idRun === run && /^[0-9a-z]{1,10}$/.test(place) ? Number.parseInt(place, 36) : -1;
   }
 
-  function follow<Event>(
+  function addSubscription<Event>(
     channel: Channel<Event>,
     wanted: (event: Event) => boolean,
-    left: () => void,
+    onClose: () => void,
   ): Subscription<Event> {
     const subscription: Subscription<Event> = {
       wanted,
       feed: new Feed(queueLimit, {
         idOf,
         // Not bound to the first reader's signal: this reader may outlive it.
-        another: () => follow(channel, wanted, () => {}).feed,
+        another: () => addSubscription(channel, wanted, () => {}).feed,
         wake,
         closed() {
-          left();
+          onClose();
           channel.subscriptions.delete(subscription);
           subscribers -= 1;
         },
@@ -220,7 +220,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     subscribe(topic, { wanted = () => true, after = null, signal }) {
       const channel = channels[topic];
       const abort = (): void => subscription.feed.close();
-      const subscription = follow(channel, wanted, () => signal?.removeEventListener('abort', abort));
+      const subscription = addSubscription(channel, wanted, () => signal?.removeEventListener('abort', abort));
       const { feed } = subscription;
       if (after !== null) {
         const place = placeOf(after);

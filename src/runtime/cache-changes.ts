@@ -16,7 +16,7 @@ const GAP_MS = 50;
 /** Time after which a message that could not be sent is sent again, in ms. */
 const RETRY_MS = 1_000;
 /** Most ids of one kind. Beyond it, every row of the kind counts as changed. */
-const MOST_IDS = 100;
+const MAX_IDS = 100;
 
 /** Changes between processes: announces those of this process, and evicts what others announce. */
 export interface CacheChanges extends ChangeAnnouncer {
@@ -28,10 +28,12 @@ export interface CacheChanges extends ChangeAnnouncer {
 
 /** `messages` null: no other process uses the database. */
 export function createCacheChanges(messages: ProcessMessages | null): CacheChanges {
-  return messages === null ? { announce() {}, start() {}, stop: () => Promise.resolve() } : changesOver(messages);
+  return messages === null
+    ? { announce() {}, start() {}, stop: () => Promise.resolve() }
+    : changesWithMessages(messages);
 }
 
-function changesOver(messages: ProcessMessages): CacheChanges {
+function changesWithMessages(messages: ProcessMessages): CacheChanges {
   const origin = randomBytes(9).toString('base64url');
   const outgoing = createBatch();
   const incoming = createBatch();
@@ -42,7 +44,7 @@ function changesOver(messages: ProcessMessages): CacheChanges {
     if (outgoing.isEmpty()) return;
     const changed = outgoing.take();
     try {
-      await messages.send(encoded(origin, changed, messages.mostBytes));
+      await messages.send(encodeMessage(origin, changed, messages.mostBytes));
     } catch {
       // Until then, other processes see the change when their cached entries expire.
       outgoing.add(changed);
@@ -50,8 +52,8 @@ function changesOver(messages: ProcessMessages): CacheChanges {
     }
   }
 
-  const sending = createPace(send);
-  const evicting = createPace(() => {
+  const sending = createRateLimitedTask(send);
+  const evicting = createRateLimitedTask(() => {
     evict(incoming.take());
     return Promise.resolve();
   });
@@ -71,7 +73,7 @@ function changesOver(messages: ProcessMessages): CacheChanges {
     start(evicted) {
       evict = evicted;
       listening = messages.listen({
-        message: (text) => receive(decoded(text, origin)),
+        message: (text) => receive(decodeMessage(text, origin)),
         joined: () => receive(EVERYTHING),
       });
     },
@@ -84,7 +86,7 @@ function changesOver(messages: ProcessMessages): CacheChanges {
 }
 
 /** Runs work once for any number of requests, at most every `GAP_MS`. */
-function createPace(work: () => Promise<void>) {
+function createRateLimitedTask(work: () => Promise<void>) {
   let timer: NodeJS.Timeout | null = null;
   let isRunning = false;
   /** Delay of the next run, when one was requested during a run. */
@@ -129,8 +131,8 @@ function createBatch() {
     add(changed: ChangedRows) {
       for (const [kind, ids] of changed) {
         const before = rows.get(kind);
-        const together = ids === null || before === null ? null : new Set([...(before ?? []), ...ids]);
-        rows.set(kind, together !== null && together.size > MOST_IDS ? null : together);
+        const merged = ids === null || before === null ? null : new Set([...(before ?? []), ...ids]);
+        rows.set(kind, merged !== null && merged.size > MAX_IDS ? null : merged);
       }
     },
     take(): ChangedRows {
@@ -142,7 +144,7 @@ function createBatch() {
 }
 
 /** A message of at most `mostBytes`. While it is too long, the kind with most ids is sent as "every row". */
-function encoded(origin: string, changed: ChangedRows, mostBytes: number): string {
+function encodeMessage(origin: string, changed: ChangedRows, mostBytes: number): string {
   const rows = new Map(changed);
   for (;;) {
     const named = [...rows].map(([kind, ids]) => [kind, ids === null ? null : [...ids]] as const);
@@ -155,7 +157,7 @@ function encoded(origin: string, changed: ChangedRows, mostBytes: number): strin
 }
 
 /** Content of a message; null for one of this process, and for one of another kind. */
-function decoded(text: string, origin: string): ChangedRows | null {
+function decodeMessage(text: string, origin: string): ChangedRows | null {
   let message: unknown;
   try {
     message = JSON.parse(text);

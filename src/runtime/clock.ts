@@ -18,17 +18,17 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   }
 }
 
-/** Part of an unblocked pause, in ms. */
+/** Length of a slice of an unblocked pause, in ms. */
 const SLICE_MS = 250;
 /** An unblocked pause ends after this multiple of its length in any case. */
-const MOST_TIMES = 3;
+const MAX_FACTOR = 3;
 
 /**
- * As `pause`, without the time in which the event loop was blocked: a timer that is late fires before replies that have arrived
- * meanwhile are read. Rejects as `pause`.
+ * As `pause`, without the time in which the event loop was blocked: after a block, a timer fires before replies that have
+ * arrived are read. Rejects as `pause`.
  */
 export async function unblockedPause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  const endMs = performance.now() + MOST_TIMES * milliseconds;
+  const endMs = performance.now() + MAX_FACTOR * milliseconds;
   for (let leftMs = milliseconds; leftMs > 0;) {
     const startMs = performance.now();
     const sliceMs = Math.min(SLICE_MS, leftMs);

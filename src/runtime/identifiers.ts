@@ -3,35 +3,35 @@ import type { Ids } from '../domain/clock.ts';
 import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
 import { sameBytes } from './same-secret.ts';
 
-/** Random bytes are drawn from the system in pools: a call needs 28 of them. */
+/** Random bytes read from the system at once: a call needs 28. */
 const POOL_BYTES = 8192;
-/** Bytes that are turned to text at once. A stored id keeps this whole text in memory, so it is short. */
+/** Bytes converted to hex at once. An id in memory keeps this whole text in memory, so it is short. */
 const TEXT_BYTES = 512;
 let pool = Buffer.alloc(0);
-let turned = 0;
+let pooledBytesUsed = 0;
 /** Hex digits that are not used yet. */
 let digits = '';
-let used = 0;
+let digitsUsed = 0;
 
 function randomHex(bytes: number): string {
-  const end = used + bytes * 2;
+  const end = digitsUsed + bytes * 2;
   if (end > digits.length) {
     refill();
     return randomHex(bytes);
   }
-  const hex = digits.slice(used, end);
-  used = end;
+  const hex = digits.slice(digitsUsed, end);
+  digitsUsed = end;
   return hex;
 }
 
 function refill(): void {
-  if (turned === pool.length) {
+  if (pooledBytesUsed === pool.length) {
     pool = randomBytes(POOL_BYTES);
-    turned = 0;
+    pooledBytesUsed = 0;
   }
-  digits = pool.toString('hex', turned, turned + TEXT_BYTES);
-  turned += TEXT_BYTES;
-  used = 0;
+  digits = pool.toString('hex', pooledBytesUsed, pooledBytesUsed + TEXT_BYTES);
+  pooledBytesUsed += TEXT_BYTES;
+  digitsUsed = 0;
 }
 
 let lastMs = Number.NaN;

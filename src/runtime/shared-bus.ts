@@ -7,17 +7,17 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 /** Time in which events are gathered, and least time between two messages, in ms: 20 a second at most. */
 const GAP_MS = 50;
 /** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
-const FOLLOW_MS = 2_000;
-const FOLLOWED_MS = 6_000;
-/** Most events that wait to be sent, or to be read. The oldest are dropped beyond it. */
-const MOST_WAITING = 1_000;
+const ANNOUNCEMENT_MS = 2_000;
+const ANNOUNCEMENT_VALID_MS = 6_000;
+/** Capacity of the queues of events to send and to read. Beyond it the oldest are dropped. */
+const QUEUE_CAPACITY = 1_000;
 /** Bytes of a message beside its lists. */
 const FRAME_BYTES = 200;
 /** Events that are read together. */
 const READ_BATCH = 20;
 
-/** A topic and the link ref of an event. */
-type Named = readonly [topic: string, ref: string];
+/** Topic of an event, and the reference with which other processes read it. */
+type EventRef = readonly [topic: string, ref: string];
 
 /** Message between processes. */
 interface FeedMessage {
@@ -25,14 +25,14 @@ interface FeedMessage {
   /** Whether the sender has subscribers. */
   readonly follows: boolean;
   /** Events that no reader may receive any more; they come before `events`. */
-  readonly gone: readonly Named[];
-  readonly events: readonly Named[];
+  readonly gone: readonly EventRef[];
+  readonly events: readonly EventRef[];
 }
 
 /** A bus whose linked events reach the subscribers of all processes. */
 export interface SharedBus<Own extends Bus> {
   readonly bus: Own;
-  /** Begins to listen. `stored` resolves when what was published so far can be read by others. */
+  /** Begins to listen. `stored` resolves when other processes can read the events published so far. */
   start(stored: () => Promise<unknown>): void;
   stop(): Promise<void>;
 }
@@ -48,16 +48,16 @@ export function createSharedBus<Own extends Bus>(
   const outgoing = { gone: createQueue(), events: createQueue() };
   const incoming = createQueue();
   /** Events that were withdrawn during the running read. */
-  let goneMeanwhile: Named[] = [];
+  let withdrawnDuringRead: EventRef[] = [];
   let stored: () => Promise<unknown> = () => Promise.resolve();
-  let followedUntilMs = Number.NEGATIVE_INFINITY;
+  let otherSubscribersUntilMs = Number.NEGATIVE_INFINITY;
   let announcedMs = Number.NEGATIVE_INFINITY;
   let isSending = false;
   let isReading = false;
   let announcing: ScheduledTask | null = null;
   let listening: { stop(): Promise<void> } | null = null;
 
-  const isFollowed = (): boolean => performance.now() < followedUntilMs;
+  const hasOtherSubscribers = (): boolean => performance.now() < otherSubscribersUntilMs;
   const linkOf = <Topic extends keyof Topics>(topic: Topic): EventLink<Topics[Topic]> | undefined => links[topic];
 
   async function send(body: Omit<FeedMessage, 'origin'>): Promise<void> {
@@ -68,7 +68,7 @@ export function createSharedBus<Own extends Bus>(
   /** Announces that this process has subscribers, at most once a second. */
   function announceSubscribers(): void {
     const nowMs = performance.now();
-    if (nowMs - announcedMs < FOLLOW_MS / 2 || own.subscriberCount() === 0) return;
+    if (nowMs - announcedMs < ANNOUNCEMENT_MS / 2 || own.subscriberCount() === 0) return;
     announcedMs = nowMs;
     void send({ follows: true, gone: [], events: [] });
   }
@@ -85,15 +85,15 @@ export function createSharedBus<Own extends Bus>(
     isSending = false;
   }
 
-  function sendSoon(): void {
+  function startSending(): void {
     if (!isSending) void sendWaiting();
   }
 
   function receive(text: string): void {
-    const message = decoded(text);
+    const message = decodeMessage(text);
     if (message === null || message.origin === origin) return;
-    if (message.follows) followedUntilMs = performance.now() + FOLLOWED_MS;
-    if (isReading) goneMeanwhile.push(...message.gone);
+    if (message.follows) otherSubscribersUntilMs = performance.now() + ANNOUNCEMENT_VALID_MS;
+    if (isReading) withdrawnDuringRead.push(...message.gone);
     for (const [topic, refs] of byTopic(message.gone)) drop(topic, refs);
     if (own.subscriberCount() > 0) for (const named of message.events) incoming.add(named);
     if (!isReading) void readWaiting();
@@ -114,14 +114,14 @@ export function createSharedBus<Own extends Bus>(
   }
 
   async function deliver(topic: keyof Topics, refs: readonly string[]): Promise<void> {
-    goneMeanwhile = [];
+    withdrawnDuringRead = [];
     const events = await linkOf(topic)?.read(refs);
-    const gone = new Set(goneMeanwhile.flatMap(([of, ref]) => (of === topic ? [ref] : [])));
+    const gone = new Set(withdrawnDuringRead.flatMap(([of, ref]) => (of === topic ? [ref] : [])));
     for (const event of events ?? []) if (!gone.has(linkOf(topic)?.refOf(event) ?? '')) own.publish(topic, event);
   }
 
   /** Refs of linked topics, each once. */
-  function byTopic(named: readonly Named[]): readonly (readonly [keyof Topics, readonly string[]])[] {
+  function byTopic(named: readonly EventRef[]): readonly (readonly [keyof Topics, readonly string[]])[] {
     return [...Map.groupBy(named, ([topic]) => topic)]
       .filter(([topic]) => Object.hasOwn(links, topic))
       .map(([topic, all]) => [topic as keyof Topics, [...new Set(all.map(([, ref]) => ref))]] as const);
@@ -131,28 +131,32 @@ export function createSharedBus<Own extends Bus>(
     publish(topic, event) {
       own.publish(topic, event);
       const link = linkOf(topic);
-      if (link === undefined || !isFollowed()) return;
+      if (link === undefined || !hasOtherSubscribers()) return;
       outgoing.events.add([topic, link.refOf(event)]);
-      sendSoon();
+      startSending();
     },
     withdraw(topic, unwanted, refs) {
       own.withdraw(topic, unwanted, refs);
       if (linkOf(topic) === undefined) return;
       for (const ref of refs) outgoing.gone.add([topic, ref]);
-      sendSoon();
+      startSending();
     },
     subscribe(topic, options) {
       const feed = own.subscribe(topic, options);
       announceSubscribers();
       return feed;
     },
-    subscriberCount: () => own.subscriberCount() + (isFollowed() ? 1 : 0),
+    subscriberCount: () => own.subscriberCount() + (hasOtherSubscribers() ? 1 : 0),
   };
   return {
     bus: { ...own, ...shared },
     start(settled) {
       stored = settled;
-      announcing = scheduler.every({ name: 'subscriber-announcement', everyMs: FOLLOW_MS, run: announceSubscribers });
+      announcing = scheduler.every({
+        name: 'subscriber-announcement',
+        everyMs: ANNOUNCEMENT_MS,
+        run: announceSubscribers,
+      });
       listening = messages.listen({ message: receive, joined: announceSubscribers });
     },
     async stop() {
@@ -163,16 +167,16 @@ export function createSharedBus<Own extends Bus>(
 
 /** Events that wait, each once, the oldest first. */
 function createQueue() {
-  const waiting = new Map<string, Named>();
+  const waiting = new Map<string, EventRef>();
   return {
     isEmpty: () => waiting.size === 0,
-    add(named: Named) {
+    add(named: EventRef) {
       waiting.set(JSON.stringify(named), named);
-      evictOldest(waiting, MOST_WAITING);
+      evictOldest(waiting, QUEUE_CAPACITY);
     },
     /** Takes at most so many, or so many bytes; at least one. */
-    take({ count = MOST_WAITING, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {
-      const taken: Named[] = [];
+    take({ count = QUEUE_CAPACITY, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {
+      const taken: EventRef[] = [];
       let left = bytes;
       for (const [text, named] of waiting) {
         left -= Buffer.byteLength(text) + 1;
@@ -186,7 +190,7 @@ function createQueue() {
 }
 
 /** Null for a text that is no message of feeds. */
-function decoded(text: string): FeedMessage | null {
+function decodeMessage(text: string): FeedMessage | null {
   let message: unknown;
   try {
     message = JSON.parse(text);
@@ -199,14 +203,14 @@ function decoded(text: string): FeedMessage | null {
   return {
     origin,
     follows: 'follows' in message && message.follows === true,
-    gone: 'gone' in message ? namedOf(message.gone) : [],
-    events: namedOf(events),
+    gone: 'gone' in message ? eventRefsOf(message.gone) : [],
+    events: eventRefsOf(events),
   };
 }
 
-const namedOf = (list: unknown): readonly Named[] =>
+const eventRefsOf = (list: unknown): readonly EventRef[] =>
   Array.isArray(list)
-    ? list.flatMap((entry: unknown): readonly Named[] => {
+    ? list.flatMap((entry: unknown): readonly EventRef[] => {
         if (!Array.isArray(entry)) return [];
         const [topic, ref] = entry as readonly unknown[];
         return typeof topic === 'string' && typeof ref === 'string' ? [[topic, ref]] : [];

@@ -18,7 +18,10 @@ const STALE_MS = 5_000;
 const AHEAD_MS = 2_500;
 /** Counters tried for an eviction: those with calls in flight stay. */
 const EVICTION_TRIES = 8;
-/** Longest time that a call repeats its requests for shares, in ms. Then it is admitted, because something is left of each limit. */
+/**
+ * Longest time that a call repeats its requests for shares, in ms. Then it is admitted, because something is left of
+ * each limit.
+ */
 const LONGEST_WAIT_MS = 2_000;
 /** Least time between two LRU moves of a counter, in ms, because a move costs more than a lookup. */
 const MOVE_MS = 1_000;
@@ -89,7 +92,7 @@ export function createMemoryAdmission({
       tries += 1;
       counters.delete(name);
       if (!counter.isBusy(totals.storedThrough())) {
-        // A call that has found it already puts it back.
+        // A call that already holds this counter adds it again.
         counter.movedMs = -Infinity;
         return;
       }
@@ -97,7 +100,7 @@ export function createMemoryAdmission({
     }
   }
 
-  /** Moves counters to the young end of the LRU. */
+  /** Marks counters as most recently used. */
   function touch(charged: readonly Charged[], now: number): void {
     for (const { counter } of charged) {
       if (now - counter.movedMs < MOVE_MS) continue;
@@ -149,7 +152,7 @@ export function createMemoryAdmission({
     charged: readonly Charged[],
     admitted: (charged: readonly Charged[]) => Passed,
   ): Promise<Refusal | Passed> {
-    const lateMs = nowMs() + LONGEST_WAIT_MS;
+    const deadlineMs = nowMs() + LONGEST_WAIT_MS;
     for (;;) {
       const lacking = charged.filter(isLacking);
       await Promise.all(lacking.map(async ({ charge, counter }) => counter.share?.request(charge)));
@@ -159,7 +162,7 @@ export function createMemoryAdmission({
       if (first === undefined) return admitted(charged);
       // Two calls that take each other's room repeat their requests. Each answer admits one of them.
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
-      if (nowMs() >= lateMs) return admitted(charged);
+      if (nowMs() >= deadlineMs) return admitted(charged);
       await Promise.all(
         charged
           .filter(({ counter }) => counter.share?.needsBase === true)

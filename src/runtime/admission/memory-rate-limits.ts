@@ -25,8 +25,8 @@ class RateCounter {
   /** Slots of calls under way. */
   parallel = 0;
 
-  /** Begins a new window where the last one has ended. */
-  at(nowMs: number): this {
+  /** Begins a new window when the last one has ended. Returns this counter. */
+  resetIfOver(nowMs: number): this {
     if (nowMs - this.windowMs >= RATE_WINDOW_MS) {
       this.windowMs = nowMs;
       this.requests = 0;
@@ -130,7 +130,7 @@ class AdmittedCall implements RateAdmission {
     this.free();
     const nowMs = this.#clock.monotonicMs();
     for (const { limit, counter, windowMs } of this.#counted) {
-      counter.at(nowMs);
+      counter.resetIfOver(nowMs);
       if (limit.tokens === undefined) continue;
       const reserved = counter.windowMs === windowMs ? amountOf(limit, 'tokens', this.#expected) : 0;
       counter.tokens += (tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved;
@@ -166,14 +166,14 @@ export function createMemoryRateLimits({
   function counterOf({ scope, id }: RateLimit, nowMs: number): RateCounter {
     const counters = scopes.get(scope) ?? new Map<string, RateCounter>();
     const known = counters.get(id);
-    if (known !== undefined) return known.at(nowMs);
-    const fresh = new RateCounter().at(nowMs);
+    if (known !== undefined) return known.resetIfOver(nowMs);
+    const fresh = new RateCounter().resetIfOver(nowMs);
     scopes.set(scope, counters.set(id, fresh));
     if (counters.size > countersLimit) evict(counters, nowMs);
     return fresh;
   }
 
-  /** Removes idle counters among the oldest. One in use moves to the young end. */
+  /** Removes idle counters among the oldest. A counter in use becomes the most recent one. */
   function evict(counters: Map<string, RateCounter>, nowMs: number): void {
     let tries = 0;
     for (const [id, counter] of counters) {

@@ -7,7 +7,7 @@ const IDLE_TICKS = 4;
 /** An unused share is kept while it is less than this part of the remaining amount. */
 const SMALL_PART = 16;
 
-const whole = (amount: number): bigint => BigInt(Math.ceil(amount));
+const roundedUp = (amount: number): bigint => BigInt(Math.ceil(amount));
 
 /**
  * Share of one limit of a rate: requests or tokens of a window, or slots of calls under way. It counts what this process
@@ -58,7 +58,10 @@ export class RateShare implements Holder {
     return this.#limit;
   }
 
-  /** A lower limit applies immediately: unused room that was granted under the higher one is returned with the next request. */
+  /**
+   * A lower limit applies immediately. Unused room that was granted under the higher limit is returned with the next
+   * request.
+   */
   set limit(limit: number) {
     if (limit === this.#limit) return;
     this.#left += limit - this.#limit;
@@ -135,12 +138,12 @@ export class RateShare implements Holder {
     return {
       counter: this.name,
       kind: this.kind,
-      limit: whole(this.limit),
-      held: whole(Math.max(0, held)),
-      need: whole(this.#waiting),
+      limit: roundedUp(this.limit),
+      held: roundedUp(Math.max(0, held)),
+      need: roundedUp(this.#waiting),
       largest: 0n,
       atLimit: false,
-      spare: whole(isNeeded ? target : Math.max(0, target - room)),
+      spare: roundedUp(isNeeded ? target : Math.max(0, target - room)),
       stored: 0n,
       base: null,
       joins: this.#joins,
@@ -181,7 +184,7 @@ export class RateShare implements Holder {
     if (room < 0 || (surplus > 0 && surplus * SMALL_PART > this.#left)) return 'ask';
     if (2 * room < target && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
-    // A share that is not visited any more would keep the last of its room.
+    // Return the remaining room first: a dropped share is not visited again.
     if (isIdle && room > 0) return 'ask';
     return isIdle && (this.kind === 'window' || this.used === 0) ? 'drop' : 'stay';
   }
@@ -193,7 +196,7 @@ export class RateShare implements Holder {
     );
   }
 
-  /** Whether the last answer holds while the ledger is unavailable: of a window until its end. */
+  /** Whether the last answer is valid while the ledger is unavailable. For a window it is valid until the window ends. */
   #remembers(): boolean {
     if (this.kind === 'slots') return this.#shares.remembers(this.#epoch);
     return this.#window !== null && !this.#isOver() && this.#shares.isUnavailable();

@@ -58,7 +58,7 @@ interface Round {
   readonly done: PromiseWithResolvers<void>;
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 const newRound = (): Round => ({ holders: [], done: Promise.withResolvers() });
 
@@ -88,7 +88,7 @@ export function createShares({
     lostMs: -Infinity,
     isSending: false,
     isStopped: false,
-    hasMet: false,
+    hasJoined: false,
   };
   const rounds: Round[] = [];
   let watched: Holder[] = [];
@@ -105,8 +105,8 @@ export function createShares({
 
   /** When the ledger has removed this process, its shares are lost. */
   function noteMembership(isNew: boolean): void {
-    if (isNew && state.hasMet) state.epoch += 1;
-    state.hasMet = true;
+    if (isNew && state.hasJoined) state.epoch += 1;
+    state.hasJoined = true;
   }
 
   async function sendAll(): Promise<void> {
@@ -116,8 +116,8 @@ export function createShares({
       for (const holder of round.holders) holder.queued = false;
       if (!state.isUnavailable) await send(round.holders);
       round.done.resolve();
-      // Waiting calls decide before the next requests are made, or their room would be released.
-      if (rounds.length > 0) await turn();
+      // Waiting calls decide first: the next requests would release their room.
+      if (rounds.length > 0) await nextTurn();
     }
     state.isSending = false;
   }
@@ -141,8 +141,8 @@ export function createShares({
   function queue(holder: Holder): Promise<void> {
     let round = rounds.at(-1);
     if (holder.queued) {
-      const own = rounds.find(({ holders }) => holders.includes(holder));
-      if (own !== undefined) return own.done.promise;
+      const queuedRound = rounds.find(({ holders }) => holders.includes(holder));
+      if (queuedRound !== undefined) return queuedRound.done.promise;
     }
     if (round === undefined || round.holders.length >= BATCH) {
       round = newRound();
@@ -180,10 +180,10 @@ export function createShares({
     const due = watched;
     watched = [];
     for (const holder of due) {
-      const what = holder.tick();
-      holder.listed = what !== 'drop';
-      if (what !== 'drop') watched.push(holder);
-      if (what === 'ask') void queue(holder);
+      const action = holder.tick();
+      holder.listed = action !== 'drop';
+      if (action !== 'drop') watched.push(holder);
+      if (action === 'ask') void queue(holder);
     }
     if (clock.monotonicMs() - state.sentMs > HEARTBEAT_MS) void probeOnce();
   }
@@ -227,8 +227,8 @@ export function createShares({
 
 const inTime = <Result>(work: Promise<Result>, ms: number): Promise<Result> =>
   withDeadline(work, ms, async () => {
-    // An answer that has arrived while the event loop was blocked is read before the second of these.
-    await turn();
-    await turn();
+    // Two turns: an answer that arrived while the event loop was blocked is read before the second one.
+    await nextTurn();
+    await nextTurn();
     throw new Error(`The ledger did not answer within ${ms} ms.`);
   });

@@ -23,9 +23,9 @@ interface SharedCounter {
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /**
- * Share of a budget. Its ceiling is for the whole use of this process since the counter was made, with the reserved amounts: a
- * use does not change what the ledger has granted when it is stored. The ledger's base leaves out what its members
- * have stored, so that nothing counts twice.
+ * Share of a budget. Its ceiling covers the whole use of this process since the counter was created, including reserved
+ * amounts. So the grant of the ledger stays valid when a use is stored. The base of the ledger excludes the amounts that
+ * its members have stored, so that nothing counts twice.
  */
 export class SpendShare implements Holder {
   listed = false;
@@ -69,7 +69,7 @@ export class SpendShare implements Holder {
     return !this.#isKnown && this.#base === null;
   }
 
-  /** Takes the stored total without what members of the ledger have stored. */
+  /** Sets the base: the stored total less the amounts that members of the ledger have stored. */
   takeBase(base: LedgerBase): void {
     this.#base = base;
     this.#shares.watch(this);
@@ -179,7 +179,7 @@ export class SpendShare implements Holder {
       if (room > target || unreported > 0n) return 'ask';
     }
     if (2n * room < target && this.#left > target) return 'ask';
-    // A share that is not visited any more would keep the last of its room.
+    // Return the remaining room first: a dropped share is not visited again.
     if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';
     const isOver = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
     return isOver && unreported === 0n ? 'drop' : 'stay';

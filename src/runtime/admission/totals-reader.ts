@@ -110,9 +110,9 @@ export function createTotalsReader({
       ahead.add(counter);
     },
     async readNow(counter) {
-      const known = counter.wasRead;
+      const wasReadBefore = counter.wasRead;
       const reading = counter.reading ?? join(counter);
-      if (!known) return reading;
+      if (!wasReadBefore) return reading;
       await withDeadline(
         reading.catch(() => {}),
         CALLER_WAIT_MS,

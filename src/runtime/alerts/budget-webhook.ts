@@ -25,7 +25,7 @@ const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
 export interface BudgetWebhook {
   /** Returns at once. A failure is logged, without the address. */
   send(alert: BudgetAlert): void;
-  /** Sends an alert that names itself a test. Throws Unavailable where the webhook refuses it or does not answer. */
+  /** Sends a test alert. Throws Unavailable when the webhook refuses it or does not answer. */
   test(at: Date): Promise<void>;
   /** Resolves when no alert is being sent. */
   drained(): Promise<void>;
@@ -52,7 +52,7 @@ export function createBudgetWebhook({
     return answer.status;
   }
 
-  async function sent(alert: BudgetAlert): Promise<void> {
+  async function postAlert(alert: BudgetAlert): Promise<void> {
     try {
       const status = await post(bodyOf(alert));
       if (status >= 300) log.warn({ status }, 'the alert webhook refused a budget alert');
@@ -68,7 +68,7 @@ export function createBudgetWebhook({
         log.warn({ open: open.size }, 'a budget alert was dropped: the alert webhook is too slow');
         return;
       }
-      const sending = sent(alert).finally(() => open.delete(sending));
+      const sending = postAlert(alert).finally(() => open.delete(sending));
       open.add(sending);
     },
     async test(at) {

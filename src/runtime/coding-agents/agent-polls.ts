@@ -45,10 +45,10 @@ export function createAgentPolls({
     follow(id, poll) {
       const polled = agents.get(id) ?? begin(id, poll);
       polled.followers += 1;
-      let left = false;
+      let hasUnfollowed = false;
       return () => {
-        if (left) return;
-        left = true;
+        if (hasUnfollowed) return;
+        hasUnfollowed = true;
         polled.followers -= 1;
         if (polled.followers === 0) end(id, polled);
       };

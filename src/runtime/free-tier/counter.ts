@@ -112,7 +112,7 @@ export class FreeTierCounter {
     while (this.#busy !== null) await this.#busy.catch(() => {});
   }
 
-  /** Calls left of another day expire. */
+  /** Begins another day. Remaining calls of the previous day expire. */
   #begin(day: number): void {
     this.#day = day;
     this.#left = 0;

@@ -30,7 +30,7 @@ const ANSWER_MS = 5_000;
 /** Unknown keys per address and minute; beyond that its keys are not looked up. */
 const MOST_MISSES = 20;
 const MISSES_MS = 60_000;
-const MOST_MISSING = 10_000;
+const MAX_MISS_ENTRIES = 10_000;
 
 /** A free tier that runs with the process. */
 export interface RunningFreeTier extends FreeTier {
@@ -67,7 +67,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;
   const { mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
   let quietUntilMs = 0;
-  /** An unavailable store fails for every client. */
+  /** Reports at most one failure per interval, because an unavailable store fails for every client. */
   function failed(error: unknown): void {
     const nowMs = clock.monotonicMs();
     if (nowMs < quietUntilMs) return;
@@ -163,7 +163,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     }
     misses.delete(network);
     misses.set(network, { count: 1, untilMs: nowMs + MISSES_MS });
-    evictOldest(misses, MOST_MISSING);
+    evictOldest(misses, MAX_MISS_ENTRIES);
   }
 
   function hasTooManyMisses(network: string): boolean {

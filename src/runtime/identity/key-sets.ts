@@ -106,8 +106,8 @@ export function createKeySets(options: {
   return {
     async keyFor(header, token) {
       await prepare();
-      const known = await find(header, token);
-      if (known !== null) return known;
+      const cached = await find(header, token);
+      if (cached !== null) return cached;
       await Promise.all(sources.map(refresh));
       const found = await find(header, token);
       if (found !== null) return found;
@@ -123,19 +123,20 @@ export function createKeySets(options: {
   }
 }
 
-/** The key set at an address; a discovery document leads to one. */
+/** The key set at an address. For a discovery document, the set at its `jwks_uri`. */
 async function readKeySet(url: string, fetch: KeySetFetch): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(READ_MS);
   const first = await readJson(url, fetch, signal);
-  const next = first['jwks_uri'];
-  const read = typeof next === 'string' && first['keys'] === undefined ? await readJson(next, fetch, signal) : first;
+  const jwksUri = first['jwks_uri'];
+  const read =
+    typeof jwksUri === 'string' && first['keys'] === undefined ? await readJson(jwksUri, fetch, signal) : first;
   const keys: unknown = read['keys'];
   if (!Array.isArray(keys) || keys.length > MOST_KEYS)
     throw new Error(`A key set has no list of at most ${MOST_KEYS} keys.`);
   return { keys: keys.filter(isPublicKey) };
 }
 
-/** Whether a value is a key. A secret of HMAC is no public one. */
+/** Whether a value is a public key. Keys of type `oct` are HMAC secrets. */
 const isPublicKey = (value: unknown): value is JWK =>
   isJsonObject(value) && typeof value['kty'] === 'string' && value['kty'] !== 'oct';
 

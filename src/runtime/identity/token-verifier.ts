@@ -53,7 +53,10 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** A verifier for the issuer that a token names, checked by that verifier; `otherwise` for tokens of other issuers. */
+/**
+ * Selects the verifier by the issuer in a token, which that verifier then checks. `otherwise` verifies tokens of other
+ * issuers.
+ */
 export function verifierByIssuer(
   verifiers: ReadonlyMap<string, TokenVerifier>,
   otherwise: TokenVerifier,
@@ -74,7 +77,7 @@ export function verifierByIssuer(
 const invalid = (reason: string, cause?: unknown): Unauthenticated =>
   new Unauthenticated(`Validation fails: ${reason}.`, 'malformed', { cause });
 
-/** Why a token is refused, in words that do not repeat it. */
+/** Error for a refused token. Its message does not contain the token. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   if (error instanceof errors.JWTExpired) return new Unauthenticated('Token Expired', 'expired');

@@ -26,7 +26,7 @@ const LONGEST_DELAY_MS = 60_000;
 /** Status of a call without an answer. */
 const NO_ANSWER = 503;
 /** Statuses that are retried. */
-const PASSING = new Set([429, 502, NO_ANSWER, 504]);
+const RETRIED_STATUSES = new Set([429, 502, NO_ANSWER, 504]);
 
 interface BackendRequest {
   readonly method: 'GET' | 'POST';
@@ -98,7 +98,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     for (let nth = 0; ; nth += 1) {
       const answer = await attempted(sent, signal);
       if (answer.status < 300) return answer;
-      if (!PASSING.has(answer.status) || nth + 1 >= ATTEMPTS) throw failureOf(answer.status, answer.body);
+      if (!RETRIED_STATUSES.has(answer.status) || nth + 1 >= ATTEMPTS) throw failureOf(answer.status, answer.body);
       await pause(delayOf(nth, answer.headers), signal);
     }
   }

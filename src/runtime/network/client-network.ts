@@ -7,8 +7,8 @@ export type Range = readonly [Address, number];
 const MOST_HOPS = 32;
 /** Longest text that can be an address with brackets, zone and port. */
 const ADDRESS_LENGTH = 128;
-/** Cached address texts: every request has one. */
-const MOST_KNOWN = 10_000;
+/** Capacity of the cache of parsed addresses: every request has one. */
+const MAX_CACHED = 10_000;
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
 export const plain = (address: Address): Address =>
@@ -72,15 +72,15 @@ function createLookup(trustedProxies: readonly string[]): (text: string) => Pars
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null);
   const known = new Map<string, ParsedAddress>();
   return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
+    const cached = known.get(text);
+    if (cached !== undefined) return cached;
     const address = parseEntry(text);
     if (address === null) return null;
     const trusted = ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
-    const now = { address: address.toString(), network: networkOf(address), trusted };
-    if (known.size >= MOST_KNOWN) known.clear();
-    known.set(text, now);
-    return now;
+    const parsed = { address: address.toString(), network: networkOf(address), trusted };
+    if (known.size >= MAX_CACHED) known.clear();
+    known.set(text, parsed);
+    return parsed;
   };
 }
 
@@ -105,7 +105,7 @@ type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => 
 function createClients(trustedProxies: readonly string[], part: 'network' | 'address'): ClientOf {
   const lookUp = createLookup(trustedProxies);
 
-  function behind(proxy: ParsedAddress, chain: string): ParsedAddress {
+  function clientBehind(proxy: ParsedAddress, chain: string): ParsedAddress {
     let client = proxy;
     let end = chain.length;
     for (let hop = 0; hop < MOST_HOPS && end >= 0 && client.trusted; hop += 1) {
@@ -121,7 +121,7 @@ function createClients(trustedProxies: readonly string[], part: 'network' | 'add
   return (peerText, forwardedFor) => {
     const peer = peerText === undefined ? null : lookUp(peerText);
     if (peer === null) return 'unknown';
-    return (peer.trusted && forwardedFor !== undefined ? behind(peer, forwardedFor) : peer)[part];
+    return (peer.trusted && forwardedFor !== undefined ? clientBehind(peer, forwardedFor) : peer)[part];
   };
 }
 
@@ -135,10 +135,10 @@ export const createClientAddresses = (trustedProxies: readonly string[]): Client
 
 /** Whether an address is one of a list of addresses and blocks. */
 export function isAmong(list: readonly string[], address: string): boolean {
-  const known = parseAddress(address);
-  if (known === null) return false;
+  const parsed = parseAddress(address);
+  if (parsed === null) return false;
   return list.some((text) => {
     const range = parseRange(text);
-    return range !== null && range[0].kind() === known.kind() && known.match(range[0], range[1]);
+    return range !== null && range[0].kind() === parsed.kind() && parsed.match(range[0], range[1]);
   });
 }

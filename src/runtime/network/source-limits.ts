@@ -4,10 +4,13 @@ import { parseRange, type Range } from './client-network.ts';
 /** Limits by address or CIDR block, as they are written. */
 export type SourceLimits = readonly (readonly [block: string, limit: number])[];
 
-/** One host has all addresses of a /64: sources of IPv6 are such blocks. */
+/** Prefix length of an IPv6 source: one host has all addresses of a /64. */
 const IPV6_BITS = 64;
 
-/** The limit of a client network: that of the smallest block that contains it. Of equal blocks 0 wins, then the higher limit. Null for none. */
+/**
+ * Limit of a client network: that of the smallest block that contains it, null for none. Of equal blocks, a limit of 0
+ * wins, then the highest limit.
+ */
 export function createSourceLimits(limits: SourceLimits): (source: string) => number | null {
   const blocks = limits.flatMap(([block, limit]): readonly (readonly [Range, number])[] => {
     const range = parseRange(block);

@@ -27,7 +27,7 @@ const REFUSAL_BYTES = 1024 * 1024;
  * No compression: it costs memory per connection, and audio does not compress. The peer has 2 s to answer a close
  * frame.
  */
-const COMMON = { perMessageDeflate: false, closeTimeout: 2_000, followRedirects: false } as const;
+const SHARED_OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000, followRedirects: false } as const;
 
 /** The library is loaded with the first session, which keeps the start fast. */
 let loading: Promise<typeof Library> | null = null;
@@ -55,7 +55,7 @@ export const webSocketServer: SocketServer = {
     if (socket.destroyed || !socket.writable) return null;
     // One server object per client, because its options apply to all its clients; it has no other state.
     const server = new WebSocketServer({
-      ...COMMON,
+      ...SHARED_OPTIONS,
       noServer: true,
       clientTracking: false,
       maxPayload: maxMessageBytes,
@@ -78,22 +78,26 @@ export const webSocketClient: SocketClient = {
     const { WebSocket: Client } = await library();
     signal.throwIfAborted();
     return await new Promise<OpenSocket>((resolve, reject) => {
-      const client = new Client(url, { ...COMMON, headers: { ...headers }, maxPayload: UPSTREAM_MESSAGE_BYTES });
-      const giveUp = (reason: Error): void => {
+      const client = new Client(url, {
+        ...SHARED_OPTIONS,
+        headers: { ...headers },
+        maxPayload: UPSTREAM_MESSAGE_BYTES,
+      });
+      const fail = (reason: Error): void => {
         settled();
         reject(reason);
         client.terminate();
       };
-      const leave = (): void => giveUp(leavingOf(signal));
-      const late = (): void => giveUp(new HttpFailure('timeout', 'The upstream did not open a WebSocket in time.'));
-      const timer = setTimeout(late, timeoutMs);
+      const onAbort = (): void => fail(abortErrorOf(signal));
+      const onTimeout = (): void => fail(new HttpFailure('timeout', 'The upstream did not open a WebSocket in time.'));
+      const timer = setTimeout(onTimeout, timeoutMs);
       const settled = (): void => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', onAbort);
       };
-      signal.addEventListener('abort', leave, { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       // Stays registered: an error after the abort is ignored, but without a listener it would end the process.
-      client.on('error', (error) => giveUp(failureOf(error)));
+      client.on('error', (error) => fail(failureOf(error)));
       client.once('open', () => {
         settled();
         client.removeAllListeners('error');
@@ -101,16 +105,16 @@ export const webSocketClient: SocketClient = {
       });
       client.once('unexpected-response', (_request, response) => {
         readRefusal(response).then(
-          (body) => giveUp(new SocketRefused(response.statusCode ?? 0, body)),
-          () => giveUp(new SocketRefused(response.statusCode ?? 0, null)),
+          (body) => fail(new SocketRefused(response.statusCode ?? 0, body)),
+          () => fail(new SocketRefused(response.statusCode ?? 0, null)),
         );
       });
     });
   },
 };
 
-/** Reason of a signal, as an error. */
-const leavingOf = ({ reason }: AbortSignal): Error =>
+/** Abort reason of a signal, as an error. */
+const abortErrorOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error('It was given up.', { cause: reason });
 
 async function readRefusal(response: IncomingMessage): Promise<Uint8Array | null> {
@@ -162,9 +166,9 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
     if (!over) listener?.ended(how);
     over = true;
   };
-  connection.on('error', (error) => finish({ kind: brokenBy(error) }));
+  connection.on('error', (error) => finish({ kind: endKindOf(error) }));
   connection.on('close', (code, reason) =>
-    finish(code === CUT ? { kind: 'cut' } : { kind: 'closed', code, reason: reason.toString('utf8') }),
+    finish(code === NO_CLOSE_FRAME ? { kind: 'cut' } : { kind: 'closed', code, reason: reason.toString('utf8') }),
   );
   connection.on('pong', () => {
     if (!over) listener?.alive();
@@ -207,9 +211,9 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
 }
 
 /** The library's code of a connection without a close frame. */
-const CUT = 1006;
+const NO_CLOSE_FRAME = 1006;
 
-function brokenBy(error: Error): 'cut' | 'too large' | 'garbled' {
+function endKindOf(error: Error): 'cut' | 'too large' | 'garbled' {
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_TOO_MANY_BUFFERED_PARTS') return 'too large';
   return code.startsWith('WS_ERR_') ? 'garbled' : 'cut';

@@ -17,7 +17,10 @@ interface AccountOptions extends Pick<ProviderAccounts, 'served' | 'costPerReque
   readonly deployments: () => readonly Deployment[];
 }
 
-/** The first deployment of a provider that `use_in_pass_through` names, and that is of no team. Deployments are searched once. */
+/**
+ * Finds the first deployment of a provider with `use_in_pass_through` and without a team. The result is cached until the
+ * deployments change.
+ */
 function firstForwarding(deployments: () => readonly Deployment[]): (provider: string) => Deployment | null {
   let searched: readonly Deployment[] | null = null;
   let found = new Map<string, Deployment>();
@@ -37,8 +40,8 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
 }
 
 /**
- * Accounts of deployments with `use_in_pass_through`, else of the environment, else of the first stored credential of the provider. The base address of a stored
- * credential is used with its own key only.
+ * Accounts of deployments with `use_in_pass_through`, else of the environment, else of the first stored credential of the
+ * provider. The base address of a stored credential is used with its own key only.
  */
 export function createProviderAccounts(
   environment: ReadonlyMap<string, EnvironmentAccount>,
@@ -46,7 +49,7 @@ export function createProviderAccounts(
 ): ProviderAccounts {
   const forwarding = firstForwarding(deployments);
 
-  function ofStored(
+  function storedAccount(
     { aws, cloud, name }: ForwardedProvider,
     base: string | null,
     known: EnvironmentAccount | undefined,
@@ -92,7 +95,7 @@ export function createProviderAccounts(
     if (deployment?.apiKey && located !== null) return { base: located, key: deployment.apiKey };
     if (key !== null && base !== null) return { base, key };
     if (cloud !== null && base !== null) return { base, key: null, cloud };
-    const found = ofStored(provider, base, known);
+    const found = storedAccount(provider, base, known);
     if (found !== null) return found;
     return provider.keyOptional === true && base !== null ? { base, key: null } : null;
   }

@@ -29,9 +29,9 @@ export interface EndpointOptions {
   readonly log: { warn(facts: object, event: string): void };
 }
 
-/** Entries in memory over their store. */
+/** Pass-through entries in memory, read from their store. */
 export function createPassThroughEndpoints({
-  configured: ofStart,
+  configured: initial,
   timeoutSeconds,
   store,
   secrets,
@@ -39,10 +39,10 @@ export function createPassThroughEndpoints({
 }: EndpointOptions): PassThroughEndpoints {
   const headers = sealedJson<Headers>(headerCipher(secrets));
   const warned = new Set<string>();
-  let configured = ofStart;
+  let configured = initial;
   let stored: readonly PassThroughEndpoint[] = [];
   let routes = routesOf(configured);
-  /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
+  /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
   let startedReads = 0;
   let inUse = 0;
 

@@ -63,7 +63,7 @@ export function createResponseQueue({
   const waiting = new Map<string, Waiting>();
   let waitingBytes = 0;
 
-  function arrived({ id, sealed }: SealedResponse): void {
+  function removeWaiting({ id, sealed }: SealedResponse): void {
     if (waiting.delete(id)) waitingBytes -= sealed.length;
   }
 
@@ -74,14 +74,14 @@ export function createResponseQueue({
       for (const { row, removed } of batch) {
         // Removed while it was being stored.
         if (removed) await store.remove(row.id);
-        arrived(row);
+        removeWaiting(row);
       }
     },
     faultOf: (error) => (error instanceof Unavailable ? 'store' : 'either'),
     failed: (error, count) => log.error({ err: error, waiting: count }, 'responses could not be stored; trying again'),
     dropped: (count) => log.error({ count }, 'responses were lost: the store was unavailable for too long'),
     refused({ row }, error) {
-      arrived(row);
+      removeWaiting(row);
       log.error({ err: error, responseId: row.id }, 'a response was dropped: the store refused it');
     },
   });

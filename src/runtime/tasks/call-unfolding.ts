@@ -3,22 +3,25 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Capacity of the log in calls: the next read waits about a second for as many. */
-const MOST_WAITING = 65_536;
+const MAX_BACKLOG = 65_536;
 /** Commits of fewer calls, under low load, are unfolded immediately. */
-const FEW_CALLS = 400;
+const LOW_LOAD_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
-/** Longest time that committed calls stay in the log under load, in ms: SQL views show what is unfolded (docs/sql-views.md). */
-const MOST_DELAY_MS = 5_000;
+/**
+ * Longest time that committed calls stay in the log under load, in ms. SQL views contain unfolded calls only
+ * (docs/sql-views.md).
+ */
+const MAX_DELAY_MS = 5_000;
 const RETRY_MS = 5_000;
 
 /** Unfolds the call log, preferably without load. */
 export interface Unfolding {
   /** Called after each commit. Resolves at once unless too many calls are in the log. */
   committed(calls: number): Promise<void>;
-  /** Begins with the log of an earlier process. */
+  /** Unfolds the calls that an earlier process left in the log. */
   start(): void;
-  /** No further step; resolves when the running one is done. The rest is unfolded by the next start. */
+  /** Starts no further step; resolves when the running one has ended. The next start unfolds the rest. */
   stop(): Promise<void>;
 }
 
@@ -39,17 +42,17 @@ export function createUnfolding({
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | null = null;
 
-  function later(delayMs: number): void {
+  function scheduleStep(delayMs: number): void {
     clearTimeout(timer);
     if (stopped) return;
-    timer = setTimeout(begin, delayMs);
+    timer = setTimeout(startSteps, delayMs);
     timer.unref();
   }
 
-  const isOverdue = (): boolean => waitingSinceMs !== null && performance.now() - waitingSinceMs >= MOST_DELAY_MS;
+  const isOverdue = (): boolean => waitingSinceMs !== null && performance.now() - waitingSinceMs >= MAX_DELAY_MS;
 
   /** Unfolds in steps until the backlog is empty, or the load is high and nothing is overdue. */
-  function begin(): void {
+  function startSteps(): void {
     if (stopped) return;
     busy = false;
     running ??= unfoldSteps().finally(() => {
@@ -69,21 +72,21 @@ export function createUnfolding({
       if (store.backlog() === 0) waitingSinceMs = null;
     } catch (error) {
       log.warn({ err: error, waiting: store.backlog() }, 'calls could not be unfolded; trying again');
-      later(RETRY_MS);
+      scheduleStep(RETRY_MS);
     }
   }
 
   return {
     async committed(calls) {
-      // A reader may have unfolded what waited before.
+      // A reader may have unfolded the calls of earlier commits.
       if (waitingSinceMs === null || store.backlog() <= calls) waitingSinceMs = performance.now();
-      if (calls < FEW_CALLS || isOverdue()) return begin();
+      if (calls < LOW_LOAD_CALLS || isOverdue()) return startSteps();
       busy = true;
-      later(QUIET_MS);
+      scheduleStep(QUIET_MS);
       // Backpressure: the commit waits for room in the log.
-      while (store.backlog() > MOST_WAITING && !stopped) await unfold();
+      while (store.backlog() > MAX_BACKLOG && !stopped) await unfold();
     },
-    start: begin,
+    start: startSteps,
     async stop() {
       stopped = true;
       clearTimeout(timer);

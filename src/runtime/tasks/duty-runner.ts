@@ -44,13 +44,13 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   const { duty, backend, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;
   const leaseMs = dutyLeaseMs(duty);
   let task: ScheduledTask | null = null;
-  /** The latest period whose job this process has added, in Unix ms. */
-  let added = Number.NEGATIVE_INFINITY;
+  /** Start of the latest period whose job this process has added, in Unix ms. */
+  let lastAddedMs = Number.NEGATIVE_INFINITY;
 
   async function run(job: Job, signal: AbortSignal): Promise<void> {
     const claim = claimOf(job);
     const lost = new AbortController();
-    const both = AbortSignal.any([signal, lost.signal]);
+    const runSignal = AbortSignal.any([signal, lost.signal]);
     const lease = scheduler.every({
       name: `lease-of-${duty.name}`,
       everyMs: leaseMs / 3,
@@ -62,7 +62,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
     const startedAt = clock.now();
     let outcome: DutyRun['outcome'] = { kind: 'completed' };
     try {
-      await runWithDeadline(work, { deadlineMs, signal: both });
+      await runWithDeadline(work, { deadlineMs, signal: runSignal });
     } catch (error) {
       if (lost.signal.aborted) outcome = { kind: 'lost' };
       else if (signal.aborted) outcome = { kind: 'released' };
@@ -79,9 +79,9 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
 
   async function claimAndRun(signal: AbortSignal): Promise<void> {
     const period = periodOf(duty, clock.now(), anchor);
-    const isNew = period.getTime() !== added;
+    const isNew = period.getTime() !== lastAddedMs;
     const job = await backend.claim(duty, isNew ? period : null);
-    added = period.getTime();
+    lastAddedMs = period.getTime();
     if (job !== null) await run(job, signal);
   }
 

@@ -4,7 +4,7 @@ import type { Log } from '../telemetry/log.ts';
 
 const DAY_MS = 86_400_000;
 /** Default size of a step, and the pause after it, in ms. */
-const STEP = 100;
+const STEP_RECORDS = 100;
 const PAUSE_MS = 100;
 
 /** One round of retention. */
@@ -29,7 +29,7 @@ interface RetentionRound {
 export async function removeOld({
   what,
   days,
-  stepSize = STEP,
+  stepSize = STEP_RECORDS,
   remove,
   clock,
   log,

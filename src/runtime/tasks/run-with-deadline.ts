@@ -12,30 +12,30 @@ class DeadlineExceeded extends Error {
 }
 
 /**
- * Runs work with a deadline in ms. At the deadline the signal of the work is aborted, as it is when `signal` is. Rejects
- * with Overrun when the work fails after its deadline, or has not ended 5 seconds after it.
+ * Runs work with a deadline in ms. The signal of the work is aborted at the deadline, and when `signal` is. Rejects with
+ * DeadlineExceeded when the work fails after its deadline, or has not ended 5 seconds after it.
  */
 export async function runWithDeadline(
   work: (signal: AbortSignal) => void | Promise<void>,
   { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const own = new AbortController();
-  const left = Promise.withResolvers<never>();
-  let isLate = false;
+  const controller = new AbortController();
+  const graceEnded = Promise.withResolvers<never>();
+  let isPastDeadline = false;
   let timer = setTimeout(() => {
-    isLate = true;
-    own.abort(new DeadlineExceeded(deadlineMs));
-    timer = setTimeout(() => left.reject(new DeadlineExceeded(deadlineMs)), GRACE_MS).unref();
+    isPastDeadline = true;
+    controller.abort(new DeadlineExceeded(deadlineMs));
+    timer = setTimeout(() => graceEnded.reject(new DeadlineExceeded(deadlineMs)), GRACE_MS).unref();
   }, deadlineMs).unref();
-  const stop = (): void => own.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop);
+  const onAbort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
   try {
-    await Promise.race([work(own.signal), left.promise]);
+    await Promise.race([work(controller.signal), graceEnded.promise]);
   } catch (cause) {
-    throw isLate && !(cause instanceof DeadlineExceeded) ? new DeadlineExceeded(deadlineMs, { cause }) : cause;
+    throw isPastDeadline && !(cause instanceof DeadlineExceeded) ? new DeadlineExceeded(deadlineMs, { cause }) : cause;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -59,7 +59,7 @@ function schedule(
   let running: Promise<void> | null = null;
   let ending: Promise<void> | null = null;
 
-  function plan(afterMs: number): void {
+  function runAfter(afterMs: number): void {
     timer = setTimeout(() => {
       running = runOnce().finally(() => {
         running = null;
@@ -73,7 +73,7 @@ function schedule(
     } catch (error) {
       if (!signal.aborted) failed(error);
     }
-    if (!signal.aborted) plan(delayMs());
+    if (!signal.aborted) runAfter(delayMs());
   }
 
   async function end(): Promise<void> {
@@ -83,6 +83,6 @@ function schedule(
     if (running !== null) await withDeadline(running, STOP_MS, overdue);
   }
 
-  plan(firstMs ?? delayMs());
+  runAfter(firstMs ?? delayMs());
   return { stop: () => (ending ??= end()) };
 }

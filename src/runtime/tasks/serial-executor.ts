@@ -15,7 +15,7 @@ export function createSerialExecutor(room: WorkQueueLimit): SerialExecutor {
   let last: Promise<unknown> = Promise.resolve();
   return {
     async run(work, bytes) {
-      const leave = room.enter(bytes);
+      const release = room.enter(bytes);
       try {
         const own = last.then(() => setImmediate());
         // The next job waits for the turn, not for the result of this one, which may fail.
@@ -23,7 +23,7 @@ export function createSerialExecutor(room: WorkQueueLimit): SerialExecutor {
         await own;
         return work();
       } finally {
-        leave();
+        release();
       }
     },
   };

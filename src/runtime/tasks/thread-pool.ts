@@ -12,7 +12,10 @@ export interface ThreadPool<Task extends object> {
   close(): Promise<void>;
 }
 
-/** Result of the module of a pool for a task. Failures are values, because structured cloning loses the class of an error. */
+/**
+ * Result of the module of a pool for a task. Failures are values, because structured cloning loses the class of an
+ * error.
+ */
 export type ThreadAnswer<Result = never, Failure = unknown> =
   | { readonly result: Result }
   | { readonly failure: Failure };
@@ -68,7 +71,7 @@ export function createThreadPool<Task extends object>({
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
       recordTiming: false,
     });
-    // A thread died without a task, for example while it started. The library would leave queued tasks waiting.
+    // A thread ended without a task, for example at its start. The library would never run the queued tasks.
     piscina.on('error', () => {
       pool = null;
       void piscina.destroy();
@@ -97,13 +100,13 @@ export function createThreadPool<Task extends object>({
   return {
     async run(task, bytes, transferred = []) {
       if (closed) throw new Unavailable('The process is ending.');
-      const leave = room.enter(bytes);
+      const release = room.enter(bytes);
       try {
         const answer = await answerTo(task, transferred);
         if ('failure' in answer) throw errorFrom(answer.failure);
         return answer.result;
       } finally {
-        leave();
+        release();
       }
     },
     async close() {
