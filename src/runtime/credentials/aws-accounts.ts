@@ -71,7 +71,7 @@ interface Tools {
   readonly refused?: (about: Refused) => void;
 }
 
-/** A longer message may quote the refused request with its credentials. */
+/** Most characters of a reason. A longer message may quote the refused request with its credentials. */
 const REASON_CHARACTERS = 200;
 
 function reasonIn(error: unknown, { keys, webIdentityToken }: AwsAccount): string {
@@ -160,7 +160,7 @@ function ownOf(
 const isOwnRole = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
   keys === null && profile === null && env['AWS_ROLE_ARN'] === arn && Boolean(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
 
-/** Read each time, because such tokens are replaced within the hour. */
+/** Reads the token each time, because such tokens are replaced within the hour. */
 async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(named) ?? [];
   if (kind === '' && named.startsWith('oidc/'))

@@ -16,12 +16,12 @@ export interface Secrets {
   readonly former: readonly Secret[];
 }
 
-/** Encrypts with a key of one use, and decrypts what that key or a former one has encrypted. */
+/** Encrypts with the current key of one use. Decrypts ciphertexts of that key and of former ones. */
 export interface Cipher {
   seal(plain: Uint8Array, about: string): Buffer;
   /** Null for other bytes, unknown keys, or another `about`. */
   open(sealed: Uint8Array, about: string): Buffer | null;
-  /** The ciphertext of the current key for one of a former key; null for every other. */
+  /** Encrypts a ciphertext of a former key with the current key; null for any other ciphertext. */
   renewed(sealed: Uint8Array, about: string): Buffer | null;
 }
 

@@ -20,7 +20,10 @@ const KEYS_LIMIT = 100;
 const DEFAULT_LIFETIME_MS = 600_000;
 const GRANT = 'urn:ibm:params:oauth:grant-type:apikey';
 
-/** Access tokens of IBM Cloud and GigaChat, which are requested with an API key and expire. Messages contain no credential. */
+/**
+ * Access tokens of IBM Cloud and GigaChat, which are requested with an API key and expire. Error messages contain no
+ * credential.
+ */
 export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => number): IssuedTokens {
   const credentials = new Map<string, () => Promise<Secret>>();
 

@@ -24,7 +24,10 @@ export interface RedisConnection extends RedisCommands {
   ping(): Promise<unknown>;
 }
 
-/** Connects, and again after a loss; commands fail while there is no connection. Throws Unavailable where the client is not installed. */
+/**
+ * Connects, and reconnects after a loss. Commands fail while there is no connection. Throws Unavailable when the client
+ * is not installed.
+ */
 export async function connectRedis({ url }: RedisLocation): Promise<RedisConnection> {
   const { Redis } = await import('ioredis').catch(notInstalled);
   const redis = new Redis(url.reveal(), {
@@ -43,7 +46,7 @@ export async function connectRedis({ url }: RedisLocation): Promise<RedisConnect
   return redis;
 }
 
-/** Resolves when the connection is ready, or after `FIRST_MS`: the process starts without Redis, too. */
+/** Resolves when the connection is ready, or after `FIRST_MS`: the process also starts without Redis. */
 async function firstConnection(redis: EventEmitter): Promise<void> {
   const signal = AbortSignal.timeout(FIRST_MS);
   const ready = Promise.withResolvers<void>();

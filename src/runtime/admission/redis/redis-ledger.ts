@@ -19,12 +19,12 @@ const script = (text: string): Script => ({ text, hash: createHash('sha1').updat
 const ASK = script(ASK_SCRIPT);
 const SNAPSHOT = script(SNAPSHOT_SCRIPT);
 
-/** In braces, so that a cluster keeps all keys of the scripts at one node. */
+/** Hash tag in braces: a cluster keeps all keys with it on one node, which the scripts need. */
 const prefixOf = (namespace: string): string => `{${namespace}:admission}:`;
 
 /**
- * A ledger in Redis or Valkey. One script answers all requests of a round trip. Amounts are doubles there, as numbers of Lua are: grants
- * of budgets beyond 9,000 USD are rounded to 16 digits. What was used is counted exactly, in each process and in the database.
+ * A ledger in Redis or Valkey. One script answers all requests of a round trip. Numbers in Lua are doubles, so grants of
+ * budgets beyond 9,000 USD are rounded to 16 digits. Use is counted exactly, in each process and in the database.
  */
 export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'): Ledger {
   const prefix = prefixOf(namespace);

@@ -5,14 +5,17 @@ import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 // Members of a hash: `t:<process>` is the share of a process, `c:<process>` what it has stored, `b` the base, `v` the
 // version of the list of members, `w` the start of the window. Numbers are doubles: exact up to 2^53.
 
-/** Members of a counter that is not used for this long are removed, in ms. The next request starts from the stored total. */
+/**
+ * Time without use after which the members of a counter are removed, in ms. The next request starts from the stored
+ * total.
+ */
 const UNUSED_MS = 3_600_000;
 
-/** Arguments of one request, after those of all. */
+/** Number of arguments of one request. They follow the arguments for all requests. */
 const ASK_ARGUMENTS = 12;
 
-// A key of another type, or a member that is no number, is not of the ledger. It is removed or read as absent: else one such key
-// would fail the requests of all counters.
+// The ledger never writes a key of another type, or a member that is not a number. Such a key is removed and such a member
+// is read as absent. Otherwise one of them would fail the requests of all counters.
 const HEAD = `
 local function text(number) return string.format('%.0f', number) end
 local function members(key)
