@@ -55,9 +55,9 @@ export type DecisionStep =
   | { readonly kind: 'decision'; readonly decision: TypedDecision };
 
 /**
- * As `decideTyped`, with each answer as soon as it is known. After a retry or a fallback, answers come again: the last
- * ones
- * count. A failure before the first answer is thrown; a later one rejects `next`. `return` cancels the call.
+ * As `decideTyped`, with each answer as soon as it is known. After a retry or a fallback, answers come again: the
+ * last ones count. A failure before the first answer is thrown; a later one rejects `next`. `return` cancels the
+ * call.
  */
 export const streamDecision = operation({
   name: 'streamDecision',

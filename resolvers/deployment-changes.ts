@@ -122,8 +122,8 @@ export const createDeployment = operation({
 
 /**
  * Checks a change of a stored deployment. Administrators of a team change only models that one of them created: the
- * credential
- * of another model may be the operator's, and it is sent to the address. Throws Forbidden and InvalidInput.
+ * credential of another model may be the operator's, and it is sent to the address. Throws Forbidden and
+ * InvalidInput.
  */
 async function assertMayChange(
   scope: TeamModelScope,

@@ -35,8 +35,7 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
 
 /**
  * Deployments that a caller may see, in configured order: administrators all, others those they may call. `teamId` is
- * a team
- * that the caller may read.
+ * a team that the caller may read.
  */
 export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): readonly SeenDeployment[] {
   const caller = callerOf(scope);

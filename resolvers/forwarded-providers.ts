@@ -193,9 +193,8 @@ export const callProvider = operation({
 });
 
 /**
- * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account. Null:
- * the
- * gateway serves the request itself. Throws what the gateway's `forward` throws.
+ * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account.
+ * Null: the gateway serves the request itself. Throws what the gateway's `forward` throws.
  */
 export const callUnconfigured = operation({
   name: 'callUnconfigured',

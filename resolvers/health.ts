@@ -22,9 +22,8 @@ export interface Readiness {
 const PING_MS = 2_000;
 
 /**
- * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A readiness
- * check
- * after a failed write probes the database, so that the process becomes ready again without traffic.
+ * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A
+ * readiness check after a failed write probes the database, so that the process becomes ready again without traffic.
  */
 async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {
   if (draining()) throw new Unavailable('The process is shutting down.');

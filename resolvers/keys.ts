@@ -54,8 +54,7 @@ async function makeAllowedKey(
 
 /**
  * Makes a virtual key. Throws InvalidInput for a draft that cannot be a key, Conflict when it is taken, and Forbidden
- * for a
- * caller who asks for more than its own rights.
+ * for a caller who asks for more than its own rights.
  */
 export const generateKey = operation({
   name: 'generateKey',

@@ -208,8 +208,7 @@ const CURSOR = /^[0-9a-f]{16}$/;
 
 /**
  * A page of the content of an execution after a cursor, which is the id of the last span, from an offset in
- * characters. Null
- * when no such trace exists.
+ * characters. Null when no such trace exists.
  */
 export async function contentPage(
   scope: Scope<LensPlatform>,

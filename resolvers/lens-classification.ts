@@ -213,8 +213,7 @@ async function classifyAll(
 
 /**
  * Classifies traces without a current answer: one bounded pass, as a job that one process holds. Resolves to the
- * number of
- * traces. The key of the built-in worker pays.
+ * number of traces. The key of the built-in worker pays.
  */
 export const classifyNewTraces = operation({
   name: 'classifyNewTraces',

@@ -189,10 +189,9 @@ const answerIdOf = (
 ): string => platform.keyGenerator.hash(JSON.stringify([run.id, run.settings.model, purpose, messages]));
 
 /**
- * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the run
- * has
- * paid for before is returned again at no cost. Throws LimitExceeded for a used-up budget, AnalysisTimeout, and what the
- * gateway throws.
+ * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the
+ * run has paid for before is returned again at no cost. Throws LimitExceeded for a used-up budget, AnalysisTimeout,
+ * and what the gateway throws.
  */
 export const askAnalysisModel = operation({
   name: 'askAnalysisModel',

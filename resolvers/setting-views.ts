@@ -110,8 +110,7 @@ export interface SettingChange {
 
 /**
  * Stores a setting of any section, or removes the stored value. Throws InvalidInput, and OwnedByFile when the
- * configuration
- * file declares another value.
+ * configuration file declares another value.
  */
 export const changeSetting = operation({
   name: 'changeSetting',

@@ -20,8 +20,8 @@ export interface SpendResets {
 
 /**
  * Sets the spend of every key and every team to zero. Reports keep the calls. Budgets with other windows keep their
- * count. Calls of
- * this process that have ended are part of the old spend; those that another process stores later count in the new one.
+ * count. Calls of this process that have ended are part of the old spend; those that another process stores later
+ * count in the new one.
  */
 export const resetAllSpend = operation({
   name: 'resetAllSpend',

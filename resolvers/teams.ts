@@ -64,10 +64,8 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 
 /**
  * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator
- * of it,
- * proxy administrators unless `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is taken,
- * InvalidInput, and
- * Forbidden for a caller who administers neither the proxy nor the organization.
+ * of it, proxy administrators unless `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is
+ * taken, InvalidInput, and Forbidden for a caller who administers neither the proxy nor the organization.
  */
 export const createTeam = operation({
   name: 'createTeam',

@@ -188,8 +188,7 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
 
 /**
  * Changes a user. An administrator creates a user that does not exist, as the reference does. Throws InvalidInput,
- * Conflict
- * when the email is taken, and Forbidden for another user.
+ * Conflict when the email is taken, and Forbidden for another user.
  */
 export const updateUser = operation({
   name: 'updateUser',
