@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 
 const WITHOUT: Readonly<Record<string, string>> = {
   '/src/persistence/calls/store.ts':
-    "export const createCallStore = () => ({ keep: () => ({ callId: '', traceId: '' }), append: async () => async () => [], backlog: () => 0, async unfold() {}, async readable() {} }); export const assertStorableCall = () => {};",
+    "export const createCallStore = () => ({ encode: () => ({ callId: '', traceId: '' }), append: async () => async () => [], backlog: () => 0, unfold: async () => [], async readable() {} }); export const assertStorableCall = () => {};",
   '/src/runtime/tasks/write-behind.ts':
     'export const createWriteBehind = () => ({ push() {}, async flush() {}, async caughtUp() {}, waiting: () => 0, settledCount: () => 0, betweenCommits: (read) => read() });',
 };
