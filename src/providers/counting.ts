@@ -4,8 +4,8 @@ import type { HttpClient } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { count, object, parseJson } from '../wire/json/fields.ts';
-import { garbled } from './failures.ts';
-import { ERROR_LIMIT, readBody, sendCall, type UpstreamCall } from './upstream-answer.ts';
+import { malformedAnswer } from './failures.ts';
+import { MAX_ERROR_BYTES, readBody, sendCall, type UpstreamCall } from './upstream-answer.ts';
 
 /** Token counter of an upstream. Its calls are free. */
 export interface TokenCounter {
@@ -32,9 +32,9 @@ export function createTokenCount(
   return async (deployment, request, signal) => {
     const call = await prepare(deployment, request);
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
-    const bytes = await readBody(deployment, answer, ERROR_LIMIT);
+    const bytes = await readBody(deployment, answer, MAX_ERROR_BYTES);
     const tokens = bytes === null ? null : count(object(parseJson(bytes))[member]);
-    if (tokens === null) throw garbled(deployment, 'it has no token count');
+    if (tokens === null) throw malformedAnswer(deployment, 'it has no token count');
     return tokens;
   };
 }

@@ -7,7 +7,7 @@ import { parseJson } from '../wire/json/fields.ts';
 import { withoutSecrets } from './secrets.ts';
 
 /** Error classes of the OpenAI SDK, by the HTTP status of the upstream. */
-const CLASSES: Readonly<Record<number, string>> = {
+const ERROR_CLASSES: Readonly<Record<number, string>> = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
   403: 'PermissionDeniedError',
@@ -22,21 +22,21 @@ const CLASSES: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-const classOf = (status: number | null): string => {
+const errorClassOf = (status: number | null): string => {
   if (status === null) return 'APIConnectionError';
-  return CLASSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
+  return ERROR_CLASSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
 };
 
-/** Most characters of a body that is not JSON in an error message. */
+/** Maximum characters of a body that is not JSON in an error message. */
 const PLAIN_TEXT_LIMIT = 300;
 
 /** Upstream failure with a message in LiteLLM's form: error class, provider, message of the provider. */
-function failed(
+function upstreamFailure(
   deployment: Deployment,
   failure: {
     readonly status: number | null;
     readonly message: string;
-    readonly kind?: string;
+    readonly errorClass?: string;
     readonly error?: AnswerError | null;
     readonly cause?: unknown;
     readonly timedOut?: boolean;
@@ -44,11 +44,11 @@ function failed(
     readonly headers?: Readonly<Record<string, string>>;
   },
 ): UpstreamFailed {
-  const kind = failure.kind ?? classOf(failure.status);
+  const errorClass = failure.errorClass ?? errorClassOf(failure.status);
   // Some upstreams quote the rejected credential, which callers must not see.
   const text = withoutSecrets(deployment, failure.message);
   return new UpstreamFailed(
-    `litellm.${kind}: ${kind}: ${displayName(deployment.provider)}Exception - ${text}`,
+    `litellm.${errorClass}: ${errorClass}: ${displayName(deployment.provider)}Exception - ${text}`,
     {
       provider: deployment.provider,
       upstreamStatus: failure.status,
@@ -63,8 +63,8 @@ function failed(
   );
 }
 
-/** Failure for an answer with an error status. `body` is null when it was too large to read. */
-export function refusal(
+/** Failure for an answer with an error status. `body` is null when it is too large to read. */
+export function errorAnswerFailure(
   deployment: Deployment,
   { status, body, headers = {} }: ErrorAnswer,
   errorOf: (value: unknown) => AnswerError | null,
@@ -72,7 +72,13 @@ export function refusal(
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
   const message = error?.message ?? otherMessage(value) ?? plainText(body);
-  return failed(deployment, { status, message, error, headers, retryAfterSeconds: secondsOf(headers['retry-after']) });
+  return upstreamFailure(deployment, {
+    status,
+    message,
+    error,
+    headers,
+    retryAfterSeconds: secondsOf(headers['retry-after']),
+  });
 }
 
 interface ErrorAnswer {
@@ -86,36 +92,37 @@ const secondsOf = (header: string | undefined): number | null =>
   header !== undefined && /^\d{1,6}(\.\d+)?$/.test(header) ? Number(header) : null;
 
 /** Failure for an error inside an answer with a 2xx status. Its status is the error code, if that is one, else 500. */
-export function errorInside(deployment: Deployment, error: AnswerError): UpstreamFailed {
+export function errorInAnswer(deployment: Deployment, error: AnswerError): UpstreamFailed {
   const code = Number(error.code);
   const status = Number.isInteger(code) && code >= 400 && code <= 599 ? code : 500;
-  return failed(deployment, { status, message: error.message, error });
+  return upstreamFailure(deployment, { status, message: error.message, error });
 }
 
-/** Failure for an answer that violates its format. `fault` completes the message. */
-export function garbled(deployment: Deployment, fault: string): UpstreamFailed {
-  return failed(deployment, {
+/** Failure for an answer that violates its format. `fault` completes "The upstream's answer cannot be used". */
+export function malformedAnswer(deployment: Deployment, fault: string): UpstreamFailed {
+  return upstreamFailure(deployment, {
     status: null,
-    kind: 'APIError',
+    errorClass: 'APIError',
     message: `The upstream's answer cannot be used: ${fault}.`,
   });
 }
 
-/** Failure for an answer that cannot be used, with its error class and message. */
-export const unusable = (deployment: Deployment, kind: string, message: string): UpstreamFailed =>
-  failed(deployment, { status: null, kind, message });
+/** Failure for an unusable answer, with a given LiteLLM error class and message. */
+export const unusableAnswer = (deployment: Deployment, errorClass: string, message: string): UpstreamFailed =>
+  upstreamFailure(deployment, { status: null, errorClass, message });
 
-/** Refuses a call of a deployment that has no address, and whose provider has none. */
+/** Throws InvalidInput: neither the deployment nor its provider has an address. */
 export function refuseWithoutBase({ modelGroup, provider }: Deployment): never {
   throw new InvalidInput(`The model "${modelGroup}" cannot be called: the provider ${provider} needs an api_base.`);
 }
 
-/** Failure for a realtime session that did not open, or that ended without a request of the caller. */
+/** Failure for a realtime session that does not open, or that the upstream ends. */
 export function sessionFailure(deployment: Deployment, message: string): UpstreamFailed {
-  return failed(deployment, { status: null, message });
+  return upstreamFailure(deployment, { status: null, message });
 }
 
-const KINDS: Readonly<Record<HttpFault, string>> = {
+/** Error classes of the OpenAI SDK, by transport fault. */
+const ERROR_CLASSES_OF_FAULTS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'APIConnectionError',
   timeout: 'Timeout',
   cut: 'APIConnectionError',
@@ -123,7 +130,10 @@ const KINDS: Readonly<Record<HttpFault, string>> = {
   misused: 'APIConnectionError',
 };
 
-/** One text for every refusal of an address, so that it reveals neither what is at the address nor whether a name resolves. */
+/**
+ * Error for an address that may not be called. One message for all reasons, so that it does not reveal what is at the
+ * address.
+ */
 function addressRefused(): InvalidInput {
   const message = "The parameter 'api_base' cannot be honoured: the gateway does not call this address.";
   return new InvalidInput(message, [{ path: ['body', 'api_base'], rule: 'unsupported', message }]);
@@ -133,9 +143,9 @@ function addressRefused(): InvalidInput {
 export function transportFailure(deployment: Deployment, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;
   if (error instanceof AddressRefused) return addressRefused();
-  return failed(deployment, {
+  return upstreamFailure(deployment, {
     status: null,
-    kind: KINDS[error.fault],
+    errorClass: ERROR_CLASSES_OF_FAULTS[error.fault],
     message: error.message,
     cause: error,
     timedOut: error.fault === 'timeout',

@@ -11,34 +11,34 @@ import { asBuffer } from '../wire/json/members.ts';
 import { mergedUsage, orderedVideo, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
 
-/** Most bytes of one answer that is read in its own format. */
-const READ_LIMIT = 32 * 1024 * 1024;
-/** Most bytes of one event, and of an answer in an unknown format, which is parsed whole. */
-const PARSE_LIMIT = 4 * 1024 * 1024;
+/** Maximum bytes of a whole answer. The usage of a larger one is not read. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Maximum bytes of one event or line, and of a whole answer in an unknown format. */
+const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 
-/** Reads usage from an answer while it is forwarded. It never throws. */
-export interface AnswerReader {
+/** Reads usage from an answer while it is forwarded. Never throws. */
+export interface UsageReader {
   add(bytes: Uint8Array): void;
   end(): void;
-  /** Usage read so far; null where the answer reports none. */
+  /** Usage read so far. Null when the answer reports none. */
   outcome(): Outcome | null;
   /** Events of a stream so far; zero for a whole answer. */
   readonly events: number;
 }
 
-/** A request, and the format of its answer; null where only common members of usage are read. */
-export interface ReadAnswer {
+/** An answer to read: its request, and its dialect. Null dialect: only usage members common to all vendors are read. */
+export interface ForwardedAnswer {
   readonly request: Forwarded;
   readonly dialect: NativeDialect | null;
 }
 
 const LF = 0x0a;
-/** Texts of which an event with usage has at least one. */
-const MARKS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
-const mayReport = (data: Buffer): boolean => MARKS.some((mark) => data.includes(mark));
+/** Every event with usage contains one of these texts. Other events are not parsed. */
+const USAGE_MARKERS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
+const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => data.includes(mark));
 
-/** Sum of what the events of a stream report. */
-function createTally(provider: string) {
+/** Collects the usage that the events of a stream report. */
+function createUsageTally(provider: string) {
   let usage: Usage | null = null;
   let last: Reported | null = null;
   let value: unknown = null;
@@ -71,7 +71,7 @@ function createTally(provider: string) {
   };
 }
 
-const NOTHING: Outcome = {
+const EMPTY_OUTCOME: Outcome = {
   responseId: null,
   responseModel: null,
   finishReason: null,
@@ -84,70 +84,70 @@ const NOTHING: Outcome = {
 const isBilled = ({ usage, measured, charged }: Outcome): boolean =>
   usage !== null || measured !== undefined || charged !== undefined;
 
-/** Reads a whole answer at its end. */
-export function wholeReader({ request, dialect }: ReadAnswer): AnswerReader {
+/** Reads a whole answer when it has ended. */
+export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader {
   const { endpoint, model, fields: body, form, provider } = request;
   let gathered: GatheredBytes | null = new GatheredBytes();
   let outcome: Outcome | null = null;
 
-  function inFormat(bytes: Uint8Array, known: Endpoint): Outcome | null {
+  function readDialect(bytes: Uint8Array, known: Endpoint): Outcome | null {
     const answer =
       dialect?.whole(bytes, { endpoint: known, model, body, textLimit: 0, ...(form === undefined ? {} : { form }) }) ??
       null;
     return answer === null || 'error' in answer ? null : answer.outcome;
   }
 
-  function inCommon(bytes: Uint8Array): Outcome | null {
-    if (bytes.length > PARSE_LIMIT) return null;
-    const tally = createTally(provider);
+  function readCommonMembers(bytes: Uint8Array): Outcome | null {
+    if (bytes.length > MAX_PARSED_BYTES) return null;
+    const tally = createUsageTally(provider);
     const value = parseJson(bytes);
     // Google's streams without `alt=sse` are an array of answers.
     for (const one of Array.isArray(value) ? value : [value]) tally.add(one);
     const video = request.method === 'POST' ? orderedVideo(value) : undefined;
-    return video === undefined ? tally.outcome() : { ...NOTHING, measured: video };
+    return video === undefined ? tally.outcome() : { ...EMPTY_OUTCOME, measured: video };
   }
 
   return {
     events: 0,
     add(bytes) {
       gathered?.add(bytes);
-      if (gathered !== null && gathered.size > READ_LIMIT) gathered = null;
+      if (gathered !== null && gathered.size > MAX_ANSWER_BYTES) gathered = null;
     },
     end() {
       const bytes = gathered?.take() ?? null;
       gathered = null;
       if (bytes === null) return;
-      const known = endpoint === null ? null : inFormat(bytes, endpoint);
-      outcome = known !== null && isBilled(known) ? known : (inCommon(bytes) ?? known);
+      const known = endpoint === null ? null : readDialect(bytes, endpoint);
+      outcome = known !== null && isBilled(known) ? known : (readCommonMembers(bytes) ?? known);
     },
     outcome: () => outcome,
   };
 }
 
 /** Reads server-sent events. */
-export function eventReader({ request, dialect }: ReadAnswer): AnswerReader {
+export function eventReader({ request, dialect }: ForwardedAnswer): UsageReader {
   const { model, provider, fields: body } = request;
-  const broken = (message: string): UpstreamFailed => new UpstreamFailed(message, { provider, upstreamStatus: null });
+  const failure = (message: string): UpstreamFailed => new UpstreamFailed(message, { provider, upstreamStatus: null });
   const inspector =
     dialect?.inspector({
       model,
       body,
       dropUsage: false,
       textLimit: 0,
-      refused: ({ message }) => broken(message),
-      garbled: broken,
+      upstreamError: ({ message }) => failure(message),
+      formatError: failure,
     }) ?? null;
-  const tally = createTally(provider);
-  const buffer = createEventBuffer(PARSE_LIMIT);
+  const tally = createUsageTally(provider);
+  const buffer = createEventBuffer(MAX_PARSED_BYTES);
   let isReadable = true;
   let events = 0;
 
   function readEvent(event: Buffer): void {
     events += 1;
-    // The answer is forwarded as it is: a fault in it ends the reading only.
+    // An invalid event ends the reading only. The answer is still forwarded.
     if (inspector !== null) isReadable = !(inspector.inspect(event) instanceof Error);
     const data = inspector === null ? dataOf(event) : null;
-    if (data !== null && mayReport(data)) tally.add(parseJson(data));
+    if (data !== null && mayContainUsage(data)) tally.add(parseJson(data));
   }
 
   function read(run: Buffer | null): void {
@@ -175,16 +175,16 @@ export function eventReader({ request, dialect }: ReadAnswer): AnswerReader {
   };
 }
 
-/** Reads one JSON value for each line. */
-export function lineReader({ request }: ReadAnswer): AnswerReader {
-  const tally = createTally(request.provider);
+/** Reads newline-delimited JSON. */
+export function lineReader({ request }: ForwardedAnswer): UsageReader {
+  const tally = createUsageTally(request.provider);
   let rest: Buffer = Buffer.alloc(0);
   let isReadable = true;
   let events = 0;
   const read = (line: Buffer): void => {
     if (line.length === 0) return;
     events += 1;
-    if (mayReport(line)) tally.add(parseJson(line));
+    if (mayContainUsage(line)) tally.add(parseJson(line));
   };
   return {
     get events() {
@@ -197,7 +197,7 @@ export function lineReader({ request }: ReadAnswer): AnswerReader {
         read(rest.subarray(0, end));
         rest = rest.subarray(end + 1);
       }
-      isReadable = rest.length <= PARSE_LIMIT;
+      isReadable = rest.length <= MAX_PARSED_BYTES;
       if (!isReadable) rest = Buffer.alloc(0);
     },
     end: () => read(rest),
@@ -205,9 +205,9 @@ export function lineReader({ request }: ReadAnswer): AnswerReader {
   };
 }
 
-/** Reads an event stream of Amazon. Payloads of Bedrock's native streams are JSON in a member in Base64. */
-export function messageReader({ request }: ReadAnswer): AnswerReader {
-  const tally = createTally(request.provider);
+/** Reads an AWS event stream. Bedrock's native streams have their JSON in base64, in the member `bytes`. */
+export function messageReader({ request }: ForwardedAnswer): UsageReader {
+  const tally = createUsageTally(request.provider);
   const messages = createMessageReader();
   let isReadable = true;
   let events = 0;

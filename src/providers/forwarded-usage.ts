@@ -10,18 +10,18 @@ import { MEDIA } from '../wire/media/native.ts';
 import { MESSAGES } from '../wire/messages/native.ts';
 import { RESPONSES_FRAME } from '../wire/responses/native.ts';
 import {
-  type AnswerReader,
+  type UsageReader,
   eventReader,
   lineReader,
   messageReader,
-  type ReadAnswer,
+  type ForwardedAnswer,
   wholeReader,
 } from './forwarded-readers.ts';
 
 const OPENAI = openAiFrame();
-const OPENROUTER = openAiFrame({ namesPrice: true });
+const OPENROUTER = openAiFrame({ reportsCost: true });
 
-/** Format of the answers of an endpoint; null for one of which only common members of usage are read. */
+/** Dialect of the answers of an endpoint. Null when only usage members common to all vendors are read. */
 function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): NativeDialect | null {
   const openAi = provider === 'openrouter' ? OPENROUTER : OPENAI;
   switch (dialect) {
@@ -46,8 +46,8 @@ function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): Na
   }
 }
 
-/** The reader of an answer; null for one that is not text. */
-function innerReader(answer: ReadAnswer, headers: Readonly<Record<string, string>>): AnswerReader | null {
+/** Reader for the content type of an answer. Null for a compressed or binary answer. */
+function readerByContentType(answer: ForwardedAnswer, headers: Readonly<Record<string, string>>): UsageReader | null {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return null;
   const type = headers['content-type'] ?? '';
   if (/^\s*text\/event-stream/i.test(type)) return eventReader(answer);
@@ -57,17 +57,17 @@ function innerReader(answer: ReadAnswer, headers: Readonly<Record<string, string
   return /json/i.test(type) || isTranscript ? wholeReader(answer) : null;
 }
 
-/** Counts of tokens in the headers of Amazon Bedrock's answers. */
+/** Token counts in the headers of Amazon Bedrock's answers. Null when there are none. */
 function usageInHeaders(headers: Readonly<Record<string, string>>): Usage | null {
-  const numberIn = (kind: string): number | null => {
+  const countIn = (kind: string): number | null => {
     const value = headers[`x-amzn-bedrock-${kind}-token-count`];
     return value === undefined || !/^\d{1,12}$/.test(value) ? null : count(Number(value));
   };
-  const [inputTokens, outputTokens] = [numberIn('input'), numberIn('output')];
-  return inputTokens === null && outputTokens === null ? null : tokens(inputTokens ?? 0, outputTokens ?? 0);
+  const [inputTokens, outputTokens] = [countIn('input'), countIn('output')];
+  return inputTokens === null && outputTokens === null ? null : tokenUsage(inputTokens ?? 0, outputTokens ?? 0);
 }
 
-const tokens = (inputTokens: number, outputTokens: number): Usage => ({
+const tokenUsage = (inputTokens: number, outputTokens: number): Usage => ({
   inputTokens,
   outputTokens,
   cacheReadTokens: 0,
@@ -75,10 +75,10 @@ const tokens = (inputTokens: number, outputTokens: number): Usage => ({
   reasoningTokens: 0,
 });
 
-/** Bytes of text per token. */
+/** Estimated bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
 
-const EMPTY: Outcome = {
+const EMPTY_OUTCOME: Outcome = {
   responseId: null,
   responseModel: null,
   finishReason: null,
@@ -88,41 +88,42 @@ const EMPTY: Outcome = {
 };
 
 /**
- * Reads the usage of an answer for its cost. Tokens of a known endpoint whose answer reports none are estimated: a token
- * for 4 bytes of the request, and for each event of a stream or 4 bytes of a whole answer. The same applies to a stream
- * that ends early. Null for a call with a fixed cost.
+ * Creates the reader of the usage of an answer, for its cost. When an endpoint billed by tokens reports no usage, its
+ * tokens are estimated: one for 4 bytes of the request, and one for each event of a stream or for 4 bytes of a whole
+ * answer. Output tokens of a stream that ends early are at least its events. Null for a call with a fixed cost.
  */
-export function readerOf(request: Forwarded, headers: Readonly<Record<string, string>>): AnswerReader | null {
+export function createUsageReader(request: Forwarded, headers: Readonly<Record<string, string>>): UsageReader | null {
   const { endpoint, provider, body, cost } = request;
   if (cost !== null) return null;
   const dialect = endpoint === null ? null : dialectOf(endpoint, provider);
-  const inner = innerReader({ request, dialect }, headers);
-  const inHeaders = usageInHeaders(headers);
-  const isByTokens = endpoint !== null && endpoint.medium === undefined && endpoint.billedBy === undefined;
-  const writes = (endpoint?.dialect ?? null) !== null;
-  let size = 0;
+  const inner = readerByContentType({ request, dialect }, headers);
+  const headerUsage = usageInHeaders(headers);
+  const isBilledByTokens = endpoint !== null && endpoint.medium === undefined && endpoint.billedBy === undefined;
+  const hasTextOutput = (endpoint?.dialect ?? null) !== null;
+  let answerBytes = 0;
   let ended = false;
 
-  function written(): number {
-    if (!writes) return 0;
+  function estimatedOutputTokens(): number {
+    if (!hasTextOutput) return 0;
     const events = inner?.events ?? 0;
-    return events > 0 ? events : Math.ceil(size / BYTES_PER_TOKEN);
+    return events > 0 ? events : Math.ceil(answerBytes / BYTES_PER_TOKEN);
   }
 
   function outcome(): Outcome {
-    const read = inner?.outcome() ?? EMPTY;
+    const read = inner?.outcome() ?? EMPTY_OUTCOME;
     const { usage, measured, charged } = read;
-    if (usage === null && inHeaders !== null) return { ...read, usage: inHeaders };
-    if (usage !== null && !ended && isByTokens && inner !== null && inner.events > usage.outputTokens)
+    if (usage === null && headerUsage !== null) return { ...read, usage: headerUsage };
+    if (usage !== null && !ended && isBilledByTokens && inner !== null && inner.events > usage.outputTokens)
       return { ...read, usage: { ...usage, outputTokens: inner.events } };
-    if (usage !== null || measured !== undefined || charged !== undefined || !isByTokens || size === 0) return read;
-    return { ...read, usage: tokens(Math.ceil(body.length / BYTES_PER_TOKEN), written()) };
+    if (usage !== null || measured !== undefined || charged !== undefined || !isBilledByTokens || answerBytes === 0)
+      return read;
+    return { ...read, usage: tokenUsage(Math.ceil(body.length / BYTES_PER_TOKEN), estimatedOutputTokens()) };
   }
 
   return {
     events: 0,
     add(bytes) {
-      size += bytes.length;
+      answerBytes += bytes.length;
       inner?.add(bytes);
     },
     end() {

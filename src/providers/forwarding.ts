@@ -10,15 +10,15 @@ import { Secret } from '../domain/secret.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
 import { signedHeaders } from './bedrock/sign.ts';
-import type { AnswerReader } from './forwarded-readers.ts';
-import { readerOf } from './forwarded-usage.ts';
+import type { UsageReader } from './forwarded-readers.ts';
+import { createUsageReader } from './forwarded-usage.ts';
 
-/** Most redirects of one call that are followed. */
-const MOST_REDIRECTS = 3;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Maximum number of redirects of one call. */
+const MAX_REDIRECTS = 3;
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const NO_BODY: readonly Uint8Array[] = [];
 
-/** Sources of the identities that calls are signed with. */
+/** Sources of cloud credentials. */
 interface Identities {
   /** Access tokens of Google Cloud. */
   readonly google: CloudTokens;
@@ -31,31 +31,31 @@ interface Identities {
 export function createForwarder(http: HttpClient, identities: Identities): Forwarder {
   return {
     async forward(received, signal) {
-      const request = received.cloud === undefined ? received : await identified(received, identities);
+      const request = received.cloud === undefined ? received : await withCloudCredentials(received, identities);
       const ending = new AbortController();
       const deadline = setTimeout(() => ending.abort(tooLong(request)), request.timeoutSeconds * LONGEST_ANSWER * 1000);
       deadline.unref();
-      // One controller for both costs less than a composite signal.
-      const leave = (): void => ending.abort(signal.reason);
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
-      const end = (): void => {
+      // One controller for deadline and caller costs less than AbortSignal.any.
+      const abort = (): void => ending.abort(signal.reason);
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+      const release = (): void => {
         clearTimeout(deadline);
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', abort);
       };
       try {
-        const answer = await followed(http, request, ending.signal);
-        return exchangeOf(request, answer, end);
+        const answer = await sendFollowingRedirects(http, request, ending.signal);
+        return exchangeOf(request, answer, release);
       } catch (error) {
-        end();
+        release();
         throw failureOf(request, error);
       }
     },
   };
 }
 
-/** The request with an access token, or with the keys of its account at Amazon. Throws UpstreamFailed. */
-async function identified(request: Forwarded, { google, aws, issued }: Identities): Promise<Forwarded> {
+/** The request with its access token or AWS keys. Throws UpstreamFailed when the cloud refuses them. */
+async function withCloudCredentials(request: Forwarded, { google, aws, issued }: Identities): Promise<Forwarded> {
   const { cloud, provider } = request;
   const bearing = (token: Secret): Forwarded => ({
     ...request,
@@ -73,22 +73,26 @@ async function identified(request: Forwarded, { google, aws, issued }: Identitie
   }
 }
 
-/** Sends a request, and again to another path of the same origin for each redirect of a GET. */
-async function followed(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
+/** Sends a request. Follows redirects of a GET within the same origin. */
+async function sendFollowingRedirects(
+  http: HttpClient,
+  request: Forwarded,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
   let url = request.url;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await send(http, { ...request, url }, signal);
-    const next = redirects < MOST_REDIRECTS ? redirectOf(request, url, answer) : null;
+    const next = redirects < MAX_REDIRECTS ? redirectOf(request, url, answer) : null;
     if (next === null) return answer;
     answer.body.cancel();
     url = next;
   }
 }
 
-/** Address that an answer redirects to; null when it is not followed. Credentials stay at their origin. */
+/** Address that an answer redirects to. Null when it is not followed: credentials must not leave their origin. */
 function redirectOf({ method }: Forwarded, url: string, { status, headers }: UpstreamAnswer): string | null {
   const { location } = headers;
-  if (method !== 'GET' || !REDIRECTS.has(status) || location === undefined) return null;
+  if (method !== 'GET' || !REDIRECT_STATUSES.has(status) || location === undefined) return null;
   const next = URL.parse(location, url);
   if (next === null || next.origin !== new URL(url).origin || next.username !== '' || next.password !== '') return null;
   next.hash = '';
@@ -102,7 +106,7 @@ async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): 
     Object.entries(request.headers).filter(([name]) => !replaced.has(name.toLowerCase())),
   );
   for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
-  const body = members === undefined ? request.body : withMembers(request.body, asTexts(members));
+  const body = members === undefined ? request.body : withMembers(request.body, asJsonTexts(members));
   const pieces = body.length === 0 ? NO_BODY : [body];
   const { cloud } = request;
   const sent =
@@ -112,10 +116,10 @@ async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): 
   return await http.send(method, url, sent, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
 }
 
-const asTexts = (members: JsonObject): Readonly<Record<string, string>> =>
+const asJsonTexts = (members: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 
-function exchangeOf(request: Forwarded, answer: UpstreamAnswer, end: () => void): Exchange {
+function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => void): Exchange {
   const { status } = answer;
   const headers = withoutCredentials(request, answer.headers);
   if (Number(headers['content-length'] ?? 0) > request.answerLimit) {
@@ -123,19 +127,19 @@ function exchangeOf(request: Forwarded, answer: UpstreamAnswer, end: () => void)
     throw tooLarge(request);
   }
   const isError = status >= 400;
-  const reader = isError ? null : readerOf(request, headers);
-  const bytes = boundedBytes(request, answer.body, { reader, end });
+  const reader = isError ? null : createUsageReader(request, headers);
+  const bytes = boundedBytes(request, answer.body, { reader, release });
   const plain = unparsedExchange({ status, headers }, bytes, undefined);
-  if (isError) return { ...plain, outcome: () => ({ ...plain.outcome(), failure: refusalOf(status) }) };
+  if (isError) return { ...plain, outcome: () => ({ ...plain.outcome(), failure: statusFailure(status) }) };
   return reader === null ? plain : { ...plain, streaming: true, outcome: () => reader.outcome() ?? plain.outcome() };
 }
 
-const refusalOf = (status: number): NonNullable<Outcome['failure']> => ({
+const statusFailure = (status: number): NonNullable<Outcome['failure']> => ({
   message: `The upstream answered with status ${status}.`,
   code: String(status),
 });
 
-/** Some upstreams repeat the credential of the request in a header. */
+/** Answer headers without the credentials of the request. Some upstreams repeat them. */
 function withoutCredentials(
   { credentials }: Forwarded,
   headers: UpstreamAnswer['headers'],
@@ -149,18 +153,18 @@ function withoutCredentials(
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
 }
 
-/** The body of an answer, up to its limit. The reader sees every chunk that is forwarded. */
+/** The body of an answer, up to its limit. Passes every forwarded chunk to the reader. Calls `release` at the end. */
 function boundedBytes(
   request: Forwarded,
   body: ByteStream,
-  { reader, end }: { readonly reader: AnswerReader | null; readonly end: () => void },
+  { reader, release }: { readonly reader: UsageReader | null; readonly release: () => void },
 ): ByteStream {
   let size = 0;
-  let over = false;
+  let ended = false;
   const fail = (sink: ByteSink, error: Error): void => {
-    if (over) return;
-    over = true;
-    end();
+    if (ended) return;
+    ended = true;
+    release();
     const failure = failureOf(request, error);
     sink.fail(failure instanceof Error ? failure : error);
   };
@@ -168,7 +172,7 @@ function boundedBytes(
     pipe(sink) {
       body.pipe({
         chunk(bytes) {
-          if (over) return false;
+          if (ended) return false;
           size += bytes.length;
           if (size > request.answerLimit) {
             body.cancel();
@@ -179,9 +183,9 @@ function boundedBytes(
           return sink.chunk(bytes);
         },
         done() {
-          if (over) return;
-          over = true;
-          end();
+          if (ended) return;
+          ended = true;
+          release();
           reader?.end();
           sink.done();
         },
@@ -190,24 +194,28 @@ function boundedBytes(
     },
     resume: () => body.resume(),
     cancel(failure) {
-      end();
+      release();
       body.cancel(failure);
     },
   };
 }
 
-const failed = ({ provider }: Forwarded, message: string, about: Partial<UpstreamFailed> = {}): UpstreamFailed =>
-  new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: about.timedOut ?? false });
+const upstreamFailure = (
+  { provider }: Forwarded,
+  message: string,
+  details: Partial<UpstreamFailed> = {},
+): UpstreamFailed =>
+  new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: details.timedOut ?? false });
 
 const tooLong = (request: Forwarded): UpstreamFailed =>
-  failed(request, `The answer was not complete within ${request.timeoutSeconds * LONGEST_ANSWER} seconds.`, {
+  upstreamFailure(request, `The answer was not complete within ${request.timeoutSeconds * LONGEST_ANSWER} seconds.`, {
     timedOut: true,
   });
 
 const tooLarge = (request: Forwarded): UpstreamFailed =>
-  failed(request, `The answer has more than ${request.answerLimit} bytes.`);
+  upstreamFailure(request, `The answer has more than ${request.answerLimit} bytes.`);
 
-/** Transport failures as failures of the upstream; other errors as they are. */
+/** UpstreamFailed for a transport failure. Other errors unchanged. */
 function failureOf({ provider }: Forwarded, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;
   const timedOut = error.fault === 'timeout';

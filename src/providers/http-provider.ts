@@ -10,10 +10,10 @@ import { relayedExchange, unparsedExchange, wholeExchange } from '../wire/exchan
 import { parseJson } from '../wire/json/fields.ts';
 import { EventRelay } from '../wire/sse/relay.ts';
 import type { TokenCounter } from './counting.ts';
-import { errorInside, garbled } from './failures.ts';
-import { type CallTarget, createPassThrough } from './passing.ts';
+import { errorInAnswer, malformedAnswer } from './failures.ts';
+import { type CallTarget, createPassThrough } from './pass-through.ts';
 import { withoutSecrets } from './secrets.ts';
-import { ERROR_LIMIT, readBody, sendCall, type UpstreamCall, withUpstreamFailures } from './upstream-answer.ts';
+import { MAX_ERROR_BYTES, readBody, sendCall, type UpstreamCall, withUpstreamFailures } from './upstream-answer.ts';
 
 /** HTTP protocol of one vendor, in its native dialects. */
 export interface Protocol {
@@ -21,8 +21,11 @@ export interface Protocol {
   readonly name: string;
   /** Native dialect of an endpoint. Null when the vendor does not have that endpoint. */
   dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null;
-  /** Whether the upstream of a deployment may turn out not to have an endpoint that it is called at. No when absent. */
-  mayLack?(endpoint: Endpoint, deployment: Deployment): boolean;
+  /**
+   * Whether the upstream of a deployment may not have an endpoint, although `dialectOf` returns a dialect. False when
+   * absent.
+   */
+  mayLackEndpoint?(endpoint: Endpoint, deployment: Deployment): boolean;
   /** URL, headers and body of a request. A promise when a credential must be loaded first. */
   prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
   /** URL and headers for files and batches, in OpenAI's format. Absent when the vendor has none. */
@@ -38,25 +41,25 @@ type NativePreview = NonNullable<Provider['preview']>;
 export interface NativeProvider extends Provider {
   /** Whether the deployment has this endpoint in its own dialect. */
   answers(endpoint: Endpoint, deployment: Deployment): boolean;
-  /** See `Protocol.mayLack`. */
-  readonly mayLack?: (endpoint: Endpoint, deployment: Deployment) => boolean;
+  /** See `Protocol.mayLackEndpoint`. */
+  readonly mayLackEndpoint?: (endpoint: Endpoint, deployment: Deployment) => boolean;
   /** Token counter of the upstream. Absent when it has none. */
   readonly tokenCounter?: TokenCounter;
 }
 
-/** Most bytes of a complete answer. A larger one cannot be priced and is rejected. */
-const ANSWER_LIMIT = 64 * 1024 * 1024;
-/** Media types that are not streams. All others are accepted, because some upstreams send a wrong type. */
-const NO_STREAM = /^(\s*$|application\/(json|problem)|text\/html)/i;
+/** Maximum bytes of a complete answer. A larger one cannot be priced and is rejected. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Media types that are not streams. All others are accepted, because some upstreams send an incorrect type. */
+const NON_STREAM_TYPES = /^(\s*$|application\/(json|problem)|text\/html)/i;
 /** Media types that are not audio: an error body or an HTML page. */
-const NO_AUDIO = /^\s*(application\/(json|problem)|text\/html)/i;
+const NON_AUDIO_TYPES = /^\s*(application\/(json|problem)|text\/html)/i;
 
 /** Creates a provider that forwards calls to a vendor in the vendor's own dialect. */
 export function createHttpProvider(http: HttpClient, protocol: Protocol): NativeProvider {
-  const { storageTarget, mayLack } = protocol;
+  const { storageTarget, mayLackEndpoint } = protocol;
   return {
     name: protocol.name,
-    ...(mayLack === undefined ? {} : { mayLack }),
+    ...(mayLackEndpoint === undefined ? {} : { mayLackEndpoint }),
     ...(storageTarget === undefined ? {} : { pass: createPassThrough(http, storageTarget) }),
     answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
     preview: createPreview(protocol),
@@ -72,9 +75,9 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
         owner: request.owner,
       });
       const context: AcceptedAnswer = { deployment, request, answer, dialect };
-      if (request.stream && !isCompleteAnswer(context)) return await streamed(context, protocol);
-      if (request.endpoint.answers.member === null) return await unparsed(context);
-      return wholeOf(await readBody(deployment, answer, ANSWER_LIMIT), context);
+      if (request.stream && !isCompleteAnswer(context)) return await streamedExchange(context, protocol);
+      if (request.endpoint.answers.member === null) return await forwardedExchange(context);
+      return completeExchange(await readBody(deployment, answer, MAX_ANSWER_BYTES), context);
     },
   };
 }
@@ -115,8 +118,11 @@ const isCompleteAnswer = ({ request, answer }: AcceptedAnswer): boolean =>
   request.endpoint.medium === 'transcript' && !EVENT_STREAM.test(answer.headers['content-type'] ?? '');
 
 /** Exchange of a complete answer. It is parsed first, because a 200 may contain an error or invalid data. */
-function wholeOf(bytes: Uint8Array | null, { deployment, request, answer, dialect }: AcceptedAnswer): Exchange {
-  if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
+function completeExchange(
+  bytes: Uint8Array | null,
+  { deployment, request, answer, dialect }: AcceptedAnswer,
+): Exchange {
+  if (bytes === null) throw malformedAnswer(deployment, `it has more than ${MAX_ANSWER_BYTES} bytes`);
   const { endpoint, model, body, form, followUp, textLimit = 0 } = request;
   const context = { endpoint, model, body, textLimit };
   const read = dialect.whole(
@@ -125,29 +131,29 @@ function wholeOf(bytes: Uint8Array | null, { deployment, request, answer, dialec
       ? context
       : { ...context, ...(form === undefined ? {} : { form }), ...publicIds(deployment, request) },
   );
-  if (read === null) throw garbled(deployment, `it is no ${endpoint.answers.form}`);
-  if ('error' in read) throw errorInside(deployment, read.error);
+  if (read === null) throw malformedAnswer(deployment, `it is no ${endpoint.answers.form}`);
+  if ('error' in read) throw errorInAnswer(deployment, read.error);
   return wholeExchange(answer, read);
 }
 
-async function streamed(
+async function streamedExchange(
   { deployment, request, answer, dialect }: AcceptedAnswer,
   protocol: Protocol,
 ): Promise<Exchange> {
-  if (NO_STREAM.test(answer.headers['content-type'] ?? ''))
+  if (NON_STREAM_TYPES.test(answer.headers['content-type'] ?? ''))
     throw await unexpectedAnswer(deployment, answer, dialect, 'a stream was requested, but it is not a stream');
-  const garbledStream = (fault: string): Error => garbled(deployment, fault);
+  const formatError = (fault: string): Error => malformedAnswer(deployment, fault);
   const inspector = dialect.inspector({
     model: request.model,
     dropUsage: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
     body: request.body,
     ...publicIds(deployment, request),
-    refused: (error) => errorInside(deployment, error),
-    garbled: garbledStream,
+    upstreamError: (error) => errorInAnswer(deployment, error),
+    formatError,
   });
   const body = protocol.events?.(answer.body) ?? answer.body;
-  const relay = new EventRelay(withUpstreamFailures(deployment, body), inspector, garbledStream);
+  const relay = new EventRelay(withUpstreamFailures(deployment, body), inspector, formatError);
   await relay.opened;
   return relayedExchange(headOf(answer), relay, inspector);
 }
@@ -159,9 +165,9 @@ function publicIds({ id }: Deployment, { followUp }: ModelRequest): Pick<Inspect
 }
 
 /** Exchange of an answer that is forwarded without parsing. Resolves after its first chunk. */
-async function unparsed({ deployment, request, answer, dialect }: AcceptedAnswer): Promise<Exchange> {
+async function forwardedExchange({ deployment, request, answer, dialect }: AcceptedAnswer): Promise<Exchange> {
   const { form } = request.endpoint.answers;
-  if (NO_AUDIO.test(answer.headers['content-type'] ?? ''))
+  if (NON_AUDIO_TYPES.test(answer.headers['content-type'] ?? ''))
     throw await unexpectedAnswer(deployment, answer, dialect, `it is no ${form}`);
   const bytes = await afterFirstChunk(withUpstreamFailures(deployment, answer.body));
   return unparsedExchange(headOf(answer), bytes, billedQuantityOf(request.endpoint, request.body));
@@ -176,7 +182,7 @@ async function unexpectedAnswer(
   { errorOf }: NativeDialect,
   fault: string,
 ): Promise<unknown> {
-  const bytes = await readBody(deployment, answer, ERROR_LIMIT);
+  const bytes = await readBody(deployment, answer, MAX_ERROR_BYTES);
   const error = bytes === null ? null : errorOf(parseJson(bytes));
-  return error === null ? garbled(deployment, fault) : errorInside(deployment, error);
+  return error === null ? malformedAnswer(deployment, fault) : errorInAnswer(deployment, error);
 }

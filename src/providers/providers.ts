@@ -42,19 +42,19 @@ import { type TranslationTarget, withTranslation } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
 
-/** OpenAI has deprecated `max_tokens`. Compatible vendors still use it. */
+/** OpenAI deprecates `max_tokens`. Compatible vendors still use it. */
 const OPENAI = chatCompletionsOut({ maxTokensMember: 'max_completion_tokens' });
 const COMPATIBLE = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
-/** Most output tokens in the messages dialect, when neither caller nor deployment sets a limit. As in LiteLLM. */
-const MAX_TOKENS = 4096;
+/** Maximum output tokens in the messages dialect, when neither caller nor deployment sets a limit. As in LiteLLM. */
+const DEFAULT_MAX_TOKENS = 4096;
 
-const isOpenAi = (apiBase: string | null): boolean =>
+const isOpenAiAddress = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
 
 const toGenerateContent = (): TranslationTarget => ({ endpoint: GENERATE_CONTENT, dialect: GENERATE_CONTENT_OUT });
 const toMessages = ({ options }: Deployment): TranslationTarget => ({
   endpoint: MESSAGES,
-  dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
+  dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? DEFAULT_MAX_TOKENS) }),
 });
 
 const toCompletions = ({ options }: Deployment): TranslationTarget => ({
@@ -69,15 +69,15 @@ interface ProviderTools {
   readonly googleTokens: CloudTokens;
   readonly awsAccounts: AwsAccounts;
   readonly clock: Clock;
-  /** Fitted temperatures by which the probabilities of decisions are changed; none when absent. */
+  /** Calibration temperatures for the probabilities of decisions. Uncalibrated when absent. */
   readonly temperatures?: Temperatures;
 }
 
-/** Providers whose models only decide. */
-const DECIDERS_ONLY = ['typesafe', 'strands_decider'] as const;
+/** Providers that have decision models only. */
+const DECISION_ONLY_PROVIDERS = ['typesafe', 'strands_decider'] as const;
 
-/** A provider without an endpoint of its own, for decisions. */
-const decidersOnly = (name: string): Provider => ({
+/** Provider that rejects all calls with Unsupported. `withDecisions` adds the decisions. */
+const decisionOnlyProvider = (name: string): Provider => ({
   name,
   send: (_deployment, { endpoint }) =>
     Promise.reject(new Unsupported(`${endpoint.path}: The provider ${name} has decision models only.`)),
@@ -89,7 +89,7 @@ export function createProviders(tools: ProviderTools): readonly Provider[] {
   const { temperatures = UNCALIBRATED } = tools;
   return [
     ...callProviders(tools).map((one) => withDecisions(one, withChatDecider(nativeOf, one, tools.clock), temperatures)),
-    ...DECIDERS_ONLY.map((name) => withDecisions(decidersOnly(name), nativeOf, temperatures)),
+    ...DECISION_ONLY_PROVIDERS.map((name) => withDecisions(decisionOnlyProvider(name), nativeOf, temperatures)),
   ];
 }
 
@@ -99,7 +99,7 @@ function callProviders({ http, sockets, googleTokens, awsAccounts }: ProviderToo
       const compatible = withTranslation(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {
         if (deployment.responses === 'only') return { endpoint: RESPONSES, dialect: RESPONSES_OUT };
         if (differencesOf(name).chats === false) return toCompletions(deployment);
-        const dialect = name === 'openai' && isOpenAi(deployment.apiBase) ? OPENAI : COMPATIBLE;
+        const dialect = name === 'openai' && isOpenAiAddress(deployment.apiBase) ? OPENAI : COMPATIBLE;
         return { endpoint: CHAT_COMPLETIONS, dialect };
       });
       const realtime = compatibleRealtime(name);

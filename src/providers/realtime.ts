@@ -11,12 +11,12 @@ import { errorOf } from '../wire/chat-completions/answer.ts';
 import { forUpstream } from '../wire/realtime/client-event.ts';
 import type { SessionNames } from '../wire/realtime/fields.ts';
 import { forClient } from '../wire/realtime/server-event.ts';
-import { sessionFailure, refusal, transportFailure } from './failures.ts';
+import { sessionFailure, errorAnswerFailure, transportFailure } from './failures.ts';
 import { secretsOf, withoutSecrets } from './secrets.ts';
 
-/** Most time to open a session, in ms. A shorter timeout of the deployment applies. */
+/** Maximum time to open a session, in ms. A shorter timeout of the deployment applies. */
 const MAX_OPENING_MS = 30_000;
-/** Most bytes of the reason of a close frame (RFC 6455). */
+/** Maximum bytes of the reason of a close frame (RFC 6455). */
 const REASON_BYTES = 123;
 
 /** Addresses and credentials of a vendor with OpenAI's realtime API. */
@@ -47,7 +47,7 @@ export function createOpenRealtime(
       // A 2xx or 3xx answer did not open a WebSocket either.
       if (error instanceof SocketRefused && error.status < 400)
         throw sessionFailure(deployment, `It answered ${error.status} instead of opening a WebSocket.`);
-      if (error instanceof SocketRefused) throw refusal(deployment, error, errorOf);
+      if (error instanceof SocketRefused) throw errorAnswerFailure(deployment, error, errorOf);
       throw transportFailure(deployment, error);
     }
   };
@@ -65,7 +65,7 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
   }
 
   function failureOf(end: SocketEnd, lastError: string | null): Error | null {
-    if (end.kind !== 'closed') return sessionFailure(deployment, lastError ?? MESSAGES[end.kind]);
+    if (end.kind !== 'closed') return sessionFailure(deployment, lastError ?? END_MESSAGES[end.kind]);
     if (end.code === 1000 || end.code === 1005) return null;
     const reason = end.reason === '' ? '' : `: ${end.reason}`;
     return sessionFailure(deployment, lastError ?? `The session was closed with code ${end.code}${reason}.`);
@@ -80,7 +80,7 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
   };
 }
 
-const MESSAGES: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string>> = {
+const END_MESSAGES: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string>> = {
   cut: 'The upstream closed the connection without a close frame.',
   'too large': 'The upstream sent a message above the size limit.',
   garbled: 'The upstream sent an invalid WebSocket message.',

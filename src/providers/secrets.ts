@@ -14,17 +14,17 @@ export function withoutSecrets(deployment: Deployment, text: string): string {
   return secretsOf(deployment).reduce((redacted, secret) => redacted.replaceAll(secret, '<secret>'), text);
 }
 
-/** Whether a header contains a secret of the deployment. Without lists and closures, because it runs for every answer. */
+/** Whether a header contains a secret of the deployment. Allocates nothing, because it runs for every answer. */
 export function containsSecret({ apiKey, secrets }: Deployment, headers: Readonly<Record<string, string>>): boolean {
-  if (apiKey !== null && isIn(apiKey, headers)) return true;
+  if (apiKey !== null && isInHeaders(apiKey, headers)) return true;
   for (const name in secrets) {
     const secret = secrets[name];
-    if (secret !== undefined && isIn(secret, headers)) return true;
+    if (secret !== undefined && isInHeaders(secret, headers)) return true;
   }
   return false;
 }
 
-function isIn(secret: Secret, headers: Readonly<Record<string, string>>): boolean {
+function isInHeaders(secret: Secret, headers: Readonly<Record<string, string>>): boolean {
   const text = secret.reveal();
   if (text === '') return false;
   for (const name in headers) if (headers[name]?.includes(text) === true) return true;

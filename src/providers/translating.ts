@@ -12,7 +12,7 @@ import { wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { translatedStream } from '../wire/translate.ts';
 import type { TokenCounter } from './counting.ts';
-import { errorInside } from './failures.ts';
+import { errorInAnswer } from './failures.ts';
 import type { NativeProvider } from './http-provider.ts';
 
 /** Endpoint and dialect to which requests of other dialects are translated. */
@@ -22,18 +22,18 @@ export interface TranslationTarget {
 }
 
 /**
- * The provider for callers of all dialects. Native requests are forwarded unchanged. An endpoint that the upstream turns
- * out not to have is translated, and not called there again for a while (`AbsentEndpoints`). Other conversations are translated
- * in both directions. Settings that the upstream does not support are rejected with InvalidInput, or dropped and
- * reported in `dropped`.
+ * Extends a native provider to callers of all dialects. Requests in a dialect of the upstream are forwarded unchanged.
+ * All others are translated to `targetOf`, and their answers back. When the upstream answers that it does not have an
+ * endpoint, the request is translated, too, and the endpoint is not called again for 10 minutes (`AbsentEndpoints`).
+ * Settings that the upstream does not support are rejected with InvalidInput, or dropped and reported in `dropped`.
  */
 export function withTranslation(
   native: NativeProvider,
   targetOf: (deployment: Deployment) => TranslationTarget,
 ): Provider {
-  const absent = createAbsentEndpoints();
+  const absentEndpoints = createAbsentEndpoints();
   const { preview } = native;
-  const mayLack = native.mayLack?.bind(native) ?? ((): boolean => false);
+  const mayLackEndpoint = native.mayLackEndpoint?.bind(native) ?? ((): boolean => false);
   /** Sends a request in its own dialect. Null when the upstream does not have the endpoint. */
   async function sendNative(
     deployment: Deployment,
@@ -41,11 +41,11 @@ export function withTranslation(
     signal: AbortSignal,
   ): Promise<Exchange | null> {
     const { endpoint } = request;
-    if (!native.answers(endpoint, deployment) || absent.has(endpoint, deployment)) return null;
+    if (!native.answers(endpoint, deployment) || absentEndpoints.has(endpoint, deployment)) return null;
     try {
       return await native.send(deployment, request, signal);
     } catch (failure) {
-      if (mayLack(endpoint, deployment) && absent.note(failure, request, deployment)) return null;
+      if (mayLackEndpoint(endpoint, deployment) && absentEndpoints.record(failure, request, deployment)) return null;
       throw failure;
     }
   }
@@ -69,14 +69,16 @@ export function withTranslation(
     send(deployment, request, signal) {
       const { endpoint } = request;
       const isPresent =
-        native.answers(endpoint, deployment) && !mayLack(endpoint, deployment) && !absent.has(endpoint, deployment);
-      // Most calls: no further promise.
+        native.answers(endpoint, deployment) &&
+        !mayLackEndpoint(endpoint, deployment) &&
+        !absentEndpoints.has(endpoint, deployment);
+      // Most calls take this path. It allocates no further promise.
       return isPresent ? native.send(deployment, request, signal) : sendOrTranslate(deployment, request, signal);
     },
   };
 }
 
-/** A request in the dialect of its upstream, and what is needed to translate its answer. */
+/** A request in the dialect of its upstream, with both dialects for the translation of its answer. */
 interface TranslatedRequest {
   readonly translated: ModelRequest;
   readonly inbound: InboundDialect;
@@ -163,7 +165,7 @@ function droppedOf(losses: readonly Loss[], deployment: Deployment, request: Mod
 }
 
 /** Current time in Unix seconds. */
-const now = (): number => Math.floor(Date.now() / 1000);
+const unixSeconds = (): number => Math.floor(Date.now() / 1000);
 
 /** The outcome with the id that the caller sees. */
 const withPublicId = (outcome: Outcome, { followUp }: ModelRequest): Outcome =>
@@ -184,12 +186,12 @@ async function translatedAnswer(
 ): Promise<Exchange> {
   const { followUp } = request;
   const failed = ({ message, code }: { readonly message: string; readonly code: string }): Error =>
-    errorInside(deployment, { message, code, type: null, param: null });
+    errorInAnswer(deployment, { message, code, type: null, param: null });
   const context: AnswerContext = {
     model: request.model,
     fallbackId: crypto.randomUUID(),
-    createdAt: now(),
-    now,
+    createdAt: unixSeconds(),
+    now: unixSeconds,
     includeUsage: request.includeUsage,
     body: request.body,
     ...(followUp === undefined ? {} : { followUp }),
@@ -218,20 +220,22 @@ async function translatedAnswer(
   });
 }
 
-/** How long an endpoint counts as absent, in ms. After that the upstream is called again: it may have been updated. */
+/**
+ * Time for which an endpoint counts as absent, in ms. Then the upstream is called again, because an update may add it.
+ */
 const ABSENT_MS = 10 * 60_000;
 
-/** Most entries. Callers can bring addresses of their own, so the number of addresses has no limit. */
-const MOST_ENTRIES = 1_000;
+/** Maximum number of absent endpoints. Callers can choose addresses, so their number has no limit. */
+const MAX_ENTRIES = 1_000;
 
-/** Statuses of servers for a path or a method that they do not have. */
+/** Statuses for an unknown path or method. */
 const ABSENT_STATUSES = new Set([404, 405, 501]);
 
-/** Endpoints that upstreams at a configured address turned out not to have. */
+/** Endpoints that an upstream does not have, as a status 404, 405 or 501 reports. By provider, address and path. */
 export interface AbsentEndpoints {
   has(endpoint: Endpoint, deployment: Deployment): boolean;
   /** Records an endpoint as absent if `failure` reports that. Returns whether it was recorded. */
-  note(failure: unknown, request: ModelRequest, deployment: Deployment): boolean;
+  record(failure: unknown, request: ModelRequest, deployment: Deployment): boolean;
 }
 
 /** Creates an empty record. `nowMs` returns the current time in ms. */
@@ -249,16 +253,18 @@ export function createAbsentEndpoints(nowMs: () => number = Date.now): AbsentEnd
       absentUntil.delete(key);
       return false;
     },
-    note(failure, request, deployment) {
+    record(failure, request, deployment) {
       if (!isAbsence(failure, request)) return false;
       absentUntil.set(keyOf(request.endpoint, deployment), nowMs() + ABSENT_MS);
-      evictOldest(absentUntil, MOST_ENTRIES);
+      evictOldest(absentUntil, MAX_ENTRIES);
       return true;
     },
   };
 }
 
-/** Whether a failure is about the path. A 404 can also be about the model, or about a response that the request names. */
+/**
+ * Whether a failure is about the path. A 404 can also be about the model, or about a response that the request names.
+ */
 function isAbsence(failure: unknown, { body }: ModelRequest): boolean {
   if (!(failure instanceof UpstreamFailed) || !ABSENT_STATUSES.has(failure.upstreamStatus ?? 0)) return false;
   const namesResponse = (body['previous_response_id'] ?? body['conversation'] ?? null) !== null;

@@ -4,7 +4,7 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { HttpClient, HttpMethod, UpstreamAnswer } from '../domain/http.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
-import { refusal, transportFailure } from './failures.ts';
+import { errorAnswerFailure, transportFailure } from './failures.ts';
 import { containsSecret, withoutSecrets } from './secrets.ts';
 
 /** An HTTP request to an upstream. */
@@ -19,11 +19,11 @@ export interface UpstreamCall {
   readonly credentials?: Readonly<Record<string, Secret>>;
 }
 
-/** Most bytes of an error body. */
-export const ERROR_LIMIT = 1024 * 1024;
+/** Maximum bytes of an error body. */
+export const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** When a call ends, by whose share of the connections it is sent, and how the error body of its dialect is read. */
-interface Terms {
+/** Abort signal of a call, owner for its share of the connections, and reader of error bodies in its dialect. */
+interface CallTerms {
   readonly signal: AbortSignal;
   readonly owner: ModelRequest['owner'];
   readonly errorOf: NativeDialect['errorOf'];
@@ -34,25 +34,25 @@ export async function sendCall(
   http: HttpClient,
   deployment: Deployment,
   { method = 'POST', url, headers: sentHeaders, body }: UpstreamCall,
-  { signal, errorOf, owner = '' }: Terms,
+  { signal, errorOf, owner = '' }: CallTerms,
 ): Promise<UpstreamAnswer> {
   const { timeoutSeconds, addressByCaller = false } = deployment;
   const options = { signal, headersTimeoutMs: timeoutSeconds * 1000, owner, chosenByCaller: addressByCaller };
-  let sent: UpstreamAnswer;
+  let received: UpstreamAnswer;
   try {
-    sent =
+    received =
       body instanceof Uint8Array
         ? await http.post(url, sentHeaders, body, options)
         : await http.send(method, url, sentHeaders, body, options);
   } catch (error) {
     throw transportFailure(deployment, error);
   }
-  const { status } = sent;
-  const headers = redactedHeaders(deployment, sent.headers);
-  const answer: UpstreamAnswer = headers === sent.headers ? sent : { status, headers, body: sent.body };
+  const { status } = received;
+  const headers = redactedHeaders(deployment, received.headers);
+  const answer: UpstreamAnswer = headers === received.headers ? received : { status, headers, body: received.body };
   if (status >= 200 && status <= 299) return answer;
-  const refused = await readBody(deployment, answer, ERROR_LIMIT);
-  throw refusal(deployment, { status, headers: answer.headers, body: refused }, errorOf);
+  const errorBody = await readBody(deployment, answer, MAX_ERROR_BYTES);
+  throw errorAnswerFailure(deployment, { status, headers: answer.headers, body: errorBody }, errorOf);
 }
 
 /** Answer headers without secrets. Some upstreams repeat the credential of the request. */

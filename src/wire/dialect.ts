@@ -88,7 +88,7 @@ export interface WholeAnswerContext {
   readonly body: RequestBody;
   /** The request as a multipart form with its files. Absent for a JSON request. */
   readonly form?: Form;
-  /** Most characters of the answer text in the outcome. 0 keeps no text. */
+  /** Maximum characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
   /** Maps an upstream id to the id that the caller sees. Identity when absent. */
   readonly idOf?: (upstreamId: string) => string;
@@ -110,7 +110,7 @@ export interface InspectorOptions {
   readonly model: string;
   /** Remove the closing usage chunk, because only the gateway requested it. */
   readonly dropUsage: boolean;
-  /** Most characters of the answer text in the outcome. 0 keeps no text. */
+  /** Maximum characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
   /** Maps an upstream id to the id that the caller sees. Identity when absent. */
   readonly idOf?: (upstreamId: string) => string;
@@ -118,10 +118,10 @@ export interface InspectorOptions {
   readonly previousId?: string | null;
   /** Request of the caller, for answers that do not repeat its settings. None when absent. */
   readonly body?: RequestBody;
-  /** Creates the error for a failure that the upstream reports inside its stream. */
-  readonly refused: (error: AnswerError) => Error;
+  /** Creates the error for an error that the upstream reports inside its stream. */
+  readonly upstreamError: (error: AnswerError) => Error;
   /** Creates the error for a stream that violates its format. `fault` names the violation. */
-  readonly garbled: (fault: string) => Error;
+  readonly formatError: (fault: string) => Error;
 }
 
 /** Inspects the events of one streamed answer while they are forwarded. */
@@ -136,7 +136,7 @@ export interface StreamInspector {
   /** Whether the stream may end now. An earlier end is a truncated answer. */
   readonly complete: boolean;
   outcome(): Outcome;
-  /** Events with content so far, about one token each; absent where the answer is no text. */
+  /** Events with content so far, about one token each. Absent for answers without text. */
   readonly pieces?: number;
   /** Typed deltas of one event. */
   deltas(data: Buffer, event: string | null): readonly ChatDelta[];

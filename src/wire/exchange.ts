@@ -7,7 +7,7 @@ import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 
 type Head = Pick<Exchange, 'status' | 'headers'>;
 
-/** Exchange of a streamed answer that has begun. The inspector gives its deltas and its outcome. */
+/** Exchange of a streamed answer after its first content. Deltas and outcome come from the inspector. */
 export function relayedExchange(head: Head, stream: ByteStream, inspector: StreamInspector): Exchange {
   return {
     ...head,
@@ -32,13 +32,13 @@ export function wholeExchange({ status, headers }: Head, { bytes, outcome, delta
   };
 }
 
-/** Bytes of what the model has written in a delta. */
+/** Bytes of model output in a delta. */
 function writtenBytes(delta: ChatDelta): number {
   if (delta.kind === 'toolCall') return Buffer.byteLength(`${delta.name ?? ''}${delta.arguments}`);
   return 'text' in delta ? Buffer.byteLength(delta.text) : 0;
 }
 
-/** Exchange of an answer that is forwarded without parsing. `measured` is what it is billed by. */
+/** Exchange of an answer that is forwarded without parsing. `measured` is its billed quantity. */
 export function unparsedExchange(head: Head, bytes: ByteStream, measured: Measured | undefined): Exchange {
   const outcome: Outcome = { ...EMPTY_OUTCOME, ...(measured === undefined ? {} : { measured }) };
   return { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
@@ -53,7 +53,7 @@ const EMPTY_OUTCOME: Outcome = {
   text: null,
 };
 
-/** Deltas of an answer without typed deltas: none. Ends when the bytes end. */
+/** Empty iterator for an answer without typed deltas. It ends when the bytes end. */
 function noDeltas(bytes: ByteStream): AsyncIterableIterator<ChatDelta> {
   const chunks = iterate(bytes);
   return {

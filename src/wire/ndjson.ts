@@ -2,8 +2,8 @@ import { asBuffer } from './json/members.ts';
 import { eventText, type Reframer } from './sse/reframed.ts';
 
 const LF = 0x0a;
-/** Most bytes of one line. A longer line is a framing error. */
-const LINE_LIMIT = 32 * 1024 * 1024;
+/** Maximum bytes of one line. A longer line is a framing error. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /** Converts newline-delimited JSON to server-sent events. Blank lines are ignored. */
 export function createLineReframer(): Reframer {
@@ -22,7 +22,7 @@ export function createLineReframer(): Reframer {
       if (last === -1) {
         buffered.push(bytes);
         bufferedBytes += bytes.length;
-        if (bufferedBytes > LINE_LIMIT) throw new RangeError(`a line has more than ${LINE_LIMIT} bytes`);
+        if (bufferedBytes > MAX_LINE_BYTES) throw new RangeError(`a line has more than ${MAX_LINE_BYTES} bytes`);
         return;
       }
       // Decode complete lines only, so that no UTF-8 sequence is cut.

@@ -4,7 +4,7 @@ import { InvalidInput } from '../../../src/domain/errors.ts';
 import { type RequestBody, ALL_PARSED } from '../../../src/domain/inference/request-validation.ts';
 import { asBuffer } from '../../../src/wire/json/members.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
-import { type PartiallyParsed, parsePartially } from '../../../src/wire/json/unread.ts';
+import { type PartiallyParsed, parsePartially } from '../../../src/wire/json/partial-parse.ts';
 import type { HttpRequest } from './route.ts';
 
 /** Up to this size, in bytes, a body cannot nest deep enough to block the process. */

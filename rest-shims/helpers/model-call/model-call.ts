@@ -12,7 +12,7 @@ import { usdText } from '../../../src/domain/money.ts';
 import { parseTraceparent } from '../../../src/domain/traces/trace-context.ts';
 import { VERSION } from '../../../src/domain/version.ts';
 import { eventOf } from '../../../src/wire/sse/events.ts';
-import type { PartiallyParsed } from '../../../src/wire/json/unread.ts';
+import type { PartiallyParsed } from '../../../src/wire/json/partial-parse.ts';
 import type { Form } from '../../../src/domain/inference/form.ts';
 import { proxyError } from '../http/dialect-errors.ts';
 import { statusOf } from '../../errors.ts';

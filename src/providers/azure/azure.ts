@@ -10,13 +10,13 @@ import type { Protocol } from '../http-provider.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
 import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
 
-/** Default API version: the latest one that is not a preview. Older ones report no usage in streams. */
+/** Default API version: the latest stable one. Earlier versions report no usage in streams. */
 const API_VERSION = '2024-10-21';
 /** Values of `api_version` that select the API without versions. */
 const UNVERSIONED = new Set(['v1', 'latest', 'preview']);
 
 const FRAME = openAiFrame();
-/** Answers of Azure's model router, which selects a model for each call and reports it. */
+/** Dialect of Azure's model router. Its answers keep their model name: the router selects a model for each call. */
 const ROUTER_FRAME = openAiFrame({ keepsModel: true });
 const ROUTER = /^model[-_]router(\/|$)/;
 
@@ -75,7 +75,7 @@ const isResponsesEndpoint = (endpoint: Endpoint): boolean =>
 function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: Deployment): NativeDialect | null {
   const { dialect, medium } = endpoint;
   if (medium !== undefined) return MEDIA[medium];
-  // Support depends on the deployment, so it must be configured.
+  // Not every Azure deployment has the Responses API, so the deployment's setting decides.
   if (isResponsesEndpoint(endpoint))
     return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_FRAME : null;
   if (dialect !== null && responses === 'only') return null;

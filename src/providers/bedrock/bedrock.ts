@@ -42,7 +42,10 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
   };
 }
 
-/** Form of a region. Callers name models behind a wildcard, so that no other text may become part of a host. */
+/**
+ * Form of a region. Callers choose model names under a wildcard, and the region becomes part of the host name. No other
+ * text is accepted.
+ */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
 const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
@@ -69,7 +72,7 @@ async function credentialsOf(deployment: Deployment, region: string, accounts: A
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
-  // One key without the other is a configuration error. Do not fall back to other credentials.
+  // One key without the other is a configuration error. Other credentials must not replace it.
   if (keys === null && hasAnyKey(deployment))
     throw credentialsFailure(
       deployment,

@@ -13,23 +13,23 @@ import { labelMessages, labelsOf, type PromptMessage } from '../../wire/decision
 import { votedAnswer, votedLabel } from '../../wire/decisions/chat/votes.ts';
 import { weightedAnswers, weightMessages, weightSchema, weightsIn } from '../../wire/decisions/chat/weights.ts';
 import { type Fields, parseJson } from '../../wire/json/fields.ts';
-import { unusable } from '../failures.ts';
+import { unusableAnswer } from '../failures.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 
-/** Calls of one decision at the same time. */
+/** Maximum concurrent calls of one decision. */
 const CONCURRENCY = 16;
-/** Most questions of one call for weights. */
-const QUESTIONS_PER_CALL = 32;
-/** Most tokens of one vote: a label, and what some models write around it. */
-const VOTE_TOKENS = 8;
-/** Most bytes of one answer. */
-const ANSWER_LIMIT = 1024 * 1024;
-/** How long a deployment counts as one without log probabilities, in ms. */
-const REMEMBERED_MS = 10 * 60_000;
-/** Statuses of upstreams that do not support a member of the request. */
-const UNSUPPORTED = new Set([400, 404, 405, 422, 501]);
+/** Maximum number of questions of one call for weights. */
+const MAX_QUESTIONS_PER_CALL = 32;
+/** Maximum tokens of one vote: a label, and what some models write around it. */
+const MAX_VOTE_TOKENS = 8;
+/** Maximum bytes of one answer. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Time after which log probabilities are requested again from a deployment that reported none, in ms. */
+const LOGPROBS_RETRY_MS = 10 * 60_000;
+/** Upstream statuses for a request with an unsupported member. */
+const UNSUPPORTED_STATUSES = new Set([400, 404, 405, 422, 501]);
 
-/** Calls of one decision: where they go, and their sums. */
+/** Deployment and input of the calls of one decision. `usages` and `models` collect what their answers report. */
 interface Calls {
   readonly deployment: Deployment;
   readonly terms: DecisionTerms;
@@ -39,45 +39,50 @@ interface Calls {
 }
 
 /**
- * Decides with any chat model. Log probabilities of one token are used where the upstream reports them: one call for each question.
- * Other questions are voted on where the deployment is configured so: the same call several times. For the rest, one call returns
- * weights, which are marked as self-reported. A question that no way answers is a refusal.
+ * Creates a decider that uses any chat model. It tries three methods for each question, in this order:
+ * 1. Log probabilities of one token, where the upstream reports them: one call for each question.
+ * 2. Votes, where the deployment sets `decisionVotes`: the same call several times.
+ * 3. Weights that the model states itself (`self_reported`): one call for up to 32 questions.
+ * A question that no method answers is a refusal.
  */
 export function createChatDecider(chat: Provider, clock: Clock): Decider {
-  /** Deployments without log probabilities, and until when, in ms of the monotonic clock. */
-  const withoutLogprobs = new WeakMap<Deployment, number>();
+  /** Deployments without log probabilities, with the time of the next attempt, in ms of the monotonic clock. */
+  const logprobsRetryAtMs = new WeakMap<Deployment, number>();
 
   const reportsLogprobs = (deployment: Deployment): boolean =>
-    (withoutLogprobs.get(deployment) ?? 0) <= clock.monotonicMs();
+    (logprobsRetryAtMs.get(deployment) ?? 0) <= clock.monotonicMs();
 
-  /** Asks the model, and adds its usage to the sums. Throws as the provider does, and UpstreamFailed for other text. */
+  /**
+   * Calls the model and records its usage. Throws what the provider throws, and UpstreamFailed for an answer that is
+   * not JSON.
+   */
   async function ask(calls: Calls, messages: readonly PromptMessage[], settings: Fields): Promise<unknown> {
     const { deployment, terms } = calls;
     const body = { model: terms.request.model, messages, ...settings };
     const exchange = await chat.send(deployment, chatRequest(terms.request, body), terms.signal);
-    const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
+    const bytes = await collect(exchange.bytes, MAX_ANSWER_BYTES);
     const answer = bytes === null ? undefined : parseJson(bytes);
-    if (answer === undefined) throw unusable(deployment, 'APIConnectionError', 'The answer is not JSON.');
+    if (answer === undefined) throw unusableAnswer(deployment, 'APIConnectionError', 'The answer is not JSON.');
     const { usage, responseModel } = exchange.outcome();
     if (usage !== null) calls.usages.push(usage);
     if (responseModel !== null) calls.models.push(responseModel);
     return answer;
   }
 
-  /** The answer by log probabilities; null when they do not give one. */
-  async function readOne(calls: Calls, question: LabelledQuestion): Promise<Answer | null> {
+  /** Answer by log probabilities. Null when they are missing or unclear. */
+  async function answerByLogprobs(calls: Calls, question: LabelledQuestion): Promise<Answer | null> {
     const labels = labelsOf(question);
     if (labels === null || labels.length > TOP_LOGPROBS || !reportsLogprobs(calls.deployment)) return null;
     const settings = { max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: TOP_LOGPROBS };
     const answer = await unlessUnsupported(ask(calls, labelMessages(calls.input, question, labels), settings));
     const reading =
       answer === null ? { kind: 'absent' as const } : readLabels(answer, labels, question.kind === 'predicate');
-    if (reading.kind === 'absent') withoutLogprobs.set(calls.deployment, clock.monotonicMs() + REMEMBERED_MS);
+    if (reading.kind === 'absent') logprobsRetryAtMs.set(calls.deployment, clock.monotonicMs() + LOGPROBS_RETRY_MS);
     return reading.kind === 'read' ? answerOf(question, reading.probabilities, reading.evidence) : null;
   }
 
-  /** Answers by weights. An answer that is no JSON object is requested once again. */
-  async function weigh(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
+  /** Answers by weights. Repeats the call once, without a schema, when the first answer is not a JSON object. */
+  async function answersByWeights(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
     const messages = weightMessages(calls.input, questions);
     const schema = { name: 'weights', strict: true, schema: weightSchema(questions) };
     const format = { response_format: { type: 'json_schema', json_schema: schema } };
@@ -86,8 +91,8 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     return weights === null ? questions.map(() => ({ kind: 'refusal' })) : weightedAnswers(weights, questions);
   }
 
-  /** Labels that samples of the answer name, by question. */
-  async function votesOn(
+  /** Answers by votes: `count` calls for each question. Null where too few of them name a label. */
+  async function answersByVotes(
     calls: Calls,
     questions: readonly LabelledQuestion[],
     count: number,
@@ -96,7 +101,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     const votes = await inParallel(samples, CONCURRENCY, async (question) => {
       const labels = labelsOf(question);
       if (labels === null) return null;
-      const settings = { max_tokens: VOTE_TOKENS, temperature: 1 };
+      const settings = { max_tokens: MAX_VOTE_TOKENS, temperature: 1 };
       const answer = await unlessUnsupported(ask(calls, labelMessages(calls.input, question, labels), settings));
       return answer === null ? null : votedLabel(answer, labels, question.kind === 'predicate');
     });
@@ -107,37 +112,37 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
 
   async function answersTo(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
     const answers: (Answer | null)[] = questions.map(() => null);
-    function answerOne(index: number, answer: Answer | null | undefined): void {
+    function setAnswer(index: number, answer: Answer | null | undefined): void {
       answers[index] = answer ?? null;
       if (answer) calls.terms.answered?.(index, answer);
     }
-    const open = (): readonly (readonly [number, LabelledQuestion])[] =>
+    const unanswered = (): readonly (readonly [number, LabelledQuestion])[] =>
       questions.flatMap((question, index) => (answers[index] === null ? [[index, question] as const] : []));
 
     // The first call shows whether there are log probabilities, and fills the prompt cache of the upstream.
-    const [first, ...others] = open();
+    const [first, ...others] = unanswered();
     if (first === undefined) return [];
-    answerOne(first[0], await readOne(calls, first[1]));
+    setAnswer(first[0], await answerByLogprobs(calls, first[1]));
     await inParallel(others, CONCURRENCY, async ([index, question]) =>
-      answerOne(index, await readOne(calls, question)),
+      setAnswer(index, await answerByLogprobs(calls, question)),
     );
 
     const { decisionVotes = 0 } = calls.deployment;
     if (decisionVotes > 0) {
-      const unread = open();
-      const remaining = unread.map(([_index, question]) => question);
-      const voted = await votesOn(calls, remaining, decisionVotes);
-      for (const [place, [index]] of unread.entries()) answerOne(index, voted[place]);
+      const pending = unanswered();
+      const remaining = pending.map(([_index, question]) => question);
+      const voted = await answersByVotes(calls, remaining, decisionVotes);
+      for (const [place, [index]] of pending.entries()) setAnswer(index, voted[place]);
     }
 
-    const remaining = open();
-    const groups = Array.from({ length: Math.ceil(remaining.length / QUESTIONS_PER_CALL) }, (_unused, group) =>
-      remaining.slice(group * QUESTIONS_PER_CALL, (group + 1) * QUESTIONS_PER_CALL),
+    const remaining = unanswered();
+    const groups = Array.from({ length: Math.ceil(remaining.length / MAX_QUESTIONS_PER_CALL) }, (_unused, group) =>
+      remaining.slice(group * MAX_QUESTIONS_PER_CALL, (group + 1) * MAX_QUESTIONS_PER_CALL),
     );
     await inParallel(groups, CONCURRENCY, async (group) => {
-      const ofGroup = group.map(([_index, question]) => question);
-      const weighed = await weigh(calls, ofGroup);
-      for (const [place, [index]] of group.entries()) answerOne(index, weighed[place]);
+      const groupQuestions = group.map(([_index, question]) => question);
+      const weighed = await answersByWeights(calls, groupQuestions);
+      for (const [place, [index]] of group.entries()) setAnswer(index, weighed[place]);
     });
     return answers.map((answer): Answer => answer ?? { kind: 'refusal' });
   }
@@ -167,7 +172,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
   };
 }
 
-/** Boxes are refused before: no chat model reports one with a probability. */
+/** Whether a question has labels. Box questions are rejected before `decide`, because `abilities` has no boxes. */
 const isLabelled = (question: Question): question is LabelledQuestion => question.kind !== 'box';
 
 /** The request of a chat completion with the caller's identity, credentials and deadline. */
@@ -188,7 +193,7 @@ function chatRequest(request: ModelRequest, body: Fields): ModelRequest {
   };
 }
 
-/** The answer; null when the upstream, or its dialect, does not support the request. Other failures are thrown. */
+/** The answer. Null when the upstream or its dialect does not support the request. Throws all other failures. */
 async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer;
@@ -196,7 +201,7 @@ async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
     const refused =
       error instanceof InvalidInput ||
       error instanceof Unsupported ||
-      (error instanceof UpstreamFailed && UNSUPPORTED.has(error.upstreamStatus ?? 0));
+      (error instanceof UpstreamFailed && UNSUPPORTED_STATUSES.has(error.upstreamStatus ?? 0));
     if (refused) return null;
     throw error;
   }

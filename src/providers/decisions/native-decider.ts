@@ -15,27 +15,27 @@ import { writeNamedMap } from '../../wire/decisions/named-map-request.ts';
 import { readStandardAnswer } from '../../wire/decisions/standard-answer.ts';
 import { writeStandard } from '../../wire/decisions/standard-request.ts';
 import { parseJson } from '../../wire/json/fields.ts';
-import { unusable } from '../failures.ts';
+import { unusableAnswer } from '../failures.ts';
 import { readBody, sendCall } from '../upstream-answer.ts';
 import { createImageInliner } from './inline-images.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { DecisionVendor } from './vendors.ts';
 
-/** Most bytes of an answer. */
-const ANSWER_LIMIT = 16 * 1024 * 1024;
-/** Calls of one decision at the same time. */
+/** Maximum bytes of an answer. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Maximum concurrent calls of one decision. */
 const CONCURRENCY = 8;
-/** Placeholder key of self-hosted servers without a key. */
-const NO_KEY = 'fake-api-key';
-/** Headers that neither a deployment nor a caller sets: those of the gateway, and those of the connection. */
-const OWN_HEADERS =
+/** Placeholder in configurations of servers without a key. It is not sent. */
+const PLACEHOLDER_KEY = 'fake-api-key';
+/** Headers that neither a deployment nor a caller may set: credentials, and headers of the connection. */
+const RESERVED_HEADERS =
   /^(authorization|content-type|content-length|host|connection|transfer-encoding|cookie|te|upgrade|api-key|x-api-key|expect|proxy-.*)$/i;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Creates the decider for the decision models of one vendor. */
 export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): Decider {
-  const inlined = createImageInliner(http);
+  const inlineImages = createImageInliner(http);
   const abilitiesOf = (deployment: Deployment, request: ModelRequest): Abilities => ({
     safetyIdentifier: false,
     images: null,
@@ -45,7 +45,7 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
     audio: false,
     videos: false,
     ...vendor.abilities?.(deployment, request),
-    ...configured(deployment),
+    ...configuredAbilities(deployment),
   });
   return {
     abilities: abilitiesOf,
@@ -61,20 +61,20 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       const { images } = abilitiesOf(deployment, terms.request);
       const fit = fitTermsOf(deployment, terms.request);
       const sent = images?.inline
-        ? withImageRules(await inlined(decision, images, { deployment, ...terms }), images, fit)
+        ? withImageRules(await inlineImages(decision, images, { deployment, ...terms }), images, fit)
         : decision;
       const groups = inGroups(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
-        const ofGroup = await ask(deployment, group, terms);
+        const groupDecision = await askVendor(deployment, group, terms);
         const first = index * (groups[0]?.questions.length ?? 0);
-        for (const [offset, answer] of ofGroup.answers.entries()) terms.answered?.(first + offset, answer);
-        return ofGroup;
+        for (const [offset, answer] of groupDecision.answers.entries()) terms.answered?.(first + offset, answer);
+        return groupDecision;
       });
       return joined(decisions);
     },
   };
 
-  async function ask(
+  async function askVendor(
     deployment: Deployment,
     decision: DecisionRequest,
     { request, signal }: DecisionTerms,
@@ -85,15 +85,15 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       body: Buffer.from(await bodyOf(vendor, deployment, decision)),
     };
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
-    const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
+    const bytes = await readBody(deployment, answer, MAX_ANSWER_BYTES);
     const value = bytes === null ? undefined : parseJson(bytes);
-    if (value === undefined) throw unusable(deployment, 'APIConnectionError', 'The answer is not JSON.');
+    if (value === undefined) throw unusableAnswer(deployment, 'APIConnectionError', 'The answer is not JSON.');
     return readAnswer(vendor, deployment, decision, value);
   }
 }
 
-/** Abilities that the configuration of a deployment adds. */
-const configured = ({ decides }: Deployment): Partial<Abilities> =>
+/** Abilities that the `decides` setting of a deployment adds. */
+const configuredAbilities = ({ decides }: Deployment): Partial<Abilities> =>
   decides === undefined
     ? {}
     : {
@@ -104,7 +104,7 @@ const configured = ({ decides }: Deployment): Partial<Abilities> =>
 
 function keyOf({ apiKey }: Deployment): string | null {
   const key = apiKey?.reveal() ?? '';
-  return key === '' || key === NO_KEY ? null : key;
+  return key === '' || key === PLACEHOLDER_KEY ? null : key;
 }
 
 /** Headers of a call: those of the deployment, the caller's own, then the credential. */
@@ -128,7 +128,7 @@ function headersOf(deployment: Deployment, request: ModelRequest): Readonly<Reco
 }
 
 const isSendable = (name: string, value: unknown): value is string =>
-  HEADER_NAME.test(name) && !OWN_HEADERS.test(name) && typeof value === 'string' && HEADER_VALUE.test(value);
+  HEADER_NAME.test(name) && !RESERVED_HEADERS.test(name) && typeof value === 'string' && HEADER_VALUE.test(value);
 
 async function bodyOf(vendor: DecisionVendor, deployment: Deployment, decision: DecisionRequest): Promise<string> {
   const { upstreamModel } = deployment;
@@ -139,14 +139,14 @@ async function bodyOf(vendor: DecisionVendor, deployment: Deployment, decision: 
   return writeNamedMap(decision, vendor.model === undefined ? upstreamModel : vendor.model(deployment), images);
 }
 
-/** Reads an answer. Throws UpstreamFailed for one that breaks its format. */
+/** Reads an answer. Throws UpstreamFailed for an answer that violates its format. */
 function readAnswer(
   vendor: DecisionVendor,
   deployment: Deployment,
   { questions }: DecisionRequest,
   value: unknown,
 ): Decision {
-  const unwrapped = vendor.unwrapped?.(value, deployment) ?? value;
+  const unwrapped = vendor.unwrapAnswer?.(value, deployment) ?? value;
   try {
     if (vendor.format === 'standard') return readStandardAnswer(unwrapped, questions);
     const decision = readNamedMapAnswer(unwrapped, questions);
@@ -154,7 +154,7 @@ function readAnswer(
     return charged === undefined ? decision : { ...decision, charged };
   } catch (fault) {
     if (!(fault instanceof AnswerFault)) throw fault;
-    throw unusable(
+    throw unusableAnswer(
       deployment,
       'InternalServerError',
       `Decisions provider '${deployment.provider}' returned an unexpected response: ${fault.message}.`,
@@ -162,7 +162,7 @@ function readAnswer(
   }
 }
 
-/** Facts that the checks of a decision need. */
+/** Provider, model and `drop_params` of a call, for the checks of a decision. */
 export const fitTermsOf = ({ provider, upstreamModel, dropParams }: Deployment, { body }: ModelRequest): FitTerms => ({
   provider,
   model: `${provider}/${upstreamModel}`,

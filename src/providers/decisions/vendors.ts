@@ -17,38 +17,41 @@ export interface DecisionVendor {
   url(deployment: Deployment): string;
   /** Model name in the body; null sends none. The configured name when absent. */
   readonly model?: (deployment: Deployment) => string | null;
-  /** Abilities besides the common ones. */
+  /** Abilities of its models. None when absent. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
   /** Form of images in messages, in the named-map format. */
   readonly images?: (urls: readonly string[]) => ImagesInState | Promise<ImagesInState>;
-  /** The answer in the format, out of the vendor's own envelope. */
-  readonly unwrapped?: (answer: unknown, deployment: Deployment) => unknown;
-  /** Most questions of one call; no limit when absent. A decision with more is sent as several calls. */
+  /** Removes the vendor's envelope from an answer. */
+  readonly unwrapAnswer?: (answer: unknown, deployment: Deployment) => unknown;
+  /** Maximum number of questions of one call; no limit when absent. A decision with more is sent as several calls. */
   readonly mostQuestions?: number;
   /** Whether the cost in the usage is what the vendor bills. */
   readonly reportsCost?: true;
 }
 
-const refuse = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
+/** Error for a deployment that cannot be called. */
+const badRequest = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
 
-/** The address of the deployment or its vendor, without a version at its end; null where neither has one. */
+/** Base URL of the deployment or its vendor, without a trailing `/v1`. Null when neither has one. */
 function hostOf({ apiBase, provider }: Deployment): string | null {
   const base = apiBase ?? vendorOf(provider)?.base ?? null;
   return base === null ? null : base.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-const at =
+/** Creates the `url` function of a vendor with a fixed path. */
+const pathUrl =
   (path: string) =>
   (deployment: Deployment): string => {
     const host = hostOf(deployment);
-    if (host === null) throw refuse(`api_base is required for Decisions provider '${deployment.provider}'`);
+    if (host === null) throw badRequest(`api_base is required for Decisions provider '${deployment.provider}'`);
     return `${host}${path}`;
   };
 
-const named = (path: string, differing: Partial<DecisionVendor> = {}): DecisionVendor => ({
+/** A vendor with the named-map format at this path. `differing` replaces single members. */
+const namedMapVendor = (path: string, differing: Partial<DecisionVendor> = {}): DecisionVendor => ({
   format: 'named-map',
   keyOptional: false,
-  url: at(path),
+  url: pathUrl(path),
   ...differing,
 });
 
@@ -76,30 +79,30 @@ const CLOUDFLARE_MODELS = '@cf/cloudflare/';
 /** Model of Cloudflare that takes audio and video. */
 const CLOUDFLARE_OMNI = 'clef-omni';
 
-/** Images that are untouched and unlimited. */
+/** Images of any type and number. They are not downloaded. */
 const ANY_IMAGES: ImageRules = { types: null, most: null, mostBytes: null, mostBytesTogether: null, inline: false };
 
 const openAi: DecisionVendor = {
   format: 'standard',
   keyOptional: false,
-  url: at('/v1/decisions'),
+  url: pathUrl('/v1/decisions'),
   abilities: () => ({ safetyIdentifier: true, images: ANY_IMAGES, imagesBesideState: true }),
 };
 
-/** Data URL with a lower-case media type and the standard alphabet. */
+/** Parts of a data URL: media type in lower case, content in the standard base64 alphabet. */
 function normalised(url: string): { readonly type: string; readonly base64: string; readonly url: string } {
   const [, type = '', base64 = ''] = /^data:([^;,]+)[^,]*,(.*)$/is.exec(url) ?? [];
   const standard = base64.replaceAll('-', '+').replaceAll('_', '/');
   return { type: type.toLowerCase(), base64: standard, url: `data:${type.toLowerCase()};base64,${base64}` };
 }
 
-/** Name of an image of a message as an asset: stable for the same image. */
+/** Asset name of an image in a message. The same image has the same name. */
 async function assetName(url: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(url));
   return `image-${Buffer.from(digest).toString('hex').slice(0, 32)}`;
 }
 
-const typesafe = named('/v1/systemone', {
+const typesafe = namedMapVendor('/v1/systemone', {
   abilities({ headers = {}, upstreamModel }, { forwarded = {} }) {
     const sent = Object.entries({ ...headers, ...forwarded });
     const isOn = sent.some(
@@ -119,13 +122,13 @@ const typesafe = named('/v1/systemone', {
   },
 });
 
-const cloudflare: DecisionVendor = named('', {
+const cloudflare: DecisionVendor = namedMapVendor('', {
   url(deployment) {
     const { apiBase, options, upstreamModel } = deployment;
     const account = options['account_id'];
     const base = apiBase ?? (account === undefined ? null : `https://api.cloudflare.com/client/v4/accounts/${account}`);
     if (base === null)
-      throw refuse('Missing CLOUDFLARE_ACCOUNT_ID: set CLOUDFLARE_ACCOUNT_ID or the api_base of the model');
+      throw badRequest('Missing CLOUDFLARE_ACCOUNT_ID: set CLOUDFLARE_ACCOUNT_ID or the api_base of the model');
     const model = upstreamModel.startsWith('@cf/') ? upstreamModel : `${CLOUDFLARE_MODELS}${upstreamModel}`;
     return `${base.replace(/\/+$/, '').replace(/\/ai\/(v1|run)$/, '')}/ai/run/${model}`;
   },
@@ -135,47 +138,47 @@ const cloudflare: DecisionVendor = named('', {
     return { images: CLOUDFLARE_RULES, imagesBesideState: true, audio: isOmni, videos: isOmni };
   },
   images: (urls) => ({ textOf: () => null, members: { images: urls.map((url) => normalised(url).url) } }),
-  unwrapped: (answer) => {
+  unwrapAnswer: (answer) => {
     const { answers, result } = object(answer);
     return answers === undefined && result !== undefined ? result : answer;
   },
 });
 
-/** Name of a function of Databricks that is no serving endpoint. */
+/** Model name of the Databricks function `ai_decide`. It has its own path, because it is not a serving endpoint. */
 const AI_DECIDE = 'ai_decide';
-const isFunction = ({ upstreamModel }: Deployment): boolean => upstreamModel === AI_DECIDE;
+const isAiDecide = ({ upstreamModel }: Deployment): boolean => upstreamModel === AI_DECIDE;
 
-const databricks = named('', {
+const databricks = namedMapVendor('', {
   url(deployment) {
     const { upstreamModel, provider } = deployment;
     const base = hostOf(deployment);
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(upstreamModel))
-      throw refuse(
+      throw badRequest(
         `Databricks serving endpoint name '${upstreamModel}' must have letters, digits, '-', '_' and '.' only, and not begin with '.'`,
       );
-    if (base === null) throw refuse(`Missing DATABRICKS_API_BASE: set it or the api_base of the ${provider} model`);
-    if (isFunction(deployment)) return `${base.replace(/\/serving-endpoints$/, '')}/api/2.0/ai-functions/ai-decide`;
+    if (base === null) throw badRequest(`Missing DATABRICKS_API_BASE: set it or the api_base of the ${provider} model`);
+    if (isAiDecide(deployment)) return `${base.replace(/\/serving-endpoints$/, '')}/api/2.0/ai-functions/ai-decide`;
     return `${base}/${upstreamModel}/invocations`;
   },
-  model: (deployment) => (isFunction(deployment) ? null : deployment.upstreamModel),
-  unwrapped(answer, deployment) {
-    if (!isFunction(deployment)) return answer;
+  model: (deployment) => (isAiDecide(deployment) ? null : deployment.upstreamModel),
+  unwrapAnswer(answer, deployment) {
+    if (!isAiDecide(deployment)) return answer;
     const { response, ...rest } = object(answer);
-    const answers = Object.entries(object(response)).map(([name, one]) => [name, withNoul(one)]);
+    const answers = Object.entries(object(response)).map(([name, one]) => [name, withNoulMember(one)]);
     return isJsonObject(response) ? { ...rest, answers: Object.fromEntries(answers) as Members } : answer;
   },
 });
 
-/** The function names the probability of a noul `probability`. */
-function withNoul(answer: unknown): unknown {
+/** Answer of `ai_decide` in the named-map format, which has the probability in `noul` instead of `probability`. */
+function withNoulMember(answer: unknown): unknown {
   const { type, probability, ...rest } = object(answer);
   return type === 'noul' && rest['noul'] === undefined ? { type, noul: probability, ...rest } : answer;
 }
 
-const azure = named('', {
+const azure = namedMapVendor('', {
   url({ apiBase }) {
     if (apiBase === null)
-      throw refuse('Missing AZURE_AI_API_BASE: set it or the api_base of the model, the address of its resource');
+      throw badRequest('Missing AZURE_AI_API_BASE: set it or the api_base of the model, the address of its resource');
     const [base = ''] = apiBase.split('?');
     const resource = base
       .replace(/\/+$/, '')
@@ -186,13 +189,13 @@ const azure = named('', {
 
 export const DECISION_VENDORS: Readonly<Record<DeciderName, DecisionVendor>> = {
   openai: openAi,
-  openrouter: named('/alpha/decisions', { reportsCost: true }),
+  openrouter: namedMapVendor('/alpha/decisions', { reportsCost: true }),
   azure_ai: azure,
-  perplexity: named('/v1/decisions'),
+  perplexity: namedMapVendor('/v1/decisions'),
   typesafe,
-  strands_decider: named('/v1/systemone', { keyOptional: true }),
+  strands_decider: namedMapVendor('/v1/systemone', { keyOptional: true }),
   cloudflare,
   databricks,
-  hosted_vllm: named('/v1/systemone', { keyOptional: true, mostQuestions: 64 }),
-  fireworks_ai: named('/v1/systemone'),
+  hosted_vllm: namedMapVendor('/v1/systemone', { keyOptional: true, mostQuestions: 64 }),
+  fireworks_ai: namedMapVendor('/v1/systemone'),
 };

@@ -23,7 +23,7 @@ import { DECISION_VENDORS } from './vendors.ts';
 /** Selects the decider of a deployment; null when its model cannot decide. */
 export type DeciderOf = (deployment: Deployment) => Decider | null;
 
-/** Deciders of the vendors with decision models. */
+/** Selects the decider of the deployment's vendor. Null for a vendor without decision models. */
 export function createNativeDeciders(http: HttpClient): DeciderOf {
   const deciders = new Map(
     Object.entries(DECISION_VENDORS).map(([name, vendor]) => [name, createNativeDecider(http, vendor)]),
@@ -31,12 +31,12 @@ export function createNativeDeciders(http: HttpClient): DeciderOf {
   return ({ provider }) => deciders.get(provider) ?? null;
 }
 
-/** Modes of models that answer chats. */
+/** Configured modes of chat models. */
 const CHAT_MODES = new Set<string | null | undefined>([undefined, null, 'chat', 'completion', 'responses']);
 
 /**
- * Deciders of the vendors, and the chat decider for chat models of a provider without decision models. A deployment with
- * `use_chat_for_decisions` always has the chat decider.
+ * Adds the chat decider to `nativeOf`: for chat models of a provider without decision models, and for each deployment
+ * with `use_chat_for_decisions`.
  */
 export function withChatDecider(nativeOf: DeciderOf, chat: Provider, clock: Clock): DeciderOf {
   const chatDecider = createChatDecider(chat, clock);
@@ -52,14 +52,14 @@ const FORMATS: ReadonlyMap<string, DecisionFormat> = new Map([
   [SYSTEM_ONE.path, 'named-map'],
 ]);
 
-/** The provider with decisions. All other calls are its own. */
+/** Adds decisions to a provider. Passes all other calls on. */
 export function withDecisions(provider: Provider, deciderOf: DeciderOf, temperatures: Temperatures): Provider {
   return {
     ...provider,
     send(deployment, request, signal) {
       const format = FORMATS.get(request.endpoint.path);
       if (format === undefined) return provider.send(deployment, request, signal);
-      return decided({ deployment, request, format, decider: deciderOf(deployment), signal, temperatures });
+      return sendDecision({ deployment, request, format, decider: deciderOf(deployment), signal, temperatures });
     },
   };
 }
@@ -68,13 +68,17 @@ interface DecisionCall {
   readonly deployment: Deployment;
   readonly request: ModelRequest;
   readonly format: DecisionFormat;
-  /** Null where the provider of the deployment does not decide. */
+  /** Null when the model of the deployment cannot decide. */
   readonly decider: Decider | null;
   readonly signal: AbortSignal;
   readonly temperatures: Temperatures;
 }
 
-async function decided({
+/**
+ * Sends a decision and renders its answer. Throws InvalidInput for an invalid request and for a model that cannot
+ * decide.
+ */
+async function sendDecision({
   deployment,
   request,
   format,
@@ -93,23 +97,25 @@ async function decided({
   decider.assertCallable(deployment);
   const fit = fitDecision(whole, decider.abilities(deployment, request), terms, isImageAddress);
   const { outcomeScope: scope = PLATFORM_SCOPE } = request;
-  const shown = (question: Question, answer: Answer): Answer =>
+  const calibratedAnswer = (question: Question, answer: Answer): Answer =>
     calibrated(question, answer, { model: terms.model, scope, temperatures });
   function answered(index: number, answer: Answer): void {
     const position = positions[fit.sent[index] ?? index] ?? index;
     const question = core.questions[position];
-    if (question !== undefined) request.answered?.({ position, question, answer: shown(question, answer) });
+    if (question !== undefined) request.answered?.({ position, question, answer: calibratedAnswer(question, answer) });
   }
   const upstreamDecision = await decider.decide(deployment, fit.decision, { request, signal, answered });
-  const raw = answersToAll(questions.length, fit, upstreamDecision.answers);
-  const answers = questions.map((question, index) => shown(question, raw[index] ?? { kind: 'refusal' }));
-  const own = { ...upstreamDecision, answers };
-  const decision = earlier === undefined ? own : withEarlier(earlier, own, terms.model);
+  const uncalibrated = answersToAll(questions.length, fit, upstreamDecision.answers);
+  const answers = questions.map((question, index) =>
+    calibratedAnswer(question, uncalibrated[index] ?? { kind: 'refusal' }),
+  );
+  const newDecision = { ...upstreamDecision, answers };
+  const decision = earlier === undefined ? newDecision : withEarlier(earlier, newDecision, terms.model);
   const text = answerText(format, decision, core.questions, terms.model);
   const exchange = {
     ...wholeExchange(
       { status: 200, headers: {} },
-      { bytes: Buffer.from(text), outcome: outcomeOf(own, text, request), deltas: () => [] },
+      { bytes: Buffer.from(text), outcome: outcomeOf(newDecision, text, request), deltas: () => [] },
     ),
     decision: { questions: core.questions, decision, upstream: earlier?.upstream ?? terms.model },
   };

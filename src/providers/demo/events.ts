@@ -22,8 +22,8 @@ export async function streamedAnswer(request: ModelRequest, chunks: readonly obj
     model: request.model,
     dropUsage: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
-    refused: formatError,
-    garbled: formatError,
+    upstreamError: formatError,
+    formatError,
   });
   const relay = new EventRelay(streamOf(events), inspector, formatError);
   await relay.opened;

@@ -4,17 +4,17 @@ import { InvalidInput } from '../../domain/errors.ts';
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
-/** Nesting from which on alternatives without nesting are preferred, and lists stay empty. */
-const MOST_LEVELS = 12;
-/** Deepest nesting of an instance. */
-const DEEPEST_LEVEL = 100;
-/** Most characters or items that a schema can demand of the demo model. */
-const MOST_LENGTH = 1_000;
+/** Below this nesting depth, alternatives without nesting are preferred and lists are empty. */
+const PREFERRED_MAX_LEVEL = 12;
+/** Maximum nesting depth of an instance. */
+const MAX_LEVEL = 100;
+/** Maximum length of a text or list. A greater minimum of the schema is not met. */
+const MAX_LENGTH = 1_000;
 
-/** Most values of an instance. A schema can demand exponentially many, or refer to itself without an end. */
-const MOST_VALUES = 2_000;
+/** Maximum number of values of an instance. A schema can demand exponentially many, or refer to itself. */
+const MAX_VALUES = 2_000;
 
-/** Texts of common formats (JSON Schema, section 7.3). */
+/** Example texts by `format` (JSON Schema, section 7.3). */
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
@@ -28,17 +28,18 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'https://example.com/',
   uuid: '00000000-0000-4000-8000-000000000000',
 };
-/** Texts that are tried for a `pattern`. */
+/** Candidates for a text with a `pattern`. */
 const PATTERN_TEXTS = ['demo', 'Demo', 'DEMO', '1', '1.0', 'A1', 'AAA', '12345', '2026-01-01', '+15550100', '#000000'];
 
 /**
- * A value that is valid for a JSON Schema: the required properties, and the simplest value of each type. Covers `$ref` in the
- * document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a `pattern` only some
- * texts are tried. Throws InvalidInput for a schema that demands more than 2,000 values or 100 levels.
+ * A value that is valid for a JSON Schema: the required properties, and the simplest value of each type. Supports
+ * `$ref` in the document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a
+ * `pattern` only some texts are tried. Throws InvalidInput for a schema that demands more than 2,000 values or 100
+ * levels.
  */
-export const instanceOf = (schema: unknown): unknown => new Instances(schema).of(schema, 0);
+export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(schema).of(schema, 0);
 
-class Instances {
+class InstanceBuilder {
   readonly #root: unknown;
   #values = 0;
   constructor(root: unknown) {
@@ -47,7 +48,7 @@ class Instances {
 
   of(schema: unknown, level: number): unknown {
     this.#values += 1;
-    if (this.#values > MOST_VALUES || level > DEEPEST_LEVEL)
+    if (this.#values > MAX_VALUES || level > MAX_LEVEL)
       throw new InvalidInput('The JSON schema demands too many values of the demo model.');
     if (!isJsonObject(schema)) return 'demo';
     const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
@@ -86,15 +87,15 @@ class Instances {
 
   #listFor(schema: JsonObject, level: number): readonly unknown[] {
     const fixed = list(schema['prefixItems']);
-    const least = level > MOST_LEVELS ? 0 : Math.min(number(schema['minItems']) ?? fixed.length, MOST_LENGTH);
+    const least = level > PREFERRED_MAX_LEVEL ? 0 : Math.min(number(schema['minItems']) ?? fixed.length, MAX_LENGTH);
     return Array.from({ length: least }, (_, index) => this.of(fixed[index] ?? schema['items'], level + 1));
   }
 
-  /** The first alternative; below the deepest level, the first one without nesting. */
+  /** The first alternative. Below `PREFERRED_MAX_LEVEL`, the first one without nesting. */
   #alternativeOf(alternatives: readonly unknown[], level: number): JsonObject {
     const resolved = alternatives.map((one) => this.#resolved(one));
     const flat = resolved.find((one) => !['object', 'array'].includes(typeOf(one) ?? ''));
-    return (level > MOST_LEVELS ? flat : undefined) ?? resolved[0] ?? {};
+    return (level > PREFERRED_MAX_LEVEL ? flat : undefined) ?? resolved[0] ?? {};
   }
 
   #resolved(schema: unknown): JsonObject {
@@ -115,7 +116,7 @@ class Instances {
   }
 }
 
-/** Several schemas as one: properties and required names of all, otherwise the last value counts. */
+/** Merges schemas: properties and required names of all, otherwise the last value. */
 function merged(schemas: readonly JsonObject[]): JsonObject {
   const properties = Object.assign({}, ...schemas.map((one) => one['properties'])) as JsonObject;
   const required = [...new Set(schemas.flatMap((one) => list(one['required'])))];
@@ -136,7 +137,7 @@ function typeOf({ type, properties, items, prefixItems }: JsonObject): string | 
   return items !== undefined || prefixItems !== undefined ? 'array' : null;
 }
 
-/** The smallest number from 1 on, within the bounds. */
+/** 1, or the number within the bounds of the schema that is nearest to 1. */
 function numberFor(schema: JsonObject): number {
   const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
   const above = number(schema['exclusiveMinimum']);
@@ -152,14 +153,16 @@ function numberFor(schema: JsonObject): number {
 function textFor(schema: JsonObject): string {
   const { format, pattern } = schema;
   if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
-  const least = Math.min(number(schema['minLength']) ?? 0, MOST_LENGTH);
-  const most = number(schema['maxLength']) ?? MOST_LENGTH;
-  const fitting = (text: string): string => text.padEnd(least, 'x').slice(0, most);
-  if (typeof pattern !== 'string') return fitting('demo');
-  return PATTERN_TEXTS.map(fitting).find((text) => matches(text, pattern)) ?? fitting('demo');
+  const least = Math.min(number(schema['minLength']) ?? 0, MAX_LENGTH);
+  const most = number(schema['maxLength']) ?? MAX_LENGTH;
+  const fitLength = (text: string): string => text.padEnd(least, 'x').slice(0, most);
+  if (typeof pattern !== 'string') return fitLength('demo');
+  return PATTERN_TEXTS.map(fitLength).find((text) => matches(text, pattern)) ?? fitLength('demo');
 }
 
-/** Longest text that is tried for a pattern. Patterns come from callers, and backtracking is exponential in the length. */
+/**
+ * Longest text that is tried for a pattern. Patterns come from callers, and backtracking is exponential in the length.
+ */
 const PATTERN_LENGTH = 16;
 
 function matches(text: string, pattern: string): boolean {

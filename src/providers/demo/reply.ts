@@ -29,7 +29,7 @@ const object = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Most characters of the prompt in the reply. */
+/** Maximum characters of the prompt in the reply. */
 const QUOTE_LIMIT = 400;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -39,8 +39,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message is
- * called. `response_format` gets a valid JSON value. Quotes a tool result, and echoes all other messages.
+ * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message
+ * is called. `response_format` gets a valid JSON value. Quotes a tool result, and echoes all other messages.
  */
 export function composeReply(body: JsonObject): DemoReply {
   const last = object(list(body['messages']).at(-1));

@@ -54,7 +54,7 @@ function baseOf(apiBase: string | null): string {
   return /\/v\d+(alpha|beta)?$/.test(apiBase) ? apiBase : `${apiBase}/v1beta`;
 }
 
-/** Sends a complete generateContent request with its model. A request with contents only would not count tools. */
+/** Token-count call with the complete generateContent request. With contents only, Google would not count tools. */
 const prepare: Protocol['prepare'] = (deployment, { body }) => {
   const { url, headers } = geminiAddress(deployment, 'countTokens');
   const members = Object.entries(body).filter(([member]) => !isGatewayField(member));

@@ -9,7 +9,7 @@ import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
 import { RESPONSES_FRAME, upstreamResponseRequest } from '../../wire/responses/native.ts';
 import type { Protocol } from '../http-provider.ts';
 import { refuseWithoutBase } from '../failures.ts';
-import type { CallTarget } from '../passing.ts';
+import type { CallTarget } from '../pass-through.ts';
 import { type Differences, differencesOf } from './vendors.ts';
 import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
 
@@ -23,7 +23,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     url: `${deployment.apiBase ?? base ?? refuseWithoutBase(deployment)}${path}`,
     headers: headersOf(deployment, differences, contentType),
   });
-  /** The last target of each credential: most calls of a deployment go to one endpoint. */
+  /** Cached last target of each credential. Most calls of a deployment use the same endpoint. */
   const lastTargets = new WeakMap<Secret, JsonTarget>();
   function jsonTargetOf(deployment: Deployment, path: string): CallTarget {
     const { apiKey, apiBase, options } = deployment;
@@ -40,7 +40,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     if (medium !== undefined) return MEDIA[medium];
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
       return supportsResponses(deployment, differences) ? RESPONSES_FRAME : null;
-    if (endpoint === RERANK && differences.reranks !== undefined) return differences.reranks.dialect;
+    if (endpoint === RERANK && differences.rerank !== undefined) return differences.rerank.dialect;
     if (dialect === null) return frame;
     if (deployment.responses === 'only') return null;
     const isSupported = (dialect === 'chat-completions' && chats) || (dialect === 'completions' && completions);
@@ -48,8 +48,8 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   }
   function bodyOf(deployment: Deployment, request: ModelRequest, model: string): Uint8Array {
     const { endpoint, body } = request;
-    if (endpoint === RERANK && differences.reranks !== undefined)
-      return Buffer.from(JSON.stringify(differences.reranks.request(body, model)));
+    if (endpoint === RERANK && differences.rerank !== undefined)
+      return Buffer.from(JSON.stringify(differences.rerank.request(body, model)));
     return dialectOf(endpoint, deployment) === RESPONSES_FRAME
       ? upstreamResponseRequest(request, model)
       : upstreamRequest(request, model, differences);
@@ -57,12 +57,12 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   return {
     name,
     dialectOf,
-    mayLack: ({ path }, deployment) =>
+    mayLackEndpoint: ({ path }, deployment) =>
       path.startsWith(RESPONSES.path) &&
       deployment.responses === undefined &&
       deployment.apiBase !== null &&
       deployment.apiBase !== base,
-    ...(differences.keepsFiles === true ? { storageTarget: (deployment, path) => targetOf(deployment, path) } : {}),
+    ...(differences.hasFiles === true ? { storageTarget: (deployment, path) => targetOf(deployment, path) } : {}),
     prepare(deployment, request) {
       const { endpoint } = request;
       const model = modelName(deployment.upstreamModel);
@@ -76,7 +76,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   };
 }
 
-/** A target of JSON requests, and that by which it is made. */
+/** A cached target of JSON requests, with the values that it depends on. */
 interface JsonTarget extends Pick<Deployment, 'apiBase' | 'options'> {
   readonly path: string;
   readonly target: CallTarget;

@@ -12,11 +12,11 @@ export interface Differences extends RequestForm, AnswerForm {
   /** False when the vendor has only text completions. Chats are translated to them. */
   readonly chats?: false;
   /** The vendor has files and batches, in OpenAI's format. */
-  readonly keepsFiles?: true;
-  /** The vendor has the Responses API. Servers at other addresses may lack it (`Protocol.mayLack`). */
+  readonly hasFiles?: true;
+  /** The vendor has the Responses API. Servers at other addresses may lack it (`Protocol.mayLackEndpoint`). */
   readonly hasResponses?: true;
   /** Rerank format. Absent for Cohere's format. */
-  readonly reranks?: {
+  readonly rerank?: {
     readonly dialect: NativeDialect;
     readonly request: (body: RequestBody, model: string) => RequestBody;
   };
@@ -27,7 +27,7 @@ export interface Differences extends RequestForm, AnswerForm {
 }
 
 const OPENAI = {
-  keepsFiles: true,
+  hasFiles: true,
   hasResponses: true,
   headers: { 'openai-organization': 'organization' },
 } as const satisfies Differences;
@@ -35,23 +35,23 @@ const OPENAI = {
 /** Differences by vendor. A vendor without a row has none. */
 const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
   openai: OPENAI,
-  'text-completion-openai': { headers: OPENAI.headers, keepsFiles: true, chats: false },
-  // Rejects `stream_options` with 422, and always reports usage at the end of a stream.
+  'text-completion-openai': { headers: OPENAI.headers, hasFiles: true, chats: false },
+  // Rejects `stream_options` with 422. Reports usage at the end of every stream.
   mistral: { streamOptions: false, completions: false },
   codestral: { streamOptions: false, completions: false },
-  groq: { completions: false, keepsFiles: true },
-  custom_openai: { keepsFiles: true },
-  openai_like: { keepsFiles: true },
-  litellm_proxy: { keepsFiles: true },
-  together_ai: { keepsFiles: true },
-  nebius: { keepsFiles: true },
+  groq: { completions: false, hasFiles: true },
+  custom_openai: { hasFiles: true },
+  openai_like: { hasFiles: true },
+  litellm_proxy: { hasFiles: true },
+  together_ai: { hasFiles: true },
+  nebius: { hasFiles: true },
   moonshot: { completions: false },
   zai: { completions: false },
   minimax: { completions: false },
-  perplexity: { streamOptions: false, completions: false, namesPrice: true },
-  // Selects among hosts with different prices, so only its own cost is correct.
-  openrouter: { namesPrice: true, headers: { 'http-referer': 'site_url', 'x-title': 'app_name' } },
-  voyage: { reranks: { dialect: VOYAGE_RERANK, request: voyageRerankRequest } },
+  perplexity: { streamOptions: false, completions: false, reportsCost: true },
+  // OpenRouter selects among hosts with different prices, so only the reported cost is correct.
+  openrouter: { reportsCost: true, headers: { 'http-referer': 'site_url', 'x-title': 'app_name' } },
+  voyage: { rerank: { dialect: VOYAGE_RERANK, request: voyageRerankRequest } },
   fireworks_ai: { modelName: fireworksName },
 };
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { PaymentEvent, PaymentFact } from '../../domain/checkout/payment-event.ts';
 
 /** Metadata key of the checkout id on all Stripe objects of a checkout. Buyers cannot write metadata. */
-export const CHECKOUT_MARK = 'lensgate_checkout';
+export const CHECKOUT_METADATA_KEY = 'lensgate_checkout';
 
 const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
@@ -93,7 +93,9 @@ function objectsOf(object: JsonObject): readonly string[] {
 function checkoutOf(object: JsonObject): string | null {
   const details = ['parent', 'subscription_details'].map((name) => fieldsOf(object[name]));
   const sources = [object, ...details, ...details.map((detail) => fieldsOf(detail['subscription_details']))];
-  return sources.map(({ metadata }) => textOf(fieldsOf(metadata)[CHECKOUT_MARK])).find((id) => id !== null) ?? null;
+  return (
+    sources.map(({ metadata }) => textOf(fieldsOf(metadata)[CHECKOUT_METADATA_KEY])).find((id) => id !== null) ?? null
+  );
 }
 
 function eventOf(source: { id: string; fact: PaymentFact; seconds: unknown }, object: JsonObject): PaymentEvent | null {

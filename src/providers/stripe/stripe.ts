@@ -3,7 +3,7 @@ import { type DomainError, InvalidInput, Unavailable, UpstreamFailed } from '../
 import type { CheckoutMode, PaymentProvider, SessionDraft } from '../../domain/checkout/payments.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
-import { CHECKOUT_MARK, EVENT_TYPES, paymentEventOf, sessionEventOf } from './events.ts';
+import { CHECKOUT_METADATA_KEY, EVENT_TYPES, paymentEventOf, sessionEventOf } from './events.ts';
 
 /** Stripe settings. A null secret or price disables the operations that need it. */
 export interface StripeAccount {
@@ -20,10 +20,10 @@ const ATTEMPT_MS = 10_000;
 /** Timeout of one operation with all retries and pauses, in ms. */
 const OPERATION_MS = 25_000;
 const RETRIES = 2;
-/** Most age of a webhook signature. Rejects replayed messages. */
+/** Maximum age of a webhook signature, in seconds. Older messages are rejected as replays. */
 const TOLERANCE_SECONDS = 300;
 /** Events per page. */
-const PAGE = 100;
+const EVENTS_PER_PAGE = 100;
 
 /** Error for missing settings. Has no retry delay, because a retry does not help. */
 const missingSettings = (names: readonly string[]): Unavailable =>
@@ -51,7 +51,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
   let client: Promise<Stripe> | null = null;
   const library = () => import('stripe').then((module) => module.Stripe);
 
-  function connected(): Promise<Stripe> {
+  function connectedClient(): Promise<Stripe> {
     if (secretKey === null)
       throw missingSettings(['STRIPE_SECRET_KEY', ...(priceId === null ? ['STRIPE_PRICE_ID'] : [])]);
     return (client ??= library().then((Library) => new Library(secretKey.reveal(), clientOptions(account.apiBase))));
@@ -59,10 +59,10 @@ export function createStripe(account: StripeAccount): PaymentProvider {
 
   /** Runs an operation with a total timeout. The library itself would wait as long as Stripe requests. */
   async function callStripe<Answer>(operation: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
-    const stripe = await connected();
+    const stripe = await connectedClient();
     try {
       return await withDeadline(operation(stripe), OPERATION_MS, () => {
-        throw new Unavailable('Stripe does not answer in time.', 5);
+        throw new Unavailable('Stripe does not answer in time.', RETRY_SECONDS);
       });
     } catch (error) {
       throw error instanceof Unavailable ? error : stripeFailure(error);
@@ -77,7 +77,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
       const { id, url } = await callStripe((stripe) =>
         stripe.checkout.sessions.create(sessionOf(draft, mode, priceId ?? ''), { idempotencyKey: draft.checkoutId }),
       );
-      if (url === null) throw new Unavailable('Stripe returned a checkout session without a URL.', 5);
+      if (url === null) throw new Unavailable('Stripe returned a checkout session without a URL.', RETRY_SECONDS);
       return { id, url };
     },
     readSession: async (id) => sessionEventOf(await callStripe((stripe) => stripe.checkout.sessions.retrieve(id))),
@@ -107,7 +107,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
           stripe.events.list({
             types: [...EVENT_TYPES],
             created,
-            limit: PAGE,
+            limit: EVENTS_PER_PAGE,
             ...(after === undefined ? {} : { starting_after: after }),
           }),
         );
@@ -124,7 +124,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
 
 /** Session parameters. The checkout id is also on the created payment: a refund refers to that, not to the session. */
 function sessionOf({ checkoutId, successUrl, cancelUrl }: SessionDraft, mode: CheckoutMode, price: string) {
-  const metadata = { [CHECKOUT_MARK]: checkoutId };
+  const metadata = { [CHECKOUT_METADATA_KEY]: checkoutId };
   return {
     mode,
     line_items: [{ price, quantity: 1 }],
@@ -136,7 +136,7 @@ function sessionOf({ checkoutId, successUrl, cancelUrl }: SessionDraft, mode: Ch
   };
 }
 
-/** Seconds before a retry. */
+/** Retry delay in the errors, in seconds. */
 const RETRY_SECONDS = 5;
 /** Form of Stripe's codes, parameter names and request ids. Other values are not copied into messages. */
 const IDENTIFIER = /^[\w.[\]-]{1,80}$/;

@@ -12,7 +12,7 @@ export function createMessageReframer(): Reframer {
   return {
     add: (chunk, write) => messages.add(chunk, (message) => write(eventOf(message))),
     end() {
-      if (messages.waiting > 0) throw new RangeError('it ended inside a message');
+      if (messages.bufferedBytes > 0) throw new RangeError('it ended inside a message');
     },
   };
 }

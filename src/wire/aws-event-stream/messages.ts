@@ -3,7 +3,7 @@ import { asBuffer } from '../json/members.ts';
 /** Reflected polynomial of CRC-32 (Ethernet, zip). */
 const POLYNOMIAL = 0xedb88320;
 
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
   for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ POLYNOMIAL : value >>> 1;
   return value >>> 0;
@@ -12,7 +12,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 /** CRC-32 checksum of bytes, as an unsigned 32-bit number. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);
+  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0);
   return (crc ^ 0xffffffff) >>> 0;
 }
 
@@ -28,15 +28,17 @@ const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 /** Bytes of a message without headers and payload. */
 const MIN_MESSAGE_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
-/** Most bytes of one message. The limit of AWS is 24 MiB. */
+/** Maximum bytes of one message. The limit of AWS is 24 MiB. */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 
-/** Joins chunks of any size into messages. */
+/** Splits a byte stream into messages. Chunks may have any size. */
 export interface MessageReader {
-  /** Passes the messages that this chunk completes to `take`. Throws RangeError for an invalid length or checksum. */
-  add(chunk: Uint8Array, take: (message: Message) => void): void;
+  /**
+   * Passes the messages that this chunk completes to `onMessage`. Throws RangeError for an invalid length or checksum.
+   */
+  add(chunk: Uint8Array, onMessage: (message: Message) => void): void;
   /** Buffered bytes of an incomplete message. */
-  readonly waiting: number;
+  readonly bufferedBytes: number;
 }
 
 export function createMessageReader(): MessageReader {
@@ -45,10 +47,10 @@ export function createMessageReader(): MessageReader {
   /** Length in bytes of the first buffered message. 0 while it is unknown. */
   let messageBytes = 0;
   return {
-    get waiting() {
+    get bufferedBytes() {
       return bufferedBytes;
     },
-    add(chunk, take) {
+    add(chunk, onMessage) {
       buffered.push(asBuffer(chunk));
       bufferedBytes += chunk.length;
       // Join only when something can be read. A long message in many chunks is then not copied for each chunk.
@@ -56,7 +58,7 @@ export function createMessageReader(): MessageReader {
       let rest = buffered.length === 1 && buffered[0] ? buffered[0] : Buffer.concat(buffered);
       messageBytes = lengthOf(rest);
       while (messageBytes > 0 && rest.length >= messageBytes) {
-        take(readMessage(rest.subarray(0, messageBytes)));
+        onMessage(readMessage(rest.subarray(0, messageBytes)));
         rest = rest.subarray(messageBytes);
         messageBytes = lengthOf(rest);
       }

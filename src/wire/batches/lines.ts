@@ -4,10 +4,10 @@ import { InvalidInput } from '../../domain/errors.ts';
 import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 
 const LF = 0x0a;
-/** Most bytes of one line. */
+/** Maximum bytes of one line. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** Lines with more bytes are not tested for being blank. */
-const BLANK_BYTES = 64;
+/** Longer lines are not tested for being blank. */
+const MAX_BLANK_LINE_BYTES = 64;
 /** Bytes that are processed before control returns to the event loop. */
 const YIELD_BYTES = 256 * 1024;
 
@@ -29,37 +29,37 @@ function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line>
     const end = found === -1 ? bodyEnd : start + found;
     number += 1;
     const line = { bytes: bytes.subarray(start, end), start, end, number };
-    if (end - start > MAX_LINE_BYTES) throw faulty(line, `has more than ${MAX_LINE_BYTES} bytes`);
-    if (end - start > BLANK_BYTES || bytes.toString('latin1', start, end).trim() !== '') yield line;
+    if (end - start > MAX_LINE_BYTES) throw invalidLine(line, `has more than ${MAX_LINE_BYTES} bytes`);
+    if (end - start > MAX_BLANK_LINE_BYTES || bytes.toString('latin1', start, end).trim() !== '') yield line;
     start = end + 1;
   }
 }
 
-/** Position of the `body` of a line, in bytes, and the model in it. Throws InvalidInput. */
-function callOf(line: Line): { readonly start: number; readonly end: number; readonly model: string } {
-  const value = parsed(line.bytes.toString('utf8'));
+/** Byte range of the `body` of a line, and its model. Throws InvalidInput. */
+function readModelAndBody(line: Line): { readonly start: number; readonly end: number; readonly model: string } {
+  const value = parseLine(line.bytes.toString('utf8'));
   const body = isJsonObject(value) ? value['body'] : undefined;
-  if (!isJsonObject(body)) throw faulty(line, 'is not a request: it must be a JSON object with a body');
+  if (!isJsonObject(body)) throw invalidLine(line, 'is not a request: it must be a JSON object with a body');
   const { model } = body;
-  if (typeof model !== 'string' || model === '') throw faulty(line, "has no model in its 'body'");
+  if (typeof model !== 'string' || model === '') throw invalidLine(line, "has no model in its 'body'");
   const members = topLevelMembers(line.bytes)?.filter(({ key }) => key === 'body') ?? [];
   const [member] = members;
-  if (member === undefined || members.length > 1) throw faulty(line, "has more than one 'body'");
+  if (member === undefined || members.length > 1) throw invalidLine(line, "has more than one 'body'");
   return { start: line.start + member.valueStart, end: line.start + member.end, model };
 }
 
 /** Model of the first line of a batch file. Null when the file has no lines. Throws InvalidInput. */
 export function firstModelOf(form: Form, file: FormPart): string | null {
-  for (const line of linesOf(form, file)) return callOf(line).model;
+  for (const line of linesOf(form, file)) return readModelAndBody(line).model;
   return null;
 }
 
 /**
- * A batch file with renamed models, as pieces to send in order. Unchanged bytes are not copied. `rename` is called once
- * for each model, `count` for each line. Yields to the event loop while it works. Throws InvalidInput for an invalid line, and what `rename`
- * throws.
+ * A batch file with renamed models, as pieces to send in order. Unchanged bytes are not copied. Calls `rename` once for
+ * each model, and `count` for each line with its model and the bytes of its `body`. Yields to the event loop after each
+ * 256 KiB. Throws InvalidInput for an invalid line, and what `rename` throws.
  */
-export async function withModels(
+export async function withRenamedModels(
   form: Form,
   file: FormPart,
   rename: (model: string) => string,
@@ -71,7 +71,7 @@ export async function withModels(
   let copiedTo = file.bodyStart;
   let lastYield = file.bodyStart;
   for (const line of linesOf(form, file)) {
-    const { start, end, model } = callOf(line);
+    const { start, end, model } = readModelAndBody(line);
     count(model, end - start);
     let name = names.get(model);
     if (name === undefined) {
@@ -94,7 +94,7 @@ export async function withModels(
   return pieces;
 }
 
-function parsed(text: string): unknown {
+function parseLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -102,7 +102,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function faulty({ number }: Pick<Line, 'number'>, fault: string): InvalidInput {
+function invalidLine({ number }: Pick<Line, 'number'>, fault: string): InvalidInput {
   const message = `/files: Line ${number} of the file ${fault}.`;
   return new InvalidInput(message, [{ path: ['body', 'file'], rule: 'batch_line', message }]);
 }

@@ -30,7 +30,7 @@ export function factsOf(value: unknown): AnswerFacts {
     id: text(answer['id']) || null,
     model: text(answer['model']) || null,
     finishReason,
-    usage: usageIn(answer) ?? (Array.isArray(answer['choices']) ? null : inputOf(answer['usage'])),
+    usage: usageIn(answer) ?? (Array.isArray(answer['choices']) ? null : inputOnlyUsage(answer['usage'])),
     error: errorOf(answer),
   };
 }
@@ -44,10 +44,10 @@ function usageIn(answer: Fields): Usage | null {
   return withServiceTier(usage, answer['service_tier']);
 }
 
-/** Reads a `usage` object. Null when it is missing, or has no counts or a wrong one, such as a negative number. */
+/** Reads a `usage` object. Null when it is missing, or has no counts or an invalid one, such as a negative number. */
 export function usageOf(value: unknown): Usage | null {
   const usage = object(value);
-  if (isWrong(usage['prompt_tokens']) || isWrong(usage['completion_tokens'])) return null;
+  if (isInvalidCount(usage['prompt_tokens']) || isInvalidCount(usage['completion_tokens'])) return null;
   const inputTokens = count(usage['prompt_tokens']);
   const outputTokens = count(usage['completion_tokens']);
   if (inputTokens === null && outputTokens === null) return null;
@@ -72,8 +72,8 @@ export function usageOf(value: unknown): Usage | null {
     : { ...tokens, ...(audio === null ? {} : { audio }), ...searches };
 }
 
-/** Whether a member is there and is no count. */
-const isWrong = (value: unknown): boolean => value !== undefined && value !== null && count(value) === null;
+/** Whether a member is present and not a count. */
+const isInvalidCount = (value: unknown): boolean => value !== undefined && value !== null && count(value) === null;
 
 /** Perplexity's counts of searches, and of the tokens of citations. Null when there are none. */
 function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searchSize' | 'citationTokens'> | null {
@@ -96,7 +96,7 @@ function audioOf(prompt: Fields, completion: Fields): AudioTokens | null {
 }
 
 /** Usage of an answer without generated text, for example embeddings: all of `total_tokens` is input. */
-function inputOf(value: unknown): Usage | null {
+function inputOnlyUsage(value: unknown): Usage | null {
   const inputTokens = count(object(value)['total_tokens']);
   return inputTokens === null
     ? null
@@ -119,7 +119,7 @@ export function chargedOf(answer: unknown): Usd | undefined {
 }
 
 /** Billed search units of a rerank answer, in Cohere's format. Null when it reports none. */
-export function searchesOf(value: unknown): number | null {
+export function searchUnitsOf(value: unknown): number | null {
   return count(object(object(object(value)['meta'])['billed_units'])['search_units']);
 }
 

@@ -8,14 +8,14 @@ import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } fr
 
 /** Vendor differences of answers that cannot be read from the answers. */
 export interface AnswerForm {
-  /** The vendor bills the cost that an answer reports. */
-  readonly namesPrice?: boolean;
+  /** Answers report the cost that the vendor bills. */
+  readonly reportsCost?: boolean;
   /** Do not rewrite the model name: the upstream selects a model for each call and reports it. */
   readonly keepsModel?: boolean;
 }
 
 const DONE = Buffer.from('[DONE]');
-/** Marker of chunks in the middle of an answer, as compact serializers write it. Other chunks are parsed. */
+/** Text in every chunk before the last one, as compact serializers write it. Chunks without it are parsed. */
 const UNFINISHED = Buffer.from('"finish_reason":null');
 const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
@@ -70,22 +70,23 @@ export class ChunkInspector implements StreamInspector {
       this.#hasBegun = true;
       return event;
     }
-    // The first event has the role of the answer only.
+    // The first event contains the role only, so it is no piece.
     if (this.#hasBegun) this.pieces += 1;
     if (this.#hasBegun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);
-    if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is not a chunk of an answer');
+    if (!isAnswer(chunk, 'choices'))
+      return this.#options.formatError('an event of its stream is not a chunk of an answer');
     const error = errorOf(chunk);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
-      return this.#options.refused(error);
+      return this.#options.upstreamError(error);
     }
     const facts = factsOf(chunk);
     this.#responseId ??= facts.id;
     this.#responseModel = facts.model || this.#responseModel;
     this.#finishReason = facts.finishReason ?? this.#finishReason;
     this.#usage = facts.usage ?? this.#usage;
-    if (this.#form.namesPrice === true) this.#charged = chargedOf(chunk) ?? this.#charged;
+    if (this.#form.reportsCost === true) this.#charged = chargedOf(chunk) ?? this.#charged;
     if (this.#options.textLimit > 0) this.#keepText(chunk);
     this.#hasBegun = true;
     if (this.#options.dropUsage && isUsageChunk(chunk)) return null;
@@ -110,7 +111,7 @@ export class ChunkInspector implements StreamInspector {
   }
 }
 
-/** Whether a chunk surely has neither a finish reason nor usage. */
+/** Whether a chunk certainly has neither a finish reason nor usage. */
 function isMiddle(data: Buffer): boolean {
   if (!data.includes(UNFINISHED)) return false;
   const usage = data.indexOf(USAGE);

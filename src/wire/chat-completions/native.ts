@@ -8,8 +8,8 @@ import type {
   WholeAnswerContext,
 } from '../dialect.ts';
 import { object, parseJson } from '../json/fields.ts';
-import { asBuffer, createModelRewriter, outlineOf, upstreamMembers, withMembers } from '../json/members.ts';
-import { chargedOf, deltasOfAnswer, deltasOfChunk, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
+import { asBuffer, createModelRewriter, outlineOf, upstreamChanges, withMembers } from '../json/members.ts';
+import { chargedOf, deltasOfAnswer, deltasOfChunk, errorOf, factsOf, isAnswer, searchUnitsOf } from './answer.ts';
 import { type AnswerForm, ChunkInspector } from './inspector.ts';
 import { readChat } from './read-request.ts';
 import { wholeChatCompletion } from './whole-answer.ts';
@@ -24,7 +24,7 @@ export function openAiFrame(form: AnswerForm = {}): NativeDialect {
     whole(bytes, context) {
       const { member } = context.endpoint.answers;
       if (member === null) return null;
-      // Vectors and images are megabytes that need no parsing.
+      // Vectors and images have megabytes and are not parsed.
       const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
       const error = errorOf(value);
       if (error !== null) return { error };
@@ -39,19 +39,19 @@ export function wholeAnswer(
   original: Uint8Array,
   value: unknown,
   { model, textLimit }: Pick<WholeAnswerContext, 'model' | 'textLimit'>,
-  { namesPrice, keepsModel }: AnswerForm = {},
+  { reportsCost, keepsModel }: AnswerForm = {},
 ): WholeAnswer {
   const { id, model: responseModel, finishReason, usage } = factsOf(value);
-  const searches = searchesOf(value);
-  const charged = namesPrice === true ? chargedOf(value) : undefined;
+  const searchUnits = searchUnitsOf(value);
+  const charged = reportsCost === true ? chargedOf(value) : undefined;
   const text = textLimit === 0 ? null : textOf(deltasOfAnswer(value)).slice(0, textLimit);
   const reported: Outcome = { responseId: id, responseModel, finishReason, usage, failure: null, text };
   const outcome: Outcome =
-    searches === null && charged === undefined
+    searchUnits === null && charged === undefined
       ? reported
       : {
           ...reported,
-          ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
+          ...(searchUnits === null ? {} : { measured: { unit: 'query', count: searchUnits } }),
           ...(charged === undefined ? {} : { charged }),
         };
   const bytes = asBuffer(original);
@@ -122,7 +122,7 @@ export function upstreamRequest(
   { streamOptions = true }: RequestForm = {},
 ): Uint8Array {
   const { body } = request;
-  const changes = upstreamMembers(request);
+  const changes = upstreamChanges(request);
   changes['model'] = JSON.stringify(upstreamModel);
   if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
   if (!streamOptions) changes['stream_options'] = null;

@@ -14,7 +14,7 @@ import { malformed } from '../malformed.ts';
 import { readMessages } from './read-messages.ts';
 
 /** Members that `readChat` reads. */
-const READ = new Set([
+const READ_MEMBERS = new Set([
   'model',
   'messages',
   'stream',
@@ -39,7 +39,7 @@ const READ = new Set([
 ]);
 
 /** Members that can be dropped without changing the answer. */
-const HINTS = new Set([
+const DROPPABLE_MEMBERS = new Set([
   'store',
   'service_tier',
   'prediction',
@@ -60,7 +60,7 @@ const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = 
 
 /** Reads a chat-completions request into the neutral form. Throws InvalidInput. */
 export function readChat(body: RequestBody, losses: Losses): NeutralChat {
-  noteUnsupportedMembers(body, losses, (member) => READ.has(member));
+  noteUnsupportedMembers(body, losses, (member) => READ_MEMBERS.has(member));
   return {
     ...readSampling(body),
     messages: readMessages(body['messages'], losses),
@@ -77,7 +77,7 @@ export function noteUnsupportedMembers(body: RequestBody, losses: Losses, isRead
   for (const [member, value] of Object.entries(body)) {
     if (value === null || value === undefined || isRead(member) || isGatewayField(member)) continue;
     if (REQUESTS_DEFAULT[member]?.(value) === true) continue;
-    if (HINTS.has(member)) losses.hint(member);
+    if (DROPPABLE_MEMBERS.has(member)) losses.hint(member);
     else losses.essential(member);
   }
 }
@@ -131,7 +131,7 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
 function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
   if (value === undefined || value === null) return null;
   if (value === 'auto' || value === 'none' || value === 'required') return { mode: value };
-  // The word of Mistral's clients.
+  // Mistral's clients send `any`.
   if (value === 'any') return { mode: 'required' };
   const choice = object(value);
   const name = text(object(choice['function'])['name']);

@@ -1,6 +1,6 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerContext } from '../dialect.ts';
-import { proofOf, usageObject } from './write-answer.ts';
+import { thoughtSignatureFields, usageObject } from './write-answer.ts';
 
 interface ToolCall {
   id: string;
@@ -109,5 +109,5 @@ const toolCallObject = ({ id, name, arguments: text, proof }: ToolCall): object 
   id,
   type: 'function',
   function: { name, arguments: text },
-  ...(proof === null ? {} : proofOf(proof)),
+  ...(proof === null ? {} : thoughtSignatureFields(proof)),
 });

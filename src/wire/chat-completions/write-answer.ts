@@ -55,7 +55,7 @@ export function createChunkWriter(context: AnswerContext): AnswerWriter {
       case 'toolCall':
         return { tool_calls: [toolCallDelta(step)] };
       case 'toolCallProof':
-        return { tool_calls: [{ index: step.index, ...proofOf(step.proof) }] };
+        return { tool_calls: [{ index: step.index, ...thoughtSignatureFields(step.proof) }] };
       case 'begin':
       case 'finish':
       case 'usage':
@@ -92,4 +92,6 @@ export function toolCallDelta(step: Extract<AnswerStep, { kind: 'toolCall' }>): 
 }
 
 /** Thought signature in the member of Google's chat-completions API. */
-export const proofOf = (proof: string): object => ({ extra_content: { google: { thought_signature: proof } } });
+export const thoughtSignatureFields = (proof: string): object => ({
+  extra_content: { google: { thought_signature: proof } },
+});

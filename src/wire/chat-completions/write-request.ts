@@ -15,7 +15,7 @@ import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
-import { proofOf } from './write-answer.ts';
+import { thoughtSignatureFields } from './write-answer.ts';
 
 /** Differences of upstreams with this dialect. */
 export interface ChatCompletionsForm {
@@ -133,7 +133,7 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
             id,
             type: 'function',
             function: { name, arguments: text },
-            ...(proof === undefined ? {} : proofOf(proof)),
+            ...(proof === undefined ? {} : thoughtSignatureFields(proof)),
           })),
         }),
   };

@@ -5,7 +5,7 @@ import { count, type Fields, list, object, text } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Cohere's. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = { MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' };
-/** HTTP statuses of the finish reasons that are failures. */
+/** HTTP statuses, by the finish reasons that are failures. */
 const FAILURES: Readonly<Record<string, string>> = { ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' };
 
 /** Error of a body, or of an answer that ends with a failure. Null when there is none. */

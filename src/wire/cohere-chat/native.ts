@@ -9,6 +9,7 @@ import { writeCohere } from './write-request.ts';
 /** Dialect of Cohere's chat upstreams, for callers of other dialects. */
 export const COHERE_OUT: OutboundDialect = { writeRequest: writeCohere, reader: createCohereReader, stepsOf };
 
+/** Native dialect of Cohere's chat upstreams. */
 export const COHERE_NATIVE: NativeDialect = upstreamOnly({ outbound: COHERE_OUT, errorOf, isAnswer });
 
 /** Cohere's embedding answers, converted to OpenAI's format. */

@@ -14,7 +14,7 @@ import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
-import { noteSingleToolCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-tool-calls.ts';
 import { textOrNull } from '../../domain/optional-text.ts';
 
 /** Writes a neutral chat as a request of Cohere's chat API v2. Adds unsupported parts to `losses`. */

@@ -9,7 +9,8 @@ import { malformed } from '../malformed.ts';
 import { chatCompletionsOut } from '../chat-completions/native.ts';
 import { type CompletionForm, writeCompletion } from './write-request.ts';
 
-const READ = new Set([
+/** Members that `readCompletion` reads. */
+const READ_MEMBERS = new Set([
   'model',
   'prompt',
   'stream',
@@ -34,10 +35,10 @@ export const COMPLETIONS_IN: InboundDialect = {
 };
 
 function readCompletion(body: RequestBody, losses: Losses): NeutralChat {
-  noteUnsupportedMembers(body, losses, (member) => READ.has(member));
+  noteUnsupportedMembers(body, losses, (member) => READ_MEMBERS.has(member));
   const { prompt } = body;
   const text: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
-  // Several prompts would need several answers, and token ids differ between models.
+  // Several prompts need several answers, and token ids differ between models.
   if (typeof text !== 'string') throw malformed('prompt', 'one string: this chat model accepts one prompt per request');
   return {
     ...readSampling(body),

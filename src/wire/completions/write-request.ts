@@ -3,9 +3,9 @@ import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { withoutNulls } from '../json/fields.ts';
 
-/** Most stop sequences of a request. */
+/** Maximum number of stop sequences of a request. */
 const MAX_STOPS = 4;
-/** Start of the next user turn. As a stop sequence it keeps a completion model from writing that turn itself. */
+/** Start of the next user turn. As a stop sequence, it ends the answer before the model writes that turn. */
 const NEXT_TURN = '\nUser:';
 
 /** Writes a neutral chat as a completions request. Adds unsupported parts to `losses`. */
@@ -33,7 +33,7 @@ export function writeCompletion(chat: NeutralChat, losses: Losses, { maxTokens }
 
 /** Settings of upstreams with this dialect. */
 export interface CompletionForm {
-  /** Most output tokens when the caller sets no limit. Null leaves the limit to the upstream. */
+  /** Maximum output tokens when the caller sets no limit. Null leaves the limit to the upstream. */
   readonly maxTokens: number | null;
 }
 

@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   content_filtered: 'content_filter',
 };
 
-/** HTTP statuses of the exceptions inside a stream. */
+/** HTTP statuses, by exception inside a stream. */
 const STATUSES: Readonly<Record<string, string>> = {
   validationException: '400',
   accessDeniedException: '403',

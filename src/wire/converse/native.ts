@@ -10,4 +10,5 @@ export const CONVERSE_OUT: OutboundDialect = {
   stepsOf,
 };
 
+/** Native dialect of Bedrock's Converse API. */
 export const CONVERSE_NATIVE: NativeDialect = upstreamOnly({ outbound: CONVERSE_OUT, errorOf, isAnswer });

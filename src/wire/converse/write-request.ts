@@ -10,7 +10,7 @@ import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { JSON_ONLY } from '../messages/write-output.ts';
-import { noteSingleToolCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-tool-calls.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
 /** Smallest thinking budget that Claude accepts, in tokens. */

@@ -10,7 +10,7 @@ export function requiredObject(value: unknown, where: string): Fields {
   throw new AnswerFault(`${where} is no object`);
 }
 
-/** A number, or a number as text, as the reference reads it. Throws AnswerFault. */
+/** A number, or a number as text, which LiteLLM accepts, too. Throws AnswerFault. */
 export function requiredNumber(value: unknown, where: string): number {
   const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof read === 'number' && Number.isFinite(read)) return read;
@@ -62,9 +62,7 @@ export const plainUsage = (inputTokens: number, outputTokens: number): Usage => 
   reasoningTokens: 0,
 });
 
-/**
- * Members with the source of a probability; none for a decision model with unchanged probabilities.
- */
+/** Members with the source of a probability. None for a decision model with uncalibrated probabilities. */
 export function evidenceMembers(answer: Exclude<Answer, { kind: 'refusal' }>): Members {
   const { evidence, calibration, model } = answer;
   return {

@@ -4,10 +4,10 @@ import { InvalidInput } from '../../domain/errors.ts';
 import { type Fields } from '../json/fields.ts';
 import { invalidDecision } from './faults.ts';
 
-const MOST_AUDIO = 4;
-const MOST_VIDEOS = 2;
-/** Most UTF-8 bytes of an asset's name. */
-const MOST_NAME_BYTES = 1024;
+const MAX_AUDIO = 4;
+const MAX_VIDEOS = 2;
+/** Maximum UTF-8 bytes of an asset's name. */
+const MAX_NAME_BYTES = 1024;
 
 const IMAGE = /^(?:data:image\/[^;,\s]+(?:;[^;,\s]+)*;base64,[A-Za-z0-9+/_-]+={0,2}|https?:\/\/\S+)$/i;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -17,8 +17,8 @@ const ASSET_FORMATS = ['png', 'jpg', 'jpeg'];
 export const isImageAddress = (url: string): boolean => IMAGE.test(url);
 
 /**
- * Reads the members that not every upstream takes. With `drop`, entries of a wrong form are left out where the reference
- * leaves them out. Throws InvalidInput.
+ * Reads the members that only some upstreams support. With `drop`, invalid images, assets and safety identifiers are
+ * left out. Throws InvalidInput for all other invalid members.
  */
 export function readAttachments(body: Fields, format: DecisionFormat, drop: boolean): Attachments {
   const isNamed = format === 'named-map';
@@ -30,8 +30,8 @@ export function readAttachments(body: Fields, format: DecisionFormat, drop: bool
     safetyIdentifier: readIdentifier(body['safety_identifier'], drop),
     images: isNamed ? readImages(body['images'], drop) : [],
     assets: isNamed ? readAssets(body['assets'], drop) : [],
-    audio: readClips(body['audio'], 'audio', MOST_AUDIO),
-    videos: readClips(body['videos'], 'videos', MOST_VIDEOS),
+    audio: readClips(body['audio'], 'audio', MAX_AUDIO),
+    videos: readClips(body['videos'], 'videos', MAX_VIDEOS),
   };
 }
 
@@ -67,10 +67,10 @@ function mediaOf(value: unknown, kind: 'image' | 'audio' | 'video'): Media | nul
   return isKind && Object.keys(others).length === 0 ? { contentType, base64 } : null;
 }
 
-function readClips(value: unknown, member: 'audio' | 'videos', most: number): readonly Media[] {
+function readClips(value: unknown, member: 'audio' | 'videos', max: number): readonly Media[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidDecision(member, 'it must be an array');
-  if (value.length > most) throw invalidDecision(member, `it must have at most ${most} items, not ${value.length}`);
+  if (value.length > max) throw invalidDecision(member, `it must have at most ${max} items, not ${value.length}`);
   const kind = member === 'audio' ? 'audio' : 'video';
   return value.map((one: unknown, index) => {
     const clip = typeof one === 'string' && isClip(one, kind) ? one : mediaOf(one, kind);
@@ -94,11 +94,11 @@ function readAssets(value: unknown, drop: boolean): readonly (readonly [string, 
     throw invalidDecision('assets', 'it must be an object');
   }
   return Object.entries(value).flatMap(([name, asset]): [string, Members][] => {
-    if (name.trim() !== '' && Buffer.byteLength(name) <= MOST_NAME_BYTES && isAsset(asset)) return [[name, asset]];
+    if (name.trim() !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && isAsset(asset)) return [[name, asset]];
     if (drop) return [];
     throw invalidDecision(
       `assets.${name.slice(0, 100)}`,
-      `it must be an image with a format of ${ASSET_FORMATS.join(', ')} and data_base64, under a name of at most ${MOST_NAME_BYTES} bytes`,
+      `it must be an image with a format of ${ASSET_FORMATS.join(', ')} and data_base64, under a name of at most ${MAX_NAME_BYTES} bytes`,
     );
   });
 }

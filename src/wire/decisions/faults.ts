@@ -1,7 +1,10 @@
 import { InvalidInput } from '../../domain/errors.ts';
 import type { Fields } from '../json/fields.ts';
 
-/** Failure for a request that breaks the rules of its format. `where` is a path, `problem` completes the sentence. */
+/**
+ * Error for a request that violates its format. `where` is the path of the member, `problem` a clause such as "it is
+ * required".
+ */
 export const invalidDecision = (where: string, problem: string): InvalidInput =>
   new InvalidInput(`litellm.BadRequestError: Invalid Decisions request: ${where}: ${problem}.`);
 
@@ -11,5 +14,5 @@ export function assertKnown(value: Fields, known: readonly string[], where: stri
     if (!known.includes(key)) throw invalidDecision(`${where}.${key.slice(0, 100)}`, 'the member is not known here');
 }
 
-/** An answer of an upstream that breaks the rules of its format. */
+/** An upstream's answer violates its format. The message is a clause such as "model is no string". */
 export class AnswerFault extends Error {}

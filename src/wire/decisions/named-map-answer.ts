@@ -24,8 +24,8 @@ import { AnswerFault } from './faults.ts';
 import { contentValue } from './texts.ts';
 
 /**
- * Reads an answer in the named-map format. A question without an answer, or with one of another kind, is refused. Throws
- * AnswerFault.
+ * Reads an answer in the named-map format. A question without an answer, or with an answer of another kind, is a
+ * refusal. Throws AnswerFault.
  */
 export function readNamedMapAnswer(value: unknown, questions: readonly Question[]): Decision {
   const { model = null, answers: sent, usage, ...more } = requiredObject(value, 'the answer');
@@ -107,8 +107,8 @@ function readBox({ box, confidence, ...more }: Fields, where: string): Answer {
 }
 
 /**
- * A decision as JSON text of an answer of the named-map format. Refused questions have no answer. `more` are further members of
- * the answer.
+ * Writes a decision as an answer of the named-map format, as JSON text. Refusals have no answer. `more` are further
+ * members of the answer.
  */
 export function writeNamedMapAnswer(decision: Decision, questions: readonly Question[], more: Members): string {
   const keys = questionKeys(questions);
@@ -117,7 +117,7 @@ export function writeNamedMapAnswer(decision: Decision, questions: readonly Ques
     const key = keys[index];
     return key === undefined || answer === undefined || answer.kind === 'refusal'
       ? []
-      : [[key, writtenAnswer(question, answer)]];
+      : [[key, writeAnswer(question, answer)]];
   });
   const { inputTokens, outputTokens } = decision.usage;
   return orderedJson(
@@ -131,7 +131,7 @@ export function writeNamedMapAnswer(decision: Decision, questions: readonly Ques
   );
 }
 
-function writtenAnswer(question: Question, answer: Exclude<Answer, { kind: 'refusal' }>): ReadonlyMap<string, unknown> {
+function writeAnswer(question: Question, answer: Exclude<Answer, { kind: 'refusal' }>): ReadonlyMap<string, unknown> {
   const rest = Object.entries({ ...evidenceMembers(answer), ...answer.more });
   switch (answer.kind) {
     case 'predicate':

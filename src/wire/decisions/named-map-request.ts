@@ -19,12 +19,12 @@ import { keysInOrder, memberText, orderedJson } from '../json/key-order.ts';
 import { invalidDecision } from './faults.ts';
 import { contentText, contentValue, itemsText, plainInstructions } from './texts.ts';
 
-const MOST_OPTIONS = 255;
-const MOST_LEVELS = 10;
+const MAX_OPTIONS = 255;
+const MAX_LEVELS = 10;
 
 /**
- * Reads state and questions of a request in the named-map format. `text` is its JSON text, for the order of names and
- * options that are numbers. Throws InvalidInput.
+ * Reads state and questions of a request in the named-map format. `text` is its JSON text, which has the order of names
+ * and options that are integers: JavaScript sorts such keys. Throws InvalidInput.
  */
 export function readNamedMap(body: Fields, text: Uint8Array | null): DecisionCore {
   if (body['input'] !== undefined && body['state'] !== undefined)
@@ -104,8 +104,8 @@ function readPredicate(common: Common, criteria: unknown, where: string): Predic
 function readOptions(value: unknown, text: Uint8Array | null, where: string): readonly Option[] {
   if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object of options');
   const labels = keysInOrder(value, text);
-  if (labels.length === 0 || labels.length > MOST_OPTIONS)
-    throw invalidDecision(where, `it must have 1 to ${MOST_OPTIONS} options, not ${labels.length}`);
+  if (labels.length === 0 || labels.length > MAX_OPTIONS)
+    throw invalidDecision(where, `it must have 1 to ${MAX_OPTIONS} options, not ${labels.length}`);
   return labels.map((label) => ({
     value: label,
     description: optionalContent(value[label], `${where}.${label.slice(0, 100)}`),
@@ -114,46 +114,45 @@ function readOptions(value: unknown, text: Uint8Array | null, where: string): re
 
 function readLevels(value: unknown, where: string): ScoreQuestion['levels'] {
   if (!Array.isArray(value)) throw invalidDecision(where, 'it must be an array of levels');
-  if (value.length === 0 || value.length > MOST_LEVELS)
-    throw invalidDecision(where, `it must have 1 to ${MOST_LEVELS} levels, not ${value.length}`);
+  if (value.length === 0 || value.length > MAX_LEVELS)
+    throw invalidDecision(where, `it must have 1 to ${MAX_LEVELS} levels, not ${value.length}`);
   return value.map((one: unknown, index) => ({ label: readContent(one, `${where}.${index}`), description: null }));
 }
 
-/** Form of images inside messages for a decider of this format. */
+/** Images of messages in this format, which has no messages. */
 export interface ImagesInState {
-  /** Text that stands for an image in the state; null leaves it out. */
+  /** Text in the state that replaces an image. Null omits it. */
   readonly textOf: (url: string) => string | null;
   /** Members of the request with the images. */
   readonly members: Members;
 }
 
 /**
- * A decision as JSON text of a request of the named-map format. `model` is null where the address names it. `inItems` are the
- * images of the messages.
+ * Writes a decision as a request of the named-map format, as JSON text. `model` is null when the URL contains it.
  */
-export function writeNamedMap(decision: DecisionRequest, model: string | null, inItems: ImagesInState): string {
+export function writeNamedMap(decision: DecisionRequest, model: string | null, messageImages: ImagesInState): string {
   const { input, questions, assets, images, audio, videos } = decision;
   const keys = questionKeys(questions);
   const members = new Map<string, unknown>();
   if (model !== null) members.set('model', model);
-  members.set('state', stateOf(input, inItems));
-  if (images.length > 0) members.set('images', images.map(writtenMedia));
-  for (const [name, value] of Object.entries(inItems.members)) members.set(name, value);
+  members.set('state', stateOf(input, messageImages));
+  if (images.length > 0) members.set('images', images.map(writeMedia));
+  for (const [name, value] of Object.entries(messageImages.members)) members.set(name, value);
   if (assets.length > 0) members.set('assets', new Map(assets));
-  if (audio.length > 0) members.set('audio', audio.map(writtenMedia));
-  if (videos.length > 0) members.set('videos', videos.map(writtenMedia));
-  members.set('questions', new Map(questions.map((question, index) => [keys[index], writtenQuestion(question)])));
+  if (audio.length > 0) members.set('audio', audio.map(writeMedia));
+  if (videos.length > 0) members.set('videos', videos.map(writeMedia));
+  members.set('questions', new Map(questions.map((question, index) => [keys[index], writeQuestion(question)])));
   return orderedJson(members);
 }
 
 const stateOf = (input: DecisionInput, { textOf }: ImagesInState): unknown =>
   typeof input === 'object' && 'items' in input ? itemsText(input.items, textOf) : contentValue(input);
 
-const writtenMedia = (media: Media): unknown =>
+const writeMedia = (media: Media): unknown =>
   typeof media === 'string' ? media : { content_type: media.contentType, base64: media.base64 };
 
-/** Members of a question in their order. */
-function writtenQuestion(question: Question): ReadonlyMap<string, unknown> {
+/** Members of a question, in the order of the format. */
+function writeQuestion(question: Question): ReadonlyMap<string, unknown> {
   const members = new Map<string, unknown>([['type', question.kind === 'predicate' ? 'noul' : question.kind]]);
   if (question.instructions !== null)
     members.set('instructions', contentValue(plainInstructions(question.instructions)));

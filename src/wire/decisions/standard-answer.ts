@@ -21,8 +21,8 @@ import { AnswerFault } from './faults.ts';
 import { contentText } from './texts.ts';
 
 /**
- * Reads an answer in the standard format. Its answers belong to the questions by position: a missing one, or one of another
- * kind, is a refusal. Throws AnswerFault.
+ * Reads an answer in the standard format. Answers belong to the questions by position. A missing answer, or one of
+ * another kind, is a refusal. Throws AnswerFault.
  */
 export function readStandardAnswer(value: unknown, questions: readonly Question[]): Decision {
   const body = requiredObject(value, 'the answer');
@@ -124,12 +124,12 @@ function valueText(value: unknown, where: string): string {
   return requiredText(value, where);
 }
 
-/** A decision as an answer of the standard format. `model` is the name where the upstream sent none. */
+/** Writes a decision as an answer of the standard format. `model` applies when the upstream reports none. */
 export function writeStandardAnswer(decision: Decision, questions: readonly Question[], model: string): Members {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = decision.usage;
   return {
     model: decision.model ?? model,
-    answers: questions.map((question, index) => writtenAnswer(question, decision.answers[index])),
+    answers: questions.map((question, index) => writeAnswer(question, decision.answers[index])),
     usage: {
       input_tokens: inputTokens,
       input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
@@ -140,7 +140,7 @@ export function writeStandardAnswer(decision: Decision, questions: readonly Ques
   };
 }
 
-function writtenAnswer(question: Question, answer: Answer | undefined): Members {
+function writeAnswer(question: Question, answer: Answer | undefined): Members {
   const { name } = question;
   if (answer === undefined || answer.kind === 'refusal') return { type: 'refusal', name };
   const evidence = evidenceMembers(answer);

@@ -3,11 +3,12 @@ import type { Item, Members, Part } from '../../domain/decisions/decision.ts';
 import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
 
+/** Optional member of parts. It marks the end of a cached prefix. */
 const BREAKPOINT = 'prompt_cache_breakpoint';
 const USER_PARTS = ['input_text', 'input_image', 'input_json'];
 const OUTPUT_PARTS = ['input_text', 'input_image'];
 
-/** Types of parts in messages, by role. */
+/** Allowed part types of a message, by role. */
 const PARTS_BY_ROLE: Readonly<Record<string, readonly string[]>> = {
   user: USER_PARTS,
   developer: ['input_text'],
@@ -84,10 +85,10 @@ function readOutput(value: Fields, where: string): Item {
   };
 }
 
-function assertTexts(value: Fields, members: readonly string[], where: string, mayLack = false): void {
+function assertTexts(value: Fields, members: readonly string[], where: string, isOptional = false): void {
   for (const member of members) {
     const sent = value[member];
-    if (typeof sent === 'string' || (mayLack && (sent === undefined || sent === null))) continue;
+    if (typeof sent === 'string' || (isOptional && (sent === undefined || sent === null))) continue;
     throw invalidDecision(`${where}.${member}`, 'it must be a string');
   }
 }
@@ -97,7 +98,7 @@ function readContent(value: unknown, types: readonly string[], where: string): s
   return readParts(value, types, where);
 }
 
-/** Reads the instructions of a question that are parts. Throws InvalidInput. */
+/** Reads instructions that are an array of parts. Throws InvalidInput. */
 export const readInstructionParts = (value: unknown, where: string): readonly Part[] =>
   readParts(value, USER_PARTS, where, false);
 
@@ -140,12 +141,12 @@ function readPart(value: Fields, where: string, withBreakpoints: boolean): Part 
   }
 }
 
-/** The part without members that are null. */
+/** The part without null members. */
 const sentOf = (value: Fields): Members =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
-/** An item in the standard format. */
-export const writtenItem = ({ sent, member, content }: Item): Members => ({
+/** Writes an item in the standard format. */
+export const writeItem = ({ sent, member, content }: Item): Members => ({
   ...sent,
   [member]: typeof content === 'string' ? content : content.map((part) => part.sent),
 });

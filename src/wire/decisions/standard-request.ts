@@ -14,13 +14,13 @@ import type {
 import { InvalidInput } from '../../domain/errors.ts';
 import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
-import { readInstructionParts, readItems, writtenItem } from './standard-items.ts';
+import { readInstructionParts, readItems, writeItem } from './standard-items.ts';
 import { contentText, spacedJson } from './texts.ts';
 
-const MOST_OPTIONS = 255;
-const MOST_LEVELS = 10;
-/** Fewest options of a choice and levels of a score. */
-const FEWEST = 2;
+const MAX_OPTIONS = 255;
+const MAX_LEVELS = 10;
+/** Minimum number of options of a choice and levels of a score. */
+const MIN_ENTRIES = 2;
 
 /** Reads input and questions of a request in the standard format. Throws InvalidInput. */
 export function readStandard(body: Fields): DecisionCore {
@@ -80,7 +80,7 @@ function readInstructions({ instructions }: Fields, where: string): Instructions
 }
 
 function readOptions(value: unknown, where: string): readonly Option[] {
-  const options = entriesOf(value, where, MOST_OPTIONS).map((one, index): Option => {
+  const options = entriesOf(value, where, MAX_OPTIONS).map((one, index): Option => {
     const at = `${where}.${index}`;
     assertKnown(one, ['value', 'description'], at);
     return { value: optionValue(one['value'], at), description: optionalText(one['description'], `${at}.description`) };
@@ -90,7 +90,7 @@ function readOptions(value: unknown, where: string): readonly Option[] {
   return options;
 }
 
-/** 1 and 0 are read as booleans, as in the reference. */
+/** Value of an option. 1 and 0 become booleans, as in LiteLLM. */
 function optionValue(value: unknown, where: string): string | boolean {
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (value === 1 || value === 0) return value === 1;
@@ -98,7 +98,7 @@ function optionValue(value: unknown, where: string): string | boolean {
 }
 
 const readLevels = (value: unknown, where: string): readonly Level[] =>
-  entriesOf(value, where, MOST_LEVELS).map((one, index) => {
+  entriesOf(value, where, MAX_LEVELS).map((one, index) => {
     const at = `${where}.${index}`;
     assertKnown(one, ['label', 'description'], at);
     const { label } = one;
@@ -106,10 +106,10 @@ const readLevels = (value: unknown, where: string): readonly Level[] =>
     return { label, description: optionalText(one['description'], `${at}.description`) };
   });
 
-function entriesOf(value: unknown, where: string, most: number): readonly Fields[] {
+function entriesOf(value: unknown, where: string, max: number): readonly Fields[] {
   if (!Array.isArray(value)) throw invalidDecision(where, 'it must be an array of objects');
-  if (value.length < FEWEST || value.length > most)
-    throw invalidDecision(where, `it must have ${FEWEST} to ${most} items, not ${value.length}`);
+  if (value.length < MIN_ENTRIES || value.length > max)
+    throw invalidDecision(where, `it must have ${MIN_ENTRIES} to ${max} items, not ${value.length}`);
   return value.map((one: unknown, index) => {
     if (!isJsonObject(one)) throw invalidDecision(`${where}.${index}`, 'it must be an object');
     return one;
@@ -122,19 +122,22 @@ function optionalText(value: unknown, where: string): string | null {
   throw invalidDecision(where, 'it must be a string');
 }
 
-/** A decision as a request of the standard format. Throws InvalidInput for questions that the format cannot express. */
+/**
+ * Writes a decision as a request of the standard format. Throws InvalidInput for questions that the format cannot
+ * express.
+ */
 export function writeStandard(decision: DecisionRequest, model: string): Members {
   const { input, images, questions, safetyIdentifier } = decision;
   return {
     model,
-    input: writtenInput(input, images),
-    questions: questions.map(writtenQuestion),
+    input: writeInput(input, images),
+    questions: questions.map(writeQuestion),
     ...(safetyIdentifier === null ? {} : { safety_identifier: safetyIdentifier }),
   };
 }
 
-function writtenInput(input: DecisionInput, images: readonly Media[]): unknown {
-  if (typeof input === 'object' && 'items' in input) return input.items.map(writtenItem);
+function writeInput(input: DecisionInput, images: readonly Media[]): unknown {
+  if (typeof input === 'object' && 'items' in input) return input.items.map(writeItem);
   const text = contentText(input);
   if (images.length === 0) return text;
   const pictures = images.map((image) => ({ type: 'input_image', image_url: addressOf(image) }));
@@ -144,47 +147,51 @@ function writtenInput(input: DecisionInput, images: readonly Media[]): unknown {
 const addressOf = (image: Media): string =>
   typeof image === 'string' ? image : `data:${image.contentType};base64,${image.base64}`;
 
-/** Instructions for a question of the other format that has none. */
-const DEFAULTS = {
+/** Instructions of a question without any. The named-map format does not require them. */
+const DEFAULT_INSTRUCTIONS = {
   predicate: 'Is this true of the input?',
   choice: 'Which choice best fits the input?',
   score: 'Which level best fits the input?',
   box: 'Where is it in the image?',
 } as const;
 
-function writtenQuestion(question: Question): Members {
+function writeQuestion(question: Question): Members {
   const { kind, name, instructions } = question;
   const common = { type: kind, ...(name === null ? {} : { name }) };
   switch (question.kind) {
     case 'predicate':
       return { ...common, instructions: predicateText(instructions, question.rules ?? []) };
     case 'choice':
-      return { ...common, instructions: instructionsOf(instructions, DEFAULTS.choice), choices: choicesOf(question) };
+      return {
+        ...common,
+        instructions: instructionsOf(instructions, DEFAULT_INSTRUCTIONS.choice),
+        choices: choicesOf(question),
+      };
     case 'score': {
-      assertEnough(question.levels.length);
+      assertMinEntries(question.levels.length);
       const levels = question.levels.map(({ label, description }) => ({
         label: contentText(label),
         ...(description === null ? {} : { description }),
       }));
-      return { ...common, instructions: instructionsOf(instructions, DEFAULTS.score), levels };
+      return { ...common, instructions: instructionsOf(instructions, DEFAULT_INSTRUCTIONS.score), levels };
     }
     case 'box':
-      return { ...common, instructions: instructionsOf(instructions, DEFAULTS.box) };
+      return { ...common, instructions: instructionsOf(instructions, DEFAULT_INSTRUCTIONS.box) };
   }
 }
 
 function choicesOf({ options }: ChoiceQuestion): readonly Members[] {
-  assertEnough(options.length);
+  assertMinEntries(options.length);
   return options.map(({ value, description }) => ({
     value,
     ...(description === null ? {} : { description: contentText(description) }),
   }));
 }
 
-function assertEnough(count: number): void {
-  if (count < FEWEST)
+function assertMinEntries(count: number): void {
+  if (count < MIN_ENTRIES)
     throw new InvalidInput(
-      `litellm.BadRequestError: The upstream of this model takes choices and scores with at least ${FEWEST} entries only.`,
+      `litellm.BadRequestError: The upstream of this model takes choices and scores with at least ${MIN_ENTRIES} entries only.`,
     );
 }
 
@@ -198,12 +205,12 @@ type Rules = readonly (readonly ['true' | 'false', string | { readonly json: unk
 
 function predicateText(instructions: Instructions | null, rules: Rules): unknown {
   if (typeof instructions === 'object' && instructions !== null && 'parts' in instructions)
-    return instructionsOf(instructions, DEFAULTS.predicate);
+    return instructionsOf(instructions, DEFAULT_INSTRUCTIONS.predicate);
   const paragraphs = rules.flatMap(([answer, rule]) =>
     rule === null ? [] : [`Answer ${answer} when: ${contentText(rule)}`],
   );
   const text =
     instructions === null ? [] : [typeof instructions === 'string' ? instructions : spacedJson(instructions.json)];
   const all = [...text, ...paragraphs];
-  return all.length === 0 ? DEFAULTS.predicate : all.join('\n\n');
+  return all.length === 0 ? DEFAULT_INSTRUCTIONS.predicate : all.join('\n\n');
 }

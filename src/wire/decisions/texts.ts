@@ -1,12 +1,11 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { Content, Instructions, Item, Part } from '../../domain/decisions/decision.ts';
 
-/** Text between pieces that are joined. */
 const BLANK_LINE = '\n\n';
 
 /**
- * JSON text with a space after commas and colons, and ASCII characters only. Deciders of the reference read objects in this
- * form, and their prompt caches depend on its bytes.
+ * JSON text with a space after commas and colons, and ASCII characters only. LiteLLM sends objects in this form.
+ * Upstream prompt caches depend on the same bytes.
  */
 export function spacedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
@@ -30,7 +29,7 @@ export const contentText = (content: Content): string =>
 /** Content as a JSON value. */
 export const contentValue = (content: Content): unknown => (typeof content === 'string' ? content : content.json);
 
-/** Texts of parts, joined. Images have none. */
+/** Joined texts of parts. Images are omitted. */
 const partsText = (parts: readonly Part[]): string => parts.flatMap((part) => textOf(part) ?? []).join(BLANK_LINE);
 
 function textOf(part: Part): string | null {
@@ -49,18 +48,18 @@ export const plainInstructions = (instructions: Instructions): Content =>
   typeof instructions === 'object' && 'parts' in instructions ? partsText(instructions.parts) : instructions;
 
 /**
- * Items as one text. Other roles than the user's are named before their text. `imageText` is the text that stands for an
- * image; null leaves it out.
+ * Items as one text. With other roles than `user`, each text follows the name of its role. `imageText` is the text that
+ * replaces an image. Null omits it.
  */
 export function itemsText(items: readonly Item[], imageText: (url: string) => string | null): string {
-  const named = items.some(({ role }) => role !== 'user');
+  const namesRoles = items.some(({ role }) => role !== 'user');
   return items
     .flatMap(({ role, content }) => {
       const pieces =
         typeof content === 'string'
           ? [content]
           : content.flatMap((part) => (part.kind === 'image' ? imageText(part.url) : textOf(part)) ?? []);
-      if (!named) return pieces;
+      if (!namesRoles) return pieces;
       return [`[${role}]\n${pieces.join(BLANK_LINE)}`];
     })
     .join(BLANK_LINE);

@@ -56,7 +56,7 @@ function usageOf(value: unknown): Usage | null {
 
 const MEDIA = { AUDIO: 'audio', IMAGE: 'image', VIDEO: 'video' } as const;
 
-/** Tokens of single media. Absent where there are none. */
+/** Tokens by medium. A medium without tokens is absent. */
 function mediaIn(usage: Fields): Pick<Usage, 'audio' | 'image' | 'video'> {
   const names = ['promptTokensDetails', 'candidatesTokensDetails', 'cacheTokensDetails'] as const;
   const details = names.map((name) => list(usage[name]).map(object));
@@ -74,11 +74,11 @@ function mediaIn(usage: Fields): Pick<Usage, 'audio' | 'image' | 'video'> {
 const groundsOf = (chunk: Fields): readonly Fields[] =>
   list(chunk['candidates']).map((one) => object(object(one)['groundingMetadata']));
 
-/** Web searches that a chunk names. */
+/** Number of web searches in a chunk. */
 const searchesIn = (chunk: Fields): number =>
   groundsOf(chunk).reduce<number>((sum, one) => sum + list(one['webSearchQueries']).length, 0);
 
-/** Whether a chunk cites places of a map. */
+/** Whether a chunk cites Google Maps. */
 const citesMaps = (chunk: Fields): boolean =>
   groundsOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isJsonObject(object(part)['maps'])));
 

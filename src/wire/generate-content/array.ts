@@ -1,10 +1,10 @@
 import type { ByteStream } from '../../domain/bytes.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../sse/events.ts';
 
-/** A stream that is one JSON array. */
+/** An answer as one JSON array. */
 interface ArrayStream {
   readonly stream: ByteStream;
-  /** Text that closes an incomplete array, with this JSON as last element. */
+  /** Text that ends an incomplete array, with this JSON as last element. */
   close(last: string): string;
 }
 
@@ -12,7 +12,7 @@ interface ArrayStream {
 export function arrayOfEvents(source: ByteStream): ArrayStream {
   const events = createEventBuffer();
   let separator = '[';
-  const written = (run: Buffer | null): string => {
+  const arrayText = (run: Buffer | null): string => {
     let text = '';
     for (let start = 0; run !== null && start < run.length;) {
       const end = endOfEvent(run, start);
@@ -28,11 +28,11 @@ export function arrayOfEvents(source: ByteStream): ArrayStream {
     pipe(sink) {
       source.pipe({
         chunk(bytes) {
-          const text = written(events.add(bytes));
+          const text = arrayText(events.add(bytes));
           return text === '' ? true : sink.chunk(Buffer.from(text));
         },
         done() {
-          const rest = written(events.rest());
+          const rest = arrayText(events.rest());
           sink.chunk(Buffer.from(separator === '[' ? '[]' : `${rest}]`));
           sink.done();
         },

@@ -2,7 +2,7 @@ import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
-import { asBuffer, upstreamMembers, withMembers } from '../json/members.ts';
+import { asBuffer, upstreamChanges, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
 import { createContentReader, errorOf, isAnswer } from './answer.ts';
 import { readGenerate } from './read-request.ts';
@@ -52,4 +52,4 @@ function renamed(json: Buffer, value: Fields, model: string): Buffer {
 
 /** The request for Google: without gateway fields, `model` and `stream`. The path has the last two. */
 export const contentRequest = (request: ModelRequest): Uint8Array =>
-  withMembers(request.bytes, { ...upstreamMembers(request), model: null, stream: null });
+  withMembers(request.bytes, { ...upstreamChanges(request), model: null, stream: null });

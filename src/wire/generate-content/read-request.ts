@@ -16,11 +16,21 @@ import { camelCased } from './names.ts';
 import { readContents } from './read-contents.ts';
 import { jsonSchemaOf } from './schema.ts';
 
-const READ = new Set(['model', 'stream', 'contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig']);
+/** Members that `readGenerate` reads. */
+const READ_MEMBERS = new Set([
+  'model',
+  'stream',
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'generationConfig',
+]);
 /** Members that can be dropped: filters, labels and service tier do not change the request for the model. */
-const HINTS = new Set(['safetySettings', 'labels', 'metadata', 'serviceTier']);
+const DROPPABLE_MEMBERS = new Set(['safetySettings', 'labels', 'metadata', 'serviceTier']);
 
-const READ_CONFIG = new Set([
+/** Members of `generationConfig` that `readGenerate` reads. */
+const READ_CONFIG_MEMBERS = new Set([
   'temperature',
   'topP',
   'topK',
@@ -43,7 +53,7 @@ const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = 
 
 /** Reads a generateContent request into the neutral form. Throws InvalidInput. */
 export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
-  // Before names are changed: the gateway's own members are written in snake case only.
+  // Gateway fields have names in snake case, so they are removed before the conversion to camel case.
   const body = camelCased(Object.fromEntries(Object.entries(sent).filter(([member]) => !isGatewayField(member))));
   const config = camelCased(body['generationConfig']);
   noteUnsupportedMembers(body, config, losses);
@@ -69,14 +79,14 @@ export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
 }
 
 function noteUnsupportedMembers(body: Fields, config: Fields, losses: Losses): void {
-  const isThere = ([, value]: readonly [string, unknown]): boolean => value !== null && value !== undefined;
-  for (const [member] of Object.entries(body).filter(isThere)) {
-    if (READ.has(member)) continue;
-    if (HINTS.has(member)) losses.hint(member);
+  const isPresent = ([, value]: readonly [string, unknown]): boolean => value !== null && value !== undefined;
+  for (const [member] of Object.entries(body).filter(isPresent)) {
+    if (READ_MEMBERS.has(member)) continue;
+    if (DROPPABLE_MEMBERS.has(member)) losses.hint(member);
     else losses.essential(member);
   }
-  for (const [member, value] of Object.entries(config).filter(isThere))
-    if (!READ_CONFIG.has(member) && REQUESTS_DEFAULT[member]?.(value) !== true)
+  for (const [member, value] of Object.entries(config).filter(isPresent))
+    if (!READ_CONFIG_MEMBERS.has(member) && REQUESTS_DEFAULT[member]?.(value) !== true)
       losses.essential(`generationConfig.${member}`);
 }
 

@@ -2,13 +2,13 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { type Fields } from '../json/fields.ts';
 
 /** Members of Google's schema object that contain one schema. */
-const ONE = new Set(['items']);
+const SCHEMA_MEMBERS = new Set(['items']);
 /** Members that contain a list of schemas. */
-const MANY = new Set(['anyOf']);
+const SCHEMA_LIST_MEMBERS = new Set(['anyOf']);
 /** Members that contain schemas by name. */
-const NAMED = new Set(['properties']);
-/** Members that JSON Schema does not have. */
-const GOOGLES_OWN = new Set(['propertyOrdering', 'property_ordering', 'nullable']);
+const SCHEMA_MAP_MEMBERS = new Set(['properties']);
+/** Members of Google's schema object that JSON Schema does not have. */
+const GOOGLE_ONLY_MEMBERS = new Set(['propertyOrdering', 'property_ordering', 'nullable']);
 
 /**
  * Converts Google's schema object to JSON Schema. Types become lower case, `nullable` becomes the type `null`, and
@@ -18,19 +18,21 @@ export function jsonSchemaOf(schema: Fields): Fields {
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
     const member = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (GOOGLES_OWN.has(name)) continue;
+    if (GOOGLE_ONLY_MEMBERS.has(name)) continue;
     if (member === 'type' && typeof value === 'string') read['type'] = value.toLowerCase();
-    else if (ONE.has(member) && isJsonObject(value)) read[member] = jsonSchemaOf(value);
-    else if (MANY.has(member) && Array.isArray(value)) read[member] = value.filter(isJsonObject).map(jsonSchemaOf);
-    else if (NAMED.has(member) && isJsonObject(value))
+    else if (SCHEMA_MEMBERS.has(member) && isJsonObject(value)) read[member] = jsonSchemaOf(value);
+    else if (SCHEMA_LIST_MEMBERS.has(member) && Array.isArray(value))
+      read[member] = value.filter(isJsonObject).map(jsonSchemaOf);
+    else if (SCHEMA_MAP_MEMBERS.has(member) && isJsonObject(value))
       read[member] = Object.fromEntries(
         Object.entries(value).map(([key, inner]) => [key, isJsonObject(inner) ? jsonSchemaOf(inner) : inner]),
       );
-    else if (COUNTS.has(member) && typeof value === 'string') read[member] = Number(value);
+    else if (LIMIT_MEMBERS.has(member) && typeof value === 'string') read[member] = Number(value);
     else read[member] = value;
   }
   if (schema['nullable'] === true && typeof read['type'] === 'string') read['type'] = [read['type'], 'null'];
   return read;
 }
 
-const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
+/** Members with an integer, which Google writes as text. */
+const LIMIT_MEMBERS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);

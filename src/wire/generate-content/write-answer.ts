@@ -3,6 +3,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { argumentsOf, type Fields } from '../json/fields.ts';
 
+/** Google's finish reasons, by OpenAI's. All others are `OTHER`. */
 const REASONS: Readonly<Record<string, string>> = {
   stop: 'STOP',
   tool_calls: 'STOP',
@@ -19,8 +20,8 @@ interface PendingCall {
 }
 
 /**
- * Converts the steps of an answer to Google's parts. A function call is one part, so its pieces are buffered until it
- * is complete. All other steps become parts at once.
+ * Converts the steps of an answer to Google's parts. A function call is one part, so its pieces are buffered until the
+ * call is complete. All other steps become parts immediately.
  */
 class Parts {
   id: string;

@@ -15,7 +15,7 @@ import type {
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
-import { noteSingleToolCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
 /** Writes a neutral chat as a generateContent request. The path has model and streaming. Fills `losses`. */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
@@ -68,8 +68,9 @@ const toolWriter =
   ({ name, description, parameters, strict, cached }: NeutralTool, index: number): Fields => {
     if (strict === true) losses.hint(`tools[${index}].strict`);
     noteMark(cached, `tools[${index}]`, losses);
-    const takesNothing = isJsonObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
-    return withoutNulls({ name, description, parametersJsonSchema: takesNothing ? null : parameters });
+    const hasNoParameters =
+      isJsonObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
+    return withoutNulls({ name, description, parametersJsonSchema: hasNoParameters ? null : parameters });
   };
 
 /** Adds a cache mark to `losses`. Google caches prompts automatically, or by a separate request. */
@@ -199,7 +200,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 function writeSource(source: Source, kind: 'image' | 'file' | 'audio'): Fields | null {
   if (source.form === 'id') return null;
   if (source.form === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
-  const ending = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(source.url)?.[1]?.toLowerCase() ?? '';
-  const mimeType = source.mediaType ?? MEDIA_TYPES[ending] ?? (kind === 'image' ? 'image/jpeg' : null);
+  const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(source.url)?.[1]?.toLowerCase() ?? '';
+  const mimeType = source.mediaType ?? MEDIA_TYPES[extension] ?? (kind === 'image' ? 'image/jpeg' : null);
   return { fileData: withoutNulls({ mimeType, fileUri: source.url }) };
 }

@@ -20,14 +20,14 @@ export function readIdeRequest(body: RequestBody): IdeRequest {
     kind: 'chat',
     body: {
       ...body,
-      ...(Array.isArray(tools) ? { tools: tools.map(nested) } : {}),
+      ...(Array.isArray(tools) ? { tools: tools.map(nestedTool) } : {}),
       ...(isJsonObject(choice) ? { tool_choice: nestedChoice(choice) } : {}),
     },
   };
 }
 
 /** Converts a tool of the Responses API to chat completions. A tool in the latter form stays. */
-function nested(value: unknown): unknown {
+function nestedTool(value: unknown): unknown {
   const { type, ...declared } = object(value);
   if (typeof declared['name'] !== 'string') return value;
   return type === 'function' || type === 'custom' ? { type, [type]: declared } : value;

@@ -32,8 +32,8 @@ const instantOf = (seconds: unknown): string =>
   new Date((typeof seconds === 'number' ? seconds : 0) * 1_000).toISOString().replace('.000Z', 'Z');
 
 function statusOfResponse({ status }: Fields, steps: readonly JsonObject[]): unknown {
-  const waits = status === 'completed' && steps.some(({ type }) => type === 'function_call');
-  return waits ? 'requires_action' : (status ?? 'completed');
+  const requiresAction = status === 'completed' && steps.some(({ type }) => type === 'function_call');
+  return requiresAction ? 'requires_action' : (status ?? 'completed');
 }
 
 const countsOf = ({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage): JsonObject => ({
@@ -72,13 +72,13 @@ function stepsOfItem(item: Fields): readonly JsonObject[] {
   }
 }
 
-/** Arguments as an object. Those that are no JSON object are a member `arguments`. */
+/** Arguments as an object. Text that is not a JSON object becomes the member `arguments`. */
 function argumentsOf(written: unknown): unknown {
   try {
     const value: unknown = JSON.parse(text(written) ?? '');
     if (isJsonObject(value)) return value;
   } catch {
-    // Models also write arguments that are no JSON.
+    // A model may write arguments that are not JSON.
   }
   return { arguments: written };
 }
@@ -97,19 +97,19 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   let count = 0;
   /** The open step of text or thoughts. */
   let open: { readonly type: string; readonly index: number } | null = null;
-  /** Steps of calls by the index of the call. They stay open until the end, because pieces of several calls may alternate. */
+  /** Step indexes by call index. The steps stay open until the end, because pieces of several calls may alternate. */
   const calls = new Map<number, number>();
   let reason = 'stop';
   let usage: Usage | null = null;
 
-  const about = (status: string): JsonObject => {
+  const interactionFields = (status: string): JsonObject => {
     const at = instantOf(context.createdAt);
     return { id, object: 'interaction', model: context.model, status, created: at, updated: at };
   };
   const begin = (): string => {
     if (hasBegun) return '';
     hasBegun = true;
-    return event('interaction.created', { interaction: about('in_progress') });
+    return event('interaction.created', { interaction: interactionFields('in_progress') });
   };
   const close = (): string => {
     const stopped = open === null ? '' : event('step.stop', { index: open.index });
@@ -171,7 +171,7 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
     end() {
       const stops = [...calls.values()].map((index) => event('step.stop', { index })).join('');
       const status = reason === 'tool_calls' ? 'requires_action' : reason === 'stop' ? 'completed' : 'incomplete';
-      const interaction = { ...about(status), ...(usage === null ? {} : { usage: countsOf(usage) }) };
+      const interaction = { ...interactionFields(status), ...(usage === null ? {} : { usage: countsOf(usage) }) };
       return `${begin()}${close()}${stops}${event('interaction.completed', { interaction })}event: done\ndata: [DONE]\n\n`;
     },
   };

@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { type Fields, text } from '../json/fields.ts';
-import { refuse } from './faults.ts';
+import { invalidInteraction } from './faults.ts';
 
-/** Types of content, with those that are refused. */
-const CONTENT = new Set<unknown>(['text', 'image', 'document', 'audio', 'video']);
+/** Content types of the API, unsupported ones included. */
+const CONTENT_TYPES = new Set<unknown>(['text', 'image', 'document', 'audio', 'video']);
 
-/** Steps that turns contain, too. */
-const IN_TURNS = new Set<unknown>(['function_call', 'function_result', 'thought']);
+/** Step types that may also occur in the content of a turn. */
+const STEPS_IN_TURNS = new Set<unknown>(['function_call', 'function_result', 'thought']);
 
 /** The input of an interaction as items of the Responses API: a text, content, or steps of a conversation. */
 export function itemsOfInput(input: unknown): unknown {
@@ -16,9 +16,9 @@ export function itemsOfInput(input: unknown): unknown {
   let message: { readonly content: unknown[] } | null = null;
   for (const [index, step] of steps.entries()) {
     const where = Array.isArray(input) ? `input.${index}` : 'input';
-    if (!isJsonObject(step)) throw refuse(where, 'it must be an object');
-    if (CONTENT.has(step['type'])) {
-      // Content that is not in a step is one message of the user.
+    if (!isJsonObject(step)) throw invalidInteraction(where, 'it must be an object');
+    if (CONTENT_TYPES.has(step['type'])) {
+      // Consecutive content outside a step becomes one user message.
       if (message === null) {
         message = { content: [] };
         items.push({ type: 'message', role: 'user', ...message });
@@ -48,9 +48,9 @@ function itemsOfStep(step: Fields, where: string): readonly unknown[] {
     case undefined:
       if (role === 'user' || role === 'model')
         return itemsOfTurn(role === 'user' ? 'user' : 'assistant', content, where);
-      throw refuse(where, 'it must have a type, or a role of user or model');
+      throw invalidInteraction(where, 'it must have a type, or a role of user or model');
     default:
-      throw refuse(`${where}.type`, 'steps of this type cannot be honoured');
+      throw invalidInteraction(`${where}.type`, 'steps of this type cannot be honoured');
   }
 }
 
@@ -60,23 +60,23 @@ type Role = 'user' | 'assistant';
 function itemsOfTurn(role: Role, content: unknown, where: string): readonly unknown[] {
   if (typeof content === 'string') return [{ type: 'message', role, content }];
   if (isJsonObject(content)) return itemsOfTurn(role, [content], where);
-  if (!Array.isArray(content)) throw refuse(`${where}.content`, 'it must be a string or an array');
+  if (!Array.isArray(content)) throw invalidInteraction(`${where}.content`, 'it must be a string or an array');
   const parts: unknown[] = [];
-  const after: unknown[] = [];
+  const otherItems: unknown[] = [];
   for (const [index, part] of (content as readonly unknown[]).entries()) {
     const at = `${where}.content.${index}`;
-    if (!isJsonObject(part)) throw refuse(at, 'it must be an object');
-    if (CONTENT.has(part['type'])) parts.push(partOf(part, role, at));
-    else if (IN_TURNS.has(part['type'])) after.push(...itemsOfStep(part, at));
-    else throw refuse(`${at}.type`, 'content of this type cannot be honoured');
+    if (!isJsonObject(part)) throw invalidInteraction(at, 'it must be an object');
+    if (CONTENT_TYPES.has(part['type'])) parts.push(partOf(part, role, at));
+    else if (STEPS_IN_TURNS.has(part['type'])) otherItems.push(...itemsOfStep(part, at));
+    else throw invalidInteraction(`${at}.type`, 'content of this type cannot be honoured');
   }
-  return [...(parts.length === 0 ? [] : [{ type: 'message', role, content: parts }]), ...after];
+  return [...(parts.length === 0 ? [] : [{ type: 'message', role, content: parts }]), ...otherItems];
 }
 
 function partOf(part: Fields, role: Role, where: string): unknown {
   const { type, text: words } = part;
   if (type === 'text') {
-    if (typeof words !== 'string') throw refuse(`${where}.text`, 'it must be a string');
+    if (typeof words !== 'string') throw invalidInteraction(`${where}.text`, 'it must be a string');
     return { type: role === 'user' ? 'input_text' : 'output_text', text: words };
   }
   if (role === 'user' && type === 'image') return { type: 'input_image', image_url: addressOf(part, where) };
@@ -84,23 +84,24 @@ function partOf(part: Fields, role: Role, where: string): unknown {
     return text(part['uri']) === null
       ? { type: 'input_file', filename: 'document', file_data: addressOf(part, where) }
       : { type: 'input_file', file_url: part['uri'] };
-  throw refuse(`${where}.type`, 'content of this type cannot be honoured here');
+  throw invalidInteraction(`${where}.type`, 'content of this type cannot be honoured here');
 }
 
 function addressOf({ uri, data, mime_type: type }: Fields, where: string): string {
   if (typeof uri === 'string') return uri;
   if (typeof data !== 'string' || typeof type !== 'string')
-    throw refuse(where, 'it must have a uri, or data and mime_type');
+    throw invalidInteraction(where, 'it must have a uri, or data and mime_type');
   return `data:${type};base64,${data}`;
 }
 
 function callOf({ id, name, arguments: callArguments }: Fields, where: string): unknown {
-  if (typeof id !== 'string' || typeof name !== 'string') throw refuse(where, 'it must have an id and a name');
+  if (typeof id !== 'string' || typeof name !== 'string')
+    throw invalidInteraction(where, 'it must have an id and a name');
   return { type: 'function_call', call_id: id, name, arguments: JSON.stringify(callArguments ?? {}) };
 }
 
 function resultOf({ call_id: id, result }: Fields, where: string): unknown {
-  if (typeof id !== 'string') throw refuse(`${where}.call_id`, 'it must be a string');
+  if (typeof id !== 'string') throw invalidInteraction(`${where}.call_id`, 'it must be a string');
   const isText =
     Array.isArray(result) && result.every((part) => isJsonObject(part) && typeof part['text'] === 'string');
   const output = isText
@@ -111,7 +112,7 @@ function resultOf({ call_id: id, result }: Fields, where: string): unknown {
   return { type: 'function_call_output', call_id: id, output };
 }
 
-/** A thought goes back to the upstream with its proof only. */
+/** A thought as a reasoning item. None without a signature. */
 function thoughtOf({ signature, summary }: Fields): readonly unknown[] {
   if (typeof signature !== 'string') return [];
   const texts = (Array.isArray(summary) ? summary : []).flatMap((part: unknown) =>

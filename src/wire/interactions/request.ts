@@ -1,15 +1,16 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, text } from '../json/fields.ts';
-import { refuse } from './faults.ts';
+import { invalidInteraction } from './faults.ts';
 import { itemsOfInput } from './items.ts';
 
-/** Members with their name in the Responses API. */
+/** Names in the Responses API, by the name in the Interactions API. */
 const RENAMED: Readonly<Record<string, string>> = {
   system_instruction: 'instructions',
   previous_interaction_id: 'previous_response_id',
   labels: 'metadata',
 };
+/** Members of `generation_config` with the same name in the Responses API. */
 const SETTINGS = new Set(['temperature', 'top_p', 'max_output_tokens']);
 /** Members that change the request and have no counterpart in the Responses API. */
 const UNSUPPORTED = new Set([
@@ -23,15 +24,16 @@ const UNSUPPORTED = new Set([
 ]);
 
 /**
- * A request of Google's Interactions API as a request of the Responses API. Members of neither API stay as they are.
- * Throws InvalidInput for what cannot be honoured.
+ * Converts a request of Google's Interactions API to the Responses API. Unknown members stay unchanged. Throws
+ * InvalidInput for unsupported members.
  */
 export function responseRequestOf(body: RequestBody): RequestBody {
   const sent = Object.entries(body).filter(([, value]) => value !== null && value !== undefined);
   const known = Object.fromEntries(sent);
-  for (const name of Object.keys(known)) if (UNSUPPORTED.has(name)) throw refuse(name, 'it cannot be honoured');
-  if (text(known['model']) === null) throw refuse('model', 'it must be a string');
-  if (known['input'] === undefined) throw refuse('input', 'it is required');
+  for (const name of Object.keys(known))
+    if (UNSUPPORTED.has(name)) throw invalidInteraction(name, 'it cannot be honoured');
+  if (text(known['model']) === null) throw invalidInteraction('model', 'it must be a string');
+  if (known['input'] === undefined) throw invalidInteraction('input', 'it is required');
   const {
     input,
     generation_config: config,
@@ -54,12 +56,12 @@ export function responseRequestOf(body: RequestBody): RequestBody {
 function assertText(modalities: unknown): void {
   if (modalities === undefined) return;
   if (!Array.isArray(modalities) || modalities.some((one) => String(one).toLowerCase() !== 'text'))
-    throw refuse('response_modalities', 'only text is answered here');
+    throw invalidInteraction('response_modalities', 'only text is answered here');
 }
 
 function settingsOf(config: unknown): Fields {
   if (config === undefined) return {};
-  if (!isJsonObject(config)) throw refuse('generation_config', 'it must be an object');
+  if (!isJsonObject(config)) throw invalidInteraction('generation_config', 'it must be an object');
   const reasoning: Record<string, unknown> = {};
   const settings: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(config)) {
@@ -68,11 +70,12 @@ function settingsOf(config: unknown): Fields {
     else if (name === 'thinking_level') reasoning['effort'] = value;
     else if (name === 'thinking_summaries') Object.assign(reasoning, value === 'auto' ? { summary: 'auto' } : {});
     else if (name === 'tool_choice') settings['tool_choice'] = choiceOf(value);
-    else throw refuse(`generation_config.${name}`, 'it cannot be honoured');
+    else throw invalidInteraction(`generation_config.${name}`, 'it cannot be honoured');
   }
   return Object.keys(reasoning).length === 0 ? settings : { ...settings, reasoning };
 }
 
+/** `tool_choice` of the Responses API, by Google's mode. */
 const MODES = new Map<unknown, string>([
   ['auto', 'auto'],
   ['validated', 'auto'],
@@ -86,7 +89,7 @@ function choiceOf(value: unknown): unknown {
   const allowed = isJsonObject(value) ? value['allowed_tools'] : null;
   const names = isJsonObject(allowed) ? allowed['tools'] : null;
   if (!isJsonObject(allowed) || !Array.isArray(names) || names.some((name) => typeof name !== 'string'))
-    throw refuse(
+    throw invalidInteraction(
       'generation_config.tool_choice',
       'it must be auto, any, none, validated or an object of allowed tools',
     );
@@ -95,30 +98,31 @@ function choiceOf(value: unknown): unknown {
 }
 
 function toolsOf(tools: unknown): readonly unknown[] {
-  if (!Array.isArray(tools)) throw refuse('tools', 'it must be an array');
+  if (!Array.isArray(tools)) throw invalidInteraction('tools', 'it must be an array');
   return tools.map((tool: unknown, index) => {
     const type = isJsonObject(tool) ? tool['type'] : null;
     if (type === 'google_search') return { type: 'web_search' };
     if (!isJsonObject(tool) || type !== 'function')
-      throw refuse(`tools.${index}`, 'it must be an object of the type function or google_search');
+      throw invalidInteraction(`tools.${index}`, 'it must be an object of the type function or google_search');
     return tool;
   });
 }
 
 const JSON_TYPE = 'application/json';
 
-/** The form of the answer: a JSON schema, any JSON object, or text. */
+/** Output format: a JSON schema, any JSON object, or text. */
 function formatOf(format: unknown, mimeType: unknown): Fields {
   if (Array.isArray(format)) {
-    if (format.length > 1) throw refuse('response_format', 'one form is answered here');
+    if (format.length > 1) throw invalidInteraction('response_format', 'one form is answered here');
     return formatOf(format[0], mimeType);
   }
-  if (format !== undefined && !isJsonObject(format)) throw refuse('response_format', 'it must be an object');
+  if (format !== undefined && !isJsonObject(format))
+    throw invalidInteraction('response_format', 'it must be an object');
   const isNamed = format?.['type'] === 'text';
   if (['audio', 'image', 'video'].includes(String(format?.['type'])))
-    throw refuse('response_format', 'only text is answered here');
+    throw invalidInteraction('response_format', 'only text is answered here');
   const type = (isNamed ? format['mime_type'] : undefined) ?? mimeType;
-  // A form without a type of content is a schema itself.
+  // A format without `type: text` is itself the schema.
   const schema = isNamed ? format['schema'] : format;
   if (isJsonObject(schema)) return { text: { format: { type: 'json_schema', name: 'answer', schema } } };
   return type === JSON_TYPE ? { text: { format: { type: 'json_object' } } } : {};

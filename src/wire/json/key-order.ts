@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../domain/json-object.ts';
 import { topLevelMembers } from './members.ts';
 
-/** Keys that JavaScript moves to the front of an object and sorts. */
-const INDEX = /^(0|[1-9]\d{0,9})$/;
+/** Integer keys. JavaScript sorts them before all other keys of an object. */
+const INTEGER_KEY = /^(0|[1-9]\d{0,9})$/;
 
 /**
- * Keys of a parsed JSON object in the order of its text. `text` is the JSON text of the same object; the parsed order applies
- * where the text has other keys.
+ * Keys of a parsed JSON object in the order of its JSON text, `text`. The order of the parsed object when `text` is
+ * null or has other keys.
  */
 export function keysInOrder(value: JsonObject, text: Uint8Array | null): readonly string[] {
   const keys = Object.keys(value);
-  if (text === null || keys.length < 2 || !keys.some((key) => INDEX.test(key))) return keys;
+  if (text === null || keys.length < 2 || !keys.some((key) => INTEGER_KEY.test(key))) return keys;
   const written = [...new Set((topLevelMembers(text) ?? []).map(({ key }) => key))];
   return written.length === keys.length && written.every((key) => Object.hasOwn(value, key)) ? written : keys;
 }
 
-/** JSON text of a member of an object in JSON text; null when it has no such member. */
+/** JSON text of the last member with this key in the JSON text of an object. Null when there is none. */
 export function memberText(text: Uint8Array | null, key: string): Uint8Array | null {
   const found = text === null ? undefined : topLevelMembers(text)?.findLast((member) => member.key === key);
   return text === null || found === undefined ? null : text.subarray(found.valueStart, found.end);

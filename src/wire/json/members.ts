@@ -109,8 +109,8 @@ export function withMembers(json: Uint8Array, changes: Readonly<Record<string, s
   return Buffer.concat(pieces);
 }
 
-/** Members up to which comparing all of them costs less than a Set of their keys. Most requests have fewer. */
-const FEW_MEMBERS = 16;
+/** Up to this many members, comparing all pairs costs less than a Set of the keys. Most requests have fewer. */
+const MAX_COMPARED_MEMBERS = 16;
 
 /** Whether the changes have no effect, and no key is repeated. */
 function isUnchanged(
@@ -133,7 +133,7 @@ function memberOf(members: readonly Member[], key: string): Member | null {
 }
 
 function hasRepeatedKey(members: readonly Member[]): boolean {
-  if (members.length > FEW_MEMBERS) return new Set(members.map(({ key }) => key)).size < members.length;
+  if (members.length > MAX_COMPARED_MEMBERS) return new Set(members.map(({ key }) => key)).size < members.length;
   for (const member of members) if (memberOf(members, member.key) !== member) return true;
   return false;
 }
@@ -153,13 +153,13 @@ function afterSpace(bytes: Buffer, from: number): number {
 }
 
 /** Bytes that are compared one by one before the native search. Short strings are faster without its call overhead. */
-const NEAR = 64;
+const SHORT_STRING_BYTES = 64;
 
 /** Offset after the string that opens at `from`. -1 when the string is not closed. */
 function afterString(bytes: Buffer, from: number): number {
   for (let at = from + 1; ;) {
-    const near = at + NEAR;
-    while (at < near) {
+    const shortEnd = at + SHORT_STRING_BYTES;
+    while (at < shortEnd) {
       const byte = bytes[at];
       if (byte === QUOTE) return at + 1;
       if (byte === undefined) return -1;
@@ -222,8 +222,9 @@ export function keyText(bytes: Buffer, start: number, end: number): string {
 export type ModelRewriter = (json: Buffer) => Buffer;
 
 /**
- * Creates a function that replaces the upstream's model name in answers by the name that the caller sent. Chunks of one answer have the same prefix, up to and including the model name. The prefix and its replacement are
- * therefore cached: later chunks with the same prefix need no search.
+ * Creates a function that replaces the upstream's model name in answers by the name that the caller sent. Chunks of one
+ * answer have the same prefix, up to and including the model name. The prefix and its replacement are cached, so that
+ * later chunks with this prefix need no search.
  */
 export function createModelRewriter(model: string): ModelRewriter {
   const modelJson = Buffer.from(JSON.stringify(model));
@@ -273,10 +274,10 @@ function valueOf(bytes: Buffer, { key, valueStart, end }: Member, bulk: string):
 }
 
 /**
- * Changes of a request before it goes upstream, for `withMembers`: JSON text of a replaced member, null for a removed
+ * Changes that a request needs for the upstream, for `withMembers`: JSON text of a replaced member, null for a removed
  * one. Removes the gateway fields and applies `replaced`.
  */
-export function upstreamMembers({
+export function upstreamChanges({
   body,
   replaced = {},
 }: Pick<ModelRequest, 'body' | 'replaced'>): Record<string, string | null> {

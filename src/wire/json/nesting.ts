@@ -1,4 +1,4 @@
-/** Deepest nesting of a JSON body that is accepted. Bounds the cost of walking a hostile body. */
+/** Maximum nesting depth of a JSON body. Bounds the recursion over a hostile body. */
 export const MAX_NESTING = 500;
 
 const QUOTE = 0x22;

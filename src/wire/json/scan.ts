@@ -14,9 +14,9 @@ export interface ScannedMember {
   readonly allObjects: boolean;
 }
 
-/** Most bytes that are scanned. The memory of string-end.wat has 65 pages of 64 KiB for them. */
+/** Maximum bytes that are scanned. The memory of string-end.wat has 65 pages of 64 KiB for them. */
 export const MAX_SCANNED_BYTES = 4 * 1024 * 1024;
-/** Most members of the outermost object. JSON.parse is faster for objects with more. */
+/** Maximum number of members of the outermost object. JSON.parse is faster for objects with more. */
 const MAX_MEMBERS = 64;
 
 type Scan = (json: Uint8Array) => readonly ScannedMember[] | null;

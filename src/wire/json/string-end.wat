@@ -1,6 +1,6 @@
-;; Where a JSON string ends, sixteen bytes at a time. `npm run wasm` writes it into string-end.ts; a test compares them.
+;; Finds the end of a JSON string, sixteen bytes at a time. `npm run wasm` compiles it into string-end.ts; a test compares both.
 (module
-  ;; 4 MiB of text, and a page into which reading may run on.
+  ;; 4 MiB of text, and one page for reads past its end.
   (memory (export "memory") 65 65)
 
   (func $isHex (param $byte i32) (result i32)
@@ -8,15 +8,15 @@
       (i32.lt_u (i32.sub (local.get $byte) (i32.const 0x30)) (i32.const 10))
       (i32.lt_u (i32.sub (i32.or (local.get $byte) (i32.const 0x20)) (i32.const 0x61)) (i32.const 6))))
 
-  ;; The offset after the closing quote of the string whose first byte after its opening quote is at $at; -1 where it holds a
-  ;; control character or an escape that JSON does not know. Text must end in a zero byte, where every search ends.
+  ;; Returns the offset after the closing quote of a string. $at is the offset after its opening quote. -1 when the string has a
+  ;; control character or an invalid escape. The text must end in a zero byte, where every search ends.
   (func (export "stringEnd") (param $at i32) (result i32)
     (local $bytes v128)
     (local $stops i32)
     (local $byte i32)
     (loop $next
       (local.set $bytes (v128.load (local.get $at)))
-      ;; A bit for each control character, quote and backslash among the sixteen.
+      ;; One bit for each control character, quote and backslash among the sixteen bytes.
       (local.set $stops
         (i8x16.bitmask
           (v128.or

@@ -62,11 +62,11 @@ export class MediaInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isJsonObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
+    if (!isJsonObject(value)) return this.#options.formatError('an event of its stream is not a JSON object');
     const error = errorOf(value['type'] === 'error' && value['error'] === undefined ? { error: value } : value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
-      return this.#options.refused(error);
+      return this.#options.upstreamError(error);
     }
     this.#hasBegun = true;
     this.#read(value);

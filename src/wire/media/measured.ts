@@ -25,12 +25,12 @@ export function measuredRecording(form: Form | undefined): Measured | undefined 
 }
 
 /** Response formats of transcripts with times. */
-const TIMED = new Set<unknown>(['srt', 'vtt']);
+const SUBTITLE_FORMATS = new Set<unknown>(['srt', 'vtt']);
 const LINE_END = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
 
 /** Seconds up to the end of the last subtitle. Undefined without subtitles. Later silence is unknown and not billed. */
 export function measuredSubtitles(subtitles: string, format: unknown): Measured | undefined {
-  if (!TIMED.has(format)) return undefined;
+  if (!SUBTITLE_FORMATS.has(format)) return undefined;
   let seconds = 0;
   for (const [, hours = '0', minutes, rest, parts = ''] of subtitles.matchAll(LINE_END))
     seconds = Math.max(seconds, Number(hours) * 3_600 + Number(minutes) * 60 + Number(`${rest}.${parts}`));

@@ -88,7 +88,7 @@ interface EncodedBody {
   readonly body: Uint8Array | readonly Uint8Array[];
 }
 
-/** Body of a request about a medium, such as an image, in OpenAI's format. */
+/** Body of an image or audio request, in OpenAI's format. */
 export function mediaRequest(request: ModelRequest, upstreamModel: string): EncodedBody {
   const { form } = request;
   if (form !== undefined) return { contentType: contentTypeOf(form), body: upstreamForm(form, upstreamModel) };

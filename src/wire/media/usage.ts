@@ -12,11 +12,11 @@ export function imageUsageOf(value: unknown): Usage | null {
   const cached = count(input['cached_tokens']) ?? 0;
   const inputTokens = count(input['image_tokens']) ?? 0;
   // Without details, cached tokens count as image tokens only where they exceed the text tokens.
-  const leastCachedImage = Math.max(0, cached - (base.inputTokens - inputTokens));
+  const minCachedImageTokens = Math.max(0, cached - (base.inputTokens - inputTokens));
   const image = {
     inputTokens,
     outputTokens: count(output['image_tokens']) ?? base.outputTokens,
-    cacheReadTokens: count(object(input['cached_tokens_details'])['image_tokens']) ?? leastCachedImage,
+    cacheReadTokens: count(object(input['cached_tokens_details'])['image_tokens']) ?? minCachedImageTokens,
   };
   return { ...base, cacheReadTokens: cached, image };
 }

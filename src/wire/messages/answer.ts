@@ -7,7 +7,7 @@ import { ANSWER_TOOL, finishReasonOf, usageOf } from './message.ts';
 /** Whether parsed JSON is an answer. */
 export const isMessage = (value: unknown): value is Fields => isJsonObject(value) && Array.isArray(value['content']);
 
-/** HTTP status of each error type. Errors inside a stream have no other status. */
+/** HTTP statuses, by error type. Errors inside a stream have no other status. */
 const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
   invalid_request_error: '400',
   authentication_error: '401',
@@ -33,7 +33,7 @@ export function errorOf(value: unknown): AnswerError | null {
 
 /** Creates a reader of one streamed message. */
 export function createEventReader(): AnswerReader {
-  const calls = createCallCount();
+  const calls = createToolCallIndex();
   let counted: Fields = {};
 
   function usageSteps(value: unknown): AnswerStep[] {
@@ -58,7 +58,7 @@ export function createEventReader(): AnswerReader {
         case 'content_block_delta':
           return stepsOfDelta(object(event['delta']), calls.at(index));
         case 'message_delta':
-          return [...endOf(object(event['delta']), calls), ...usageSteps(event['usage'])];
+          return [...endSteps(object(event['delta']), calls), ...usageSteps(event['usage'])];
         default:
           return [];
       }
@@ -72,14 +72,14 @@ const hasTokens = (step: AnswerStep): boolean =>
 /** Steps of a complete message. */
 export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
   const message = object(value);
-  const calls = createCallCount();
+  const calls = createToolCallIndex();
   const usage = usageOf(message['usage']);
   return [
     { kind: 'begin', id: text(message['id']), model: text(message['model']) },
     ...list(message['content']).flatMap((block, index) =>
       stepsOfBlock(object(block), calls.open(block, index), 'whole'),
     ),
-    ...endOf(message, calls),
+    ...endSteps(message, calls),
     ...(usage === null ? [] : [{ kind: 'usage', usage } as const]),
   ];
 }
@@ -87,8 +87,8 @@ export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
 /** Role of a content block: index of a tool call, `answer` for a call of the answer tool, null for all others. */
 type Role = number | 'answer' | null;
 
-/** Indexes the tool calls among the blocks of one message. */
-interface CallCount {
+/** Assigns indexes to the tool calls among the blocks of one message. */
+interface ToolCallIndex {
   /** Registers the block with this index and returns its role. */
   open(block: unknown, index: number): Role;
   /** Role of a registered block. */
@@ -97,7 +97,7 @@ interface CallCount {
   onlyAnswer(): boolean;
 }
 
-function createCallCount(): CallCount {
+function createToolCallIndex(): ToolCallIndex {
   const roles = new Map<number, Role>();
   let calls = 0;
   let answered = false;
@@ -164,7 +164,7 @@ const proofStep = (value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind: 'reasoningProof', proof: value }] : [];
 
 /** Steps of the end of an answer. None without a stop reason. */
-function endOf(fields: Fields, calls: CallCount): readonly AnswerStep[] {
+function endSteps(fields: Fields, calls: ToolCallIndex): readonly AnswerStep[] {
   const stopReason = text(fields['stop_reason']);
   if (stopReason === null) return [];
   const sequence = text(fields['stop_sequence']);

@@ -5,7 +5,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 /** Id of a message without an upstream id. */
 export const messageIdOf = ({ fallbackId }: AnswerContext): string => `msg_${fallbackId.replaceAll('-', '')}`;
 
-/** `usage` of a message before anything is counted. Clients require the numbers. */
+/** `usage` of a message without counts. Clients require the numbers. */
 export const NO_USAGE: Fields = { input_tokens: 0, output_tokens: 0 };
 
 /** End of an answer, from its steps. */

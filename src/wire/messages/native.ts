@@ -4,7 +4,7 @@ import type { ChatDelta, ModelRequest } from '../../domain/chat/chat.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect, WholeAnswer, WholeAnswerContext } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
-import { asBuffer, topLevelMembers, upstreamMembers, withMembers } from '../json/members.ts';
+import { asBuffer, topLevelMembers, upstreamChanges, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
 import { createEventReader, errorOf, isMessage, stepsOfMessage } from './answer.ts';
 import { readMessagesRequest } from './read-request.ts';
@@ -12,7 +12,7 @@ import { wholeMessage } from './whole-answer.ts';
 import { createEventWriter } from './write-answer.ts';
 import { type MessagesForm, writeMessagesRequest } from './write-request.ts';
 
-/** Prefix of Anthropic's content events. They contain no accounting facts. */
+/** Prefix of Anthropic's content events. They contain neither usage nor a finish reason. */
 const PIECE = Buffer.from('{"type":"content_block_delta"');
 
 const isPiece = (data: Buffer): boolean => data.subarray(0, PIECE.length).equals(PIECE);
@@ -70,4 +70,4 @@ export function messagesOut(form: MessagesForm): OutboundDialect {
  * bytes, `metadata` included: in this dialect it is a provider field.
  */
 export const upstreamMessages = (request: ModelRequest, upstreamModel: string): Uint8Array =>
-  withMembers(request.bytes, { ...upstreamMembers(request), model: JSON.stringify(upstreamModel) });
+  withMembers(request.bytes, { ...upstreamChanges(request), model: JSON.stringify(upstreamModel) });

@@ -14,7 +14,7 @@ import { malformed } from '../malformed.ts';
 import { markOf, readMessages, readSystem } from './read-messages.ts';
 
 /** Members that `readMessagesRequest` reads. */
-const READ = new Set([
+const READ_MEMBERS = new Set([
   'model',
   'messages',
   'max_tokens',
@@ -33,13 +33,13 @@ const READ = new Set([
 ]);
 
 /** Members that can be dropped without changing the answer. */
-const HINTS = new Set(['service_tier', 'cache_control', 'context_management', 'diagnostics', 'speed']);
+const DROPPABLE_MEMBERS = new Set(['service_tier', 'cache_control', 'context_management', 'diagnostics', 'speed']);
 
 /** Reads a messages request into the neutral form. Throws InvalidInput. */
 export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralChat {
   for (const [member, value] of Object.entries(body)) {
-    if (value === null || value === undefined || READ.has(member) || isGatewayField(member)) continue;
-    if (HINTS.has(member)) losses.hint(member);
+    if (value === null || value === undefined || READ_MEMBERS.has(member) || isGatewayField(member)) continue;
+    if (DROPPABLE_MEMBERS.has(member)) losses.hint(member);
     else losses.essential(member);
   }
   const maxOutputTokens = number(body['max_tokens']);
@@ -69,7 +69,7 @@ export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralC
 }
 
 /** Members of a tool that can be dropped without changing it. */
-const TOOL_HINTS = ['eager_input_streaming', 'input_examples', 'defer_loading', 'allowed_callers'] as const;
+const DROPPABLE_TOOL_MEMBERS = ['eager_input_streaming', 'input_examples', 'defer_loading', 'allowed_callers'] as const;
 
 /** Reads the caller's tools. Provider tools are not supported by other dialects and are added to `losses`. */
 function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
@@ -82,7 +82,8 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
     }
     const name = text(tool['name']);
     if (name === null) throw malformed(`${where}.name`, 'a string');
-    for (const member of TOOL_HINTS) if ((tool[member] ?? false) !== false) losses.hint(`${where}.${member}`);
+    for (const member of DROPPABLE_TOOL_MEMBERS)
+      if ((tool[member] ?? false) !== false) losses.hint(`${where}.${member}`);
     return [
       {
         name,

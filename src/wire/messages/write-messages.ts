@@ -18,8 +18,8 @@ interface Turn {
   readonly content: readonly Fields[];
 }
 
-/** Placeholder for the first user turn, which this dialect requires. */
-const OPENING: Fields = { type: 'text', text: '.' };
+/** Content of an added first user turn, which this dialect requires. */
+const PLACEHOLDER_TEXT: Fields = { type: 'text', text: '.' };
 
 /** System prompt: all system messages in order, then `addition`. Null when there is none. */
 export function writeSystem(messages: readonly NeutralMessage[], addition: string | null): readonly Fields[] | null {
@@ -47,7 +47,7 @@ export function writeMessages(messages: readonly NeutralMessage[], losses: Losse
     if (last?.role === role) turns[turns.length - 1] = { role, content: [...last.content, ...content] };
     else turns.push({ role, content });
   });
-  return turns[0]?.role === 'user' ? turns : [{ role: 'user', content: [OPENING] }, ...turns];
+  return turns[0]?.role === 'user' ? turns : [{ role: 'user', content: [PLACEHOLDER_TEXT] }, ...turns];
 }
 
 function blocksOf(

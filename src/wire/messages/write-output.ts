@@ -17,21 +17,25 @@ interface Output {
 /** System text that requests a JSON answer without a schema. */
 export const JSON_ONLY = 'Answer with one JSON object and nothing else: no other text, no code fence.';
 
-const FREE: Output = { format: null, tools: [], jsonOnly: false };
+/** No constraint on the form of the answer. */
+const UNCONSTRAINED: Output = { format: null, tools: [], jsonOnly: false };
 
 /** Writes the required form of the answer with the features of the model. */
 export function writeOutput(output: OutputForm | null, { structured }: ModelFeatures, losses: Losses): Output {
-  if (output === null || output.form === 'text') return FREE;
+  if (output === null || output.form === 'text') return UNCONSTRAINED;
   if (output.form === 'json') {
     // A system text does not bind the model as OpenAI's JSON mode does.
     losses.hint('response_format');
-    return { ...FREE, jsonOnly: true };
+    return { ...UNCONSTRAINED, jsonOnly: true };
   }
   const schema = closedSchema(output.schema);
-  if (structured) return { ...FREE, format: { type: 'json_schema', schema } };
+  if (structured) return { ...UNCONSTRAINED, format: { type: 'json_schema', schema } };
   const description =
     output.description ?? `Answers with the object "${output.name}". Call it once, with the whole answer.`;
-  return { ...FREE, tools: [{ name: ANSWER_TOOL, description, input_schema: { type: 'object', ...output.schema } }] };
+  return {
+    ...UNCONSTRAINED,
+    tools: [{ name: ANSWER_TOOL, description, input_schema: { type: 'object', ...output.schema } }],
+  };
 }
 
 /**
@@ -46,15 +50,15 @@ function closedSchema(schema: Fields): Fields {
 }
 
 /** Members of a schema that contain schemas by name. */
-const BY_NAME = new Set(['properties', '$defs', 'definitions']);
+const SCHEMA_MAP_MEMBERS = new Set(['properties', '$defs', 'definitions']);
 /** Members of a schema that contain data, not schemas. */
-const DATA = new Set(['enum', 'const', 'default', 'examples', 'required']);
+const DATA_MEMBERS = new Set(['enum', 'const', 'default', 'examples', 'required']);
 
 function closedMember(key: string, value: unknown): unknown {
-  if (DATA.has(key)) return value;
+  if (DATA_MEMBERS.has(key)) return value;
   if (Array.isArray(value)) return list(value).map((item) => (isJsonObject(item) ? closedSchema(item) : item));
   if (!isJsonObject(value)) return value;
-  if (!BY_NAME.has(key)) return closedSchema(value);
+  if (!SCHEMA_MAP_MEMBERS.has(key)) return closedSchema(value);
   return Object.fromEntries(
     Object.entries(value).map(([name, schema]) => [name, isJsonObject(schema) ? closedSchema(schema) : schema]),
   );

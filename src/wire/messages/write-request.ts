@@ -4,11 +4,11 @@ import { type Fields, withoutNulls } from '../json/fields.ts';
 import { type ModelFeatures, featuresOf } from './model-features.ts';
 import { cacheControl, writeMessages, writeSystem } from './write-messages.ts';
 import { JSON_ONLY, writeOutput } from './write-output.ts';
-import { writeThinking } from './write-thought.ts';
+import { writeThinking } from './write-thinking.ts';
 
 /** Settings of upstreams with this dialect. */
 export interface MessagesForm {
-  /** Most output tokens when the caller sets no limit. This dialect requires a limit. */
+  /** Maximum output tokens when the caller sets no limit. This dialect requires a limit. */
   readonly maxTokens: number;
 }
 

@@ -3,11 +3,11 @@ import type { Form, FormFile, FormPart } from '../../domain/inference/form.ts';
 import { boundaryOf, headersOf, invalidForm } from './headers.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 
-/** Most parts of one form. */
+/** Maximum number of parts of one form. */
 const MAX_PARTS = 512;
-/** Most bytes of the headers of one part. */
+/** Maximum bytes of the headers of one part. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Most bytes of a text field. Files have no limit of their own. */
+/** Maximum bytes of a text field. Files have no limit of their own. */
 const MAX_FIELD_BYTES = 1024 * 1024;
 
 const CRLF = '\r\n';
@@ -26,7 +26,7 @@ export function readForm(body: Uint8Array, contentType: string): Form {
   const opening = Buffer.from(`--${boundary}`, 'latin1');
   const delimiter = Buffer.from(`${CRLF}--${boundary}`, 'latin1');
   const parts: FormPart[] = [];
-  // Some clients send the line break of the first delimiter.
+  // Some clients send a line break before the first delimiter.
   let start = bytes[0] === CR && bytes[1] === LF ? 2 : 0;
   if (!opening.equals(bytes.subarray(start, start + opening.length)))
     throw invalidForm('it does not begin with its boundary');
@@ -72,7 +72,7 @@ export function fieldsOf(form: Form): JsonObject {
     const name = listName(part.name);
     const values = fields.get(name);
     if (values === undefined) fields.set(name, [valueOf(form, part)]);
-    else if (part.filename === null && name === part.name) throw repeated(name);
+    else if (part.filename === null && name === part.name) throw repeatedField(name);
     else values.push(valueOf(form, part));
   }
   const lists = new Set(form.parts.filter(({ name }) => name.endsWith('[]')).map(({ name }) => listName(name)));
@@ -86,7 +86,7 @@ function valueOf(form: Form, part: FormPart): string | FormFile {
   return filename === null ? textOf(form, part) : { filename, contentType, bytes: bodyEnd - bodyStart };
 }
 
-function repeated(name: string): ReturnType<typeof invalidForm> {
+function repeatedField(name: string): ReturnType<typeof invalidForm> {
   return invalidForm(`the field "${name}" comes twice`);
 }
 
@@ -151,10 +151,10 @@ function fieldPart(boundary: string, name: string, text: string): Uint8Array {
  */
 export function upstreamForm(form: Form, upstreamModel: string): readonly Uint8Array[] {
   const added = form.parts.some(({ name }) => name === 'model') ? {} : { model: upstreamModel };
-  return withParts(form, ({ name }) => changeOf(name, upstreamModel), added);
+  return withParts(form, ({ name }) => upstreamValueOf(name, upstreamModel), added);
 }
 
-function changeOf(name: string, upstreamModel: string): string | null | undefined {
+function upstreamValueOf(name: string, upstreamModel: string): string | null | undefined {
   if (name === 'model') return upstreamModel;
   const [member = ''] = name.split('[', 1);
   return isGatewayField(member) || member === 'metadata' ? null : undefined;

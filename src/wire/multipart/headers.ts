@@ -30,10 +30,11 @@ export function boundaryOf(contentType: string): string {
   return boundary;
 }
 
+/** The part of a header value after its first semicolon. */
 const afterFirstWord = (value: string): string => (value.includes(';') ? value.slice(value.indexOf(';') + 1) : '');
 
 /** Transfer encodings that do not change the bytes of a part. */
-const PLAIN = /^(7bit|8bit|binary)$/i;
+const IDENTITY_ENCODING = /^(7bit|8bit|binary)$/i;
 const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\p{Cc}]*?)[ \t]*$/u;
 
 /**
@@ -54,10 +55,10 @@ export function headersOf(text: string): PartHeaders {
   const name = parameters.get('name') ?? '';
   if (name === '') throw invalidForm('a part has no name');
   if (parameters.has('name*')) throw invalidForm('the name of a part is encoded');
-  if (!PLAIN.test(headers.get('content-transfer-encoding') ?? 'binary'))
+  if (!IDENTITY_ENCODING.test(headers.get('content-transfer-encoding') ?? 'binary'))
     throw invalidForm(`the part "${name}" has a Content-Transfer-Encoding`);
   const encodedName = parameters.get('filename*');
-  const filename = parameters.get('filename') ?? (encodedName === undefined ? null : decoded(encodedName));
+  const filename = parameters.get('filename') ?? (encodedName === undefined ? null : decodedFileName(encodedName));
   return { name, filename, contentType: headers.get('content-type') ?? null };
 }
 
@@ -78,7 +79,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
 }
 
 /** File name decoded from RFC 5987. A value in another form stays as it is. */
-function decoded(value: string): string {
+function decodedFileName(value: string): string {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
   if (encoded === undefined) return value;
   try {

@@ -12,6 +12,7 @@ export const OLLAMA_OUT: OutboundDialect = {
   stepsOf: (answer) => createOllamaReader().read(answer, null),
 };
 
+/** Native dialect of Ollama's chat API. */
 export const OLLAMA_NATIVE: NativeDialect = upstreamOnly({ outbound: OLLAMA_OUT, errorOf, isAnswer });
 
 /** Ollama's embedding answers, converted to OpenAI's format. */

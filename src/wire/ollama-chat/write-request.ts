@@ -10,7 +10,7 @@ import type {
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
-import { noteSingleToolCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
 /** Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {

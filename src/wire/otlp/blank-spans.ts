@@ -70,7 +70,7 @@ function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Arr
   return blanked;
 }
 
-/** Whether the span was blanked before. Zero is not a valid tag. */
+/** Whether the span is already blank. Zero is not a valid tag. */
 const isBlank = ({ bytes, at }: ProtoCursor, end: number): boolean => at === end || bytes[at] === 0;
 
 function traceIdIn(cursor: ProtoCursor, end: number): string {
@@ -102,7 +102,7 @@ function blankOwner(bytes: Uint8Array, from: number, to: number): void {
   }
 }
 
-/** Keeps numbers as written. A double would lose digits of 64-bit integers. */
+/** `JSON.rawJSON`, which the types of TypeScript do not declare. It keeps the digits of 64-bit integers. */
 interface RawJson {
   rawJSON(text: string): unknown;
 }

@@ -51,7 +51,9 @@ export function decodeExport(
   return spans;
 }
 
-/** Decodes spans of an accepted body, by their positions from 0. Positions behind the last span are left out. No limits. */
+/**
+ * Decodes spans of a stored body, by their positions from 0, without limits. Positions after the last span are ignored.
+ */
 export function decodeSpans(
   body: Uint8Array,
   format: Format,

@@ -3,7 +3,7 @@ import { type Attributes, type AttributeValue, SPAN_KINDS, SPAN_STATUSES } from 
 import type { OtlpAnswer } from './answer.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
-/** Resource attributes and instrumentation scope of an export. Each export has one of both. */
+/** Resource attributes and instrumentation scope of all spans of an export. */
 export interface Sender {
   readonly resource: Attributes;
   readonly scope: { readonly name: string; readonly version: string };

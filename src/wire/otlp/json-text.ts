@@ -5,8 +5,8 @@ export interface JsonObject {
   readonly [name: string]: unknown;
 }
 
-/** A double represents every integer up to this many digits. */
-const LONG_NUMBER = 15;
+/** A double represents every integer with up to this many digits. */
+const MAX_EXACT_DIGITS = 15;
 /** 64-bit integers have at most 20 digits. Longer numbers are not converted, to bound the cost. */
 const INTEGER = /^-?\d{1,20}$/;
 
@@ -72,7 +72,7 @@ function chargeNodes(body: Buffer, allowance: Allowance): boolean {
       default: {
         spendNode(allowance);
         const end = endOfLiteral(body, at);
-        hasLongNumbers ||= end - at > LONG_NUMBER;
+        hasLongNumbers ||= end - at > MAX_EXACT_DIGITS;
         at = end;
       }
     }
@@ -91,12 +91,12 @@ function isSpanId(body: Buffer, at: number): boolean {
 }
 
 /** Bytes that are compared one by one before a native search. Most strings are shorter, and then faster this way. */
-const SHORT_STRING = 32;
+const SHORT_STRING_BYTES = 32;
 
 function endOfString(body: Buffer, from: number): number {
   let at = from;
   for (;;) {
-    const short = Math.min(at + SHORT_STRING, body.length);
+    const short = Math.min(at + SHORT_STRING_BYTES, body.length);
     while (at < short) {
       const byte = body[at];
       if (byte === 0x22) return at + 1;

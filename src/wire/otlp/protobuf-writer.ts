@@ -1,4 +1,4 @@
-/** Initial buffer size in bytes, and the least growth. */
+/** Initial buffer size in bytes, and the minimum growth. */
 const INITIAL_BYTES = 16_384;
 
 /**

@@ -3,7 +3,7 @@ import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import { type AttributeValue, SPAN_KINDS, type SpanKind, type SpanStatus } from '../../domain/traces/span.ts';
 
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-/** Limits for stored bodies, which were checked when they were accepted. */
+/** No limits, for stored bodies. Their limits are checked when they are accepted. */
 export const NO_LIMITS: OtlpLimits = {
   bodyBytes: UNLIMITED,
   depth: UNLIMITED,
@@ -30,7 +30,7 @@ const VALUE_BYTES = 16;
 /** Memory of one decoded resource, scope, span, event or link without its values, in bytes. */
 const MESSAGE_BYTES = 128;
 /** Each span adds 1/64 of the node limit. The default is enough for 128 attributes in JSON, the limit of SDKs. */
-const SPANS_SHARE = 64;
+const NODE_LIMIT_DIVISOR = 64;
 
 /** Full budget for one export. */
 export function allowanceOf(limits: OtlpLimits): Allowance {
@@ -51,7 +51,7 @@ export function assertNodes({ nodes, limits }: Allowance): void {
 /** Adds the nodes that spans bring. Counts at most as many spans as the limit allows. */
 export function grantNodesOfSpans(allowance: Allowance, spans = 1): void {
   const { limits } = allowance;
-  allowance.nodes += Math.min(spans, limits.spans) * Math.floor(limits.nodes / SPANS_SHARE);
+  allowance.nodes += Math.min(spans, limits.spans) * Math.floor(limits.nodes / NODE_LIMIT_DIVISOR);
 }
 
 /** Charges one value of this many bytes. Throws TooLarge. */

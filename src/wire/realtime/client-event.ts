@@ -5,7 +5,7 @@ import { type Fields, parseJson } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
 import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './fields.ts';
 
-/** Paths of the objects that can name the answering model. */
+/** Paths of the objects that can contain the model of the session. */
 const MODEL_PATHS = [['session'], ['response'], []] as const;
 
 /**
@@ -30,7 +30,7 @@ export function forUpstream(
     if (name === null) continue;
     if (name !== names.publicName) {
       assertMayCall(name);
-      throw fault(path, 'The model of a session cannot change. Open another session for another model.');
+      throw invalidModel(path, 'The model of a session cannot change. Open another session for another model.');
     }
     translated = withMember(translated, [...path, 'model'], names.upstreamName);
   }
@@ -53,9 +53,9 @@ function parse(bytes: Buffer): Fields {
 function modelAt(event: Fields, path: readonly string[]): string | null {
   const name = fieldsAt(event, ...path)?.['model'] ?? null;
   if (name === null || typeof name === 'string') return name;
-  throw fault(path, 'The model must be a string.');
+  throw invalidModel(path, 'The model must be a string.');
 }
 
-function fault(path: readonly string[], message: string): InvalidInput {
+function invalidModel(path: readonly string[], message: string): InvalidInput {
   return new InvalidInput(`/realtime: ${message}`, [{ path: [...path, 'model'], rule: 'model', message }]);
 }

@@ -2,8 +2,8 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
 import { parseJson } from '../json/fields.ts';
 
-/** Largest rejected event, in bytes, that is parsed for its id. */
-const READ_LIMIT = 1024 * 1024;
+/** Maximum bytes of a rejected event that is parsed for its id. */
+const MAX_PARSED_BYTES = 1024 * 1024;
 
 /** An `error` event of the gateway. `rejected` is the caller's event that it answers; null when there is none. */
 export function errorEvent(
@@ -32,7 +32,7 @@ export function errorEvent(
 }
 
 function eventIdOf({ bytes }: SocketMessage): string | null {
-  if (bytes.length > READ_LIMIT) return null;
+  if (bytes.length > MAX_PARSED_BYTES) return null;
   const event = parseJson(bytes);
   const id = isJsonObject(event) ? event['event_id'] : null;
   return typeof id === 'string' && id.length <= 512 ? id : null;

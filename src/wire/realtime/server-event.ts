@@ -26,7 +26,7 @@ export function forClient(
   const translated = withPublicNames(event, names);
   return {
     message: translated === event ? message : { bytes: Buffer.from(JSON.stringify(translated)), binary: false },
-    news: newsOf(event),
+    news: factOf(event),
   };
 }
 
@@ -50,7 +50,7 @@ function withPublicNames(event: Fields, { publicName, upstreamName }: SessionNam
   return translated;
 }
 
-function newsOf(event: Fields): RealtimeFact | null {
+function factOf(event: Fields): RealtimeFact | null {
   switch (event['type']) {
     case 'session.created':
     case 'session.updated':
@@ -58,9 +58,9 @@ function newsOf(event: Fields): RealtimeFact | null {
     case 'transcription_session.updated':
       return sessionOf(event);
     case 'response.done':
-      return usageNews('session', fieldsAt(event, 'response', 'usage'), fieldsAt(event, 'response')?.['output']);
+      return usageFact('session', fieldsAt(event, 'response', 'usage'), fieldsAt(event, 'response')?.['output']);
     case 'conversation.item.input_audio_transcription.completed':
-      return usageNews('transcription', fieldsAt(event, 'usage'), event['transcript']);
+      return usageFact('transcription', fieldsAt(event, 'usage'), event['transcript']);
     case 'error':
       return { kind: 'error', message: text(fieldsAt(event, 'error')?.['message']) ?? 'The upstream gave no reason.' };
     default:
@@ -70,20 +70,20 @@ function newsOf(event: Fields): RealtimeFact | null {
 
 function sessionOf(event: Fields): RealtimeFact {
   const session = fieldsAt(event, 'session');
-  const writers = TRANSCRIPTION_PATHS.map((path) => text(fieldsAt(event, ...path)?.['model']));
+  const models = TRANSCRIPTION_PATHS.map((path) => text(fieldsAt(event, ...path)?.['model']));
   return {
     kind: 'session',
     id: text(session?.['id']),
     model: text(session?.['model']),
-    transcriptionModel: writers.find((model) => model !== null) ?? null,
+    transcriptionModel: models.find((model) => model !== null) ?? null,
   };
 }
 
 /**
- * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate by the size
- * of its text. Null when the event reports none.
+ * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate
+ * from the size of `spoken`, its text. Null when the event reports no usage.
  */
-function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeFact | null {
+function usageFact(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeFact | null {
   const seconds = number(usage?.['seconds']);
   if (seconds !== null && seconds >= 0)
     return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };
@@ -93,7 +93,7 @@ function usageNews(by: 'session' | 'transcription', usage: Fields | undefined, s
   return { kind: 'used', by, usage: (isCounted ? plausibleUsage(usageOf(usage)) : null) ?? estimateOf(spoken) };
 }
 
-/** As many tokens of input as of output: the size of the conversation before is unknown. */
+/** Estimated usage. Input tokens equal output tokens, because the size of the conversation is unknown. */
 function estimateOf(spoken: unknown): Usage {
   const tokens = promptTokens(spoken);
   return { inputTokens: tokens, outputTokens: tokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };

@@ -11,8 +11,8 @@ export interface Reported {
   readonly model: string | null;
 }
 
-/** Members of input and output tokens, by vendor. The first that is a count applies. */
-const INPUT = [
+/** Members with input tokens, of all vendors. The first one with a count applies. */
+const INPUT_MEMBERS = [
   'prompt_tokens',
   'input_tokens',
   'inputTokens',
@@ -21,7 +21,8 @@ const INPUT = [
   'input_token_count',
   'inputTextTokenCount',
 ] as const;
-const OUTPUT = [
+/** Members with output tokens, of all vendors. */
+const OUTPUT_MEMBERS = [
   'completion_tokens',
   'output_tokens',
   'outputTokens',
@@ -29,31 +30,35 @@ const OUTPUT = [
   'outputTokenCount',
   'generated_token_count',
 ] as const;
-/** All tokens, where the vendor does not divide them. */
-const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount'] as const;
-/** Cached tokens beside the input tokens: Anthropic's members, and those of Amazon Bedrock. */
-const READ_BESIDE = ['cache_read_input_tokens', 'cacheReadInputTokens'] as const;
-const WRITTEN_BESIDE = ['cache_creation_input_tokens', 'cacheWriteInputTokens'] as const;
+/** Members with the sum of all tokens, for vendors that report only the sum. */
+const TOTAL_MEMBERS = ['total_tokens', 'totalTokens', 'totalTokenCount'] as const;
+/** Cached tokens that the input tokens do not include, in the members of Anthropic and Amazon Bedrock. */
+const CACHE_READ_MEMBERS = ['cache_read_input_tokens', 'cacheReadInputTokens'] as const;
+const CACHE_WRITE_MEMBERS = ['cache_creation_input_tokens', 'cacheWriteInputTokens'] as const;
 
-const firstOf = (fields: Fields, names: readonly string[]): number | null => {
+/** The first count among these members. Null when there is none. */
+const firstCount = (fields: Fields, names: readonly string[]): number | null => {
   const name = names.find((one) => count(fields[one]) !== null);
   return name === undefined ? null : count(fields[name]);
 };
 
 /** Tokens of an object with the members of any known vendor. Null when it has none. */
 function tokensIn(fields: Fields): Usage | null {
-  const input = firstOf(fields, INPUT) ?? (firstOf(fields, OUTPUT) === null ? firstOf(fields, TOTAL) : null);
-  const output = firstOf(fields, OUTPUT);
+  const input =
+    firstCount(fields, INPUT_MEMBERS) ??
+    (firstCount(fields, OUTPUT_MEMBERS) === null ? firstCount(fields, TOTAL_MEMBERS) : null);
+  const output = firstCount(fields, OUTPUT_MEMBERS);
   if (input === null && output === null) return null;
-  const isBeside = fields['prompt_tokens'] === undefined;
-  const read = firstOf(fields, READ_BESIDE) ?? 0;
-  const written = firstOf(fields, WRITTEN_BESIDE) ?? 0;
+  // OpenAI's `prompt_tokens` include cached tokens.
+  const excludesCached = fields['prompt_tokens'] === undefined;
+  const read = firstCount(fields, CACHE_READ_MEMBERS) ?? 0;
+  const written = firstCount(fields, CACHE_WRITE_MEMBERS) ?? 0;
   const details = object(fields['prompt_tokens_details'] ?? fields['input_tokens_details']);
   const cached = count(details['cached_tokens']) ?? count(fields['cachedContentTokenCount']) ?? 0;
   const thoughts = count(fields['thoughtsTokenCount']) ?? 0;
   const outputDetails = object(fields['completion_tokens_details'] ?? fields['output_tokens_details']);
   return {
-    inputTokens: (input ?? 0) + (isBeside ? read + written : 0),
+    inputTokens: (input ?? 0) + (excludesCached ? read + written : 0),
     outputTokens: (output ?? 0) + thoughts,
     cacheReadTokens: cached + read,
     cacheWriteTokens: written,
@@ -69,7 +74,7 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-/** The greater count of each kind: counts of a stream only grow, and some events have a part of them. */
+/** The greater count of each kind. Counts of a stream are cumulative, and some events have only a part of them. */
 export function mergedUsage(left: Usage | null, right: Usage | null): Usage | null {
   if (left === null || right === null) return left ?? right;
   return {
@@ -81,16 +86,16 @@ export function mergedUsage(left: Usage | null, right: Usage | null): Usage | nu
   };
 }
 
-/** Sum over the parts of an answer, such as the texts of a batch. Null when none has tokens. */
-const summed = (parts: readonly (Usage | null)[]): Usage | null =>
+/** Sum over the parts of an answer, such as the texts of a batch. Null when no part has tokens. */
+const sumOfUsages = (parts: readonly (Usage | null)[]): Usage | null =>
   parts.reduce<Usage | null>((sum, part) => {
     if (part === null) return sum;
     const { inputTokens, outputTokens } = sum ?? NO_USAGE;
     return { ...NO_USAGE, inputTokens: inputTokens + part.inputTokens, outputTokens: outputTokens + part.outputTokens };
   }, null);
 
-/** Objects of an answer that may hold its usage: its own, or those of the answer inside an event. */
-function placesOf(answer: Fields): readonly Fields[] {
+/** Objects that may contain usage: members of the answer itself, or of the answer inside an event. */
+function usageObjects(answer: Fields): readonly Fields[] {
   const inner = ['response', 'message', 'delta'].map((name) => object(answer[name]));
   return [answer, ...inner].flatMap((one) => {
     const usage = object(one['usage']);
@@ -106,27 +111,29 @@ function placesOf(answer: Fields): readonly Fields[] {
   });
 }
 
-/** Tokens that the answers of Vertex AI report for each embedded text, and those of Watsonx for each result. */
-function partsOf({ predictions, results }: Fields): Usage | null {
+/** Sum of the tokens that Vertex AI reports for each embedded text, and Watsonx for each result. */
+function usageOfParts({ predictions, results }: Fields): Usage | null {
   const embedded = list(predictions).map((one) => {
     const { token_count: tokens } = object(object(object(one)['embeddings'])['statistics']);
     return typeof tokens === 'number' && tokens >= 0 ? { ...NO_USAGE, inputTokens: Math.ceil(tokens) } : null;
   });
   const generated = list(results).map((one) => tokensIn(object(one)));
-  return summed([...embedded, ...generated]);
+  return sumOfUsages([...embedded, ...generated]);
 }
 
 /** One year. A longer duration is not in seconds. */
-const MOST_SECONDS = 31_536_000;
+const MAX_SECONDS = 31_536_000;
 
-/** Seconds of sound: Deepgram's, those of Azure's fast transcription, and those of its recognition, in ticks of 100 ns. */
+/**
+ * Seconds of audio: of Deepgram, of Azure's fast transcription in ms, and of Azure's recognition in ticks of 100 ns.
+ */
 function secondsIn(answer: Fields): number | null {
   const { Duration: ticks, durationMilliseconds: ms, RecognitionStatus: recognised } = answer;
   const seconds =
     number(object(answer['metadata'])['duration']) ??
     (number(ms) === null ? null : Number(ms) / 1e3) ??
     (recognised === undefined || number(ticks) === null ? null : Number(ticks) / 1e7);
-  return seconds !== null && seconds >= 0 && seconds < MOST_SECONDS ? seconds : null;
+  return seconds !== null && seconds >= 0 && seconds < MAX_SECONDS ? seconds : null;
 }
 
 function measuredIn(answer: Fields): Measured | undefined {
@@ -136,11 +143,11 @@ function measuredIn(answer: Fields): Measured | undefined {
   if (recognized !== undefined) return recognized;
   const searches = count(object(object(answer['meta'])['billed_units'])['search_units']);
   if (searches !== null) return { unit: 'query', count: searches };
-  const pictures = [...list(answer['images']), ...list(answer['predictions']).filter(isPicture)];
-  return pictures.length === 0 ? undefined : { unit: 'image', count: pictures.length, size: null, quality: null };
+  const images = [...list(answer['images']), ...list(answer['predictions']).filter(isImage)];
+  return images.length === 0 ? undefined : { unit: 'image', count: images.length, size: null, quality: null };
 }
 
-/** Pages of recognized documents: Mistral's, and credits of Reducto. */
+/** Pages of recognized documents of Mistral, and credits of Reducto. */
 function pagesIn(answer: Fields): Measured | undefined {
   const { pages_processed: pages, pages_processed_annotation: annotated } = object(answer['usage_info']);
   const processed = count(pages);
@@ -153,31 +160,31 @@ function pagesIn(answer: Fields): Measured | undefined {
   return isParsed && credits !== null && credits >= 0 ? { unit: 'credit', count: Math.ceil(credits) } : undefined;
 }
 
-/** Names of resolutions by the shorter side, in pixels. Others are named as `720p`. */
+/** Resolution names by the shorter side in pixels. Other resolutions have names such as `720p`. */
 const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
 
-/** Seconds of a video that a request has ordered. Reads of a video that was ordered before are free. */
+/** Billed seconds of a video job that a POST creates. Later reads of the job are free. */
 export function orderedVideo(answer: unknown): Measured | undefined {
   const { object: kind, status, seconds, size } = object(answer);
   if (kind !== 'video' || status === 'failed') return undefined;
   const length = number(seconds) ?? Number(text(seconds) ?? Number.NaN);
-  if (!(length > 0 && length < MOST_SECONDS)) return undefined;
+  if (!(length > 0 && length < MAX_SECONDS)) return undefined;
   const sides = (text(size) ?? '').split('x').map(Number);
   const side = sides.length === 2 ? Math.min(...sides) : Number.NaN;
   const resolution = Number.isInteger(side) ? (RESOLUTIONS[side] ?? `${side}p`) : null;
   return { unit: 'video_second', count: length, resolution };
 }
 
-const isPicture = (value: unknown): boolean => text(object(value)['mimeType'])?.startsWith('image/') === true;
+const isImage = (value: unknown): boolean => text(object(value)['mimeType'])?.startsWith('image/') === true;
 
 /** Reported usage of an answer in an unknown JSON format, in the members of any known vendor. */
 export function reportedIn(value: unknown): Reported | null {
   if (!isJsonObject(value)) return null;
   let usage: Usage | null = null;
-  for (const place of placesOf(value)) usage ??= tokensIn(place);
+  for (const candidate of usageObjects(value)) usage ??= tokensIn(candidate);
   usage ??= tokensIn(object(value['amazon-bedrock-invocationMetrics']));
   usage ??= 'inputTextTokenCount' in value ? tokensIn(value) : null;
-  usage ??= partsOf(value);
+  usage ??= usageOfParts(value);
   const model = text(value['model']) ?? text(value['modelVersion']) ?? text(object(value['response'])['model']);
   return { usage, measured: measuredIn(value), model: model ?? text(object(value['message'])['model']) };
 }

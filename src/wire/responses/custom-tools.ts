@@ -2,16 +2,16 @@ import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { type Fields, list, object, parseJson, text } from '../json/fields.ts';
 
 /**
- * Argument that holds the input of a custom tool. A custom tool takes one text instead of arguments. Dialects without
- * custom tools get a function with this single argument. The answer is unwrapped again.
+ * Argument with the input of a custom tool. A custom tool takes one text instead of arguments. In dialects without
+ * custom tools it becomes a function with this single argument. The call in the answer is converted back.
  */
-const ARGUMENT = 'input';
+const INPUT_ARGUMENT = 'input';
 
 /** JSON Schema of a custom tool, for dialects that support only functions. */
 export const CUSTOM_PARAMETERS: JsonObject = {
   type: 'object',
-  properties: { [ARGUMENT]: { type: 'string' } },
-  required: [ARGUMENT],
+  properties: { [INPUT_ARGUMENT]: { type: 'string' } },
+  required: [INPUT_ARGUMENT],
   additionalProperties: false,
 };
 
@@ -22,17 +22,17 @@ export function customToolsOf(tools: unknown): ReadonlySet<string> {
 }
 
 /** Input of a custom tool as function arguments. */
-export const wrapInput = (input: string): string => JSON.stringify({ [ARGUMENT]: input });
+export const wrapInput = (input: string): string => JSON.stringify({ [INPUT_ARGUMENT]: input });
 
 /** Input from complete function arguments. The arguments themselves when they contain no input. */
 export function unwrapInput(argumentsText: string): string {
   const value = parseJson(Buffer.from(argumentsText));
-  return (isJsonObject(value) ? text((value satisfies Fields)[ARGUMENT]) : null) ?? argumentsText;
+  return (isJsonObject(value) ? text((value satisfies Fields)[INPUT_ARGUMENT]) : null) ?? argumentsText;
 }
 
-const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
-/** Most characters before the input text. Longer prefixes are not wrapped input. */
-const MAX_OPENING = 64;
+const WRAPPED_INPUT_START = /^\s*\{\s*"input"\s*:\s*"/;
+/** Maximum characters before the input text. Longer prefixes are not wrapped input. */
+const MAX_START_LENGTH = 64;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
 /** Unwraps the input from streamed arguments. `add` returns the input text that a piece completes. */
@@ -71,13 +71,13 @@ export function createInputUnwrapper(): { add(piece: string): string; rest(): st
       if (state === 'other') return piece;
       buffered += piece;
       if (state === 'inside') return unescaped();
-      const opening = OPENING.exec(buffered);
+      const opening = WRAPPED_INPUT_START.exec(buffered);
       if (opening !== null) {
         state = 'inside';
         buffered = buffered.slice(opening[0].length);
         return unescaped();
       }
-      if (buffered.length <= MAX_OPENING && /^\s*(\{|$)/.test(buffered)) return '';
+      if (buffered.length <= MAX_START_LENGTH && /^\s*(\{|$)/.test(buffered)) return '';
       state = 'other';
       const all = buffered;
       buffered = '';

@@ -5,15 +5,15 @@ import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from '../sse/events.ts';
-import { createEventReader, errorOf, isLast } from './read-answer.ts';
+import { createEventReader, errorOf, isFinalType } from './read-answer.ts';
 import { renamedEvent, type PublicNames } from './rename.ts';
 
 const DONE = Buffer.from('[DONE]');
-/** Prefix of OpenAI's events, where the type is the first member. Other events are parsed. */
-const TYPE = Buffer.from('{"type":"response.');
-const DELTA = Buffer.from('.delta"');
-/** Bytes at the start of an event that are searched for the end of its type. */
-const TYPE_LENGTH = 80;
+/** Prefix of OpenAI's events, whose first member is the type. Events without it are parsed. */
+const TYPE_PREFIX = Buffer.from('{"type":"response.');
+const DELTA_SUFFIX = Buffer.from('.delta"');
+/** Maximum bytes of an event that are searched for the end of its type. */
+const MAX_TYPE_BYTES = 80;
 
 /** Inspects a streamed response. Parses delta events only when the outcome keeps text. */
 export class ResponseInspector implements StreamInspector {
@@ -65,15 +65,15 @@ export class ResponseInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isJsonObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
+    if (!isJsonObject(value)) return this.#options.formatError('an event of its stream is not a JSON object');
     const error = errorOf(value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
-      return this.#options.refused(error);
+      return this.#options.upstreamError(error);
     }
     const response = object(value['response']);
     this.#hasBegun = true;
-    this.#ended ||= isLast(value['type']);
+    this.#ended ||= isFinalType(value['type']);
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {
       this.#gathered.add(step);
@@ -90,10 +90,11 @@ export class ResponseInspector implements StreamInspector {
 }
 
 function isPiece(data: Buffer): boolean {
-  if (data.length < TYPE.length || data.compare(TYPE, 0, TYPE.length, 0, TYPE.length) !== 0) return false;
-  const at = data.subarray(0, TYPE_LENGTH).indexOf(DELTA);
+  if (data.length < TYPE_PREFIX.length || data.compare(TYPE_PREFIX, 0, TYPE_PREFIX.length, 0, TYPE_PREFIX.length) !== 0)
+    return false;
+  const at = data.subarray(0, MAX_TYPE_BYTES).indexOf(DELTA_SUFFIX);
   // The match is inside the value of `type`: it ends at the first quote after the prefix.
-  return at !== -1 && data.indexOf(QUOTE, TYPE.length) === at + DELTA.length - 1;
+  return at !== -1 && data.indexOf(QUOTE, TYPE_PREFIX.length) === at + DELTA_SUFFIX.length - 1;
 }
 
 const QUOTE = 0x22;

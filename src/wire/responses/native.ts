@@ -11,7 +11,7 @@ import { readResponseRequest } from './read-request.ts';
 import { ResponseWriter, wholeResponse } from './write-answer.ts';
 import { isOpenAiProof, writeResponseRequest } from './write-request.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
-import { upstreamMembers, withMembers } from '../json/members.ts';
+import { upstreamChanges, withMembers } from '../json/members.ts';
 
 /** Native dialect of the Responses API: complete and streamed responses, and compactions. */
 export const RESPONSES_FRAME: NativeDialect = {
@@ -56,7 +56,7 @@ export const RESPONSES_OUT: OutboundDialect = {
 };
 
 /** Whether an upstream of this dialect accepts an item. It can read only reasoning that it encrypted itself. */
-const isReadable = (value: unknown): boolean => {
+const isAcceptedItem = (value: unknown): boolean => {
   const { type, encrypted_content: proof } = object(value);
   return type !== 'reasoning' || isOpenAiProof(proof);
 };
@@ -66,9 +66,9 @@ const isReadable = (value: unknown): boolean => {
  * Reasoning of other vendors is removed from a replaced `input`.
  */
 export function upstreamResponseRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
-  const changes = upstreamMembers(request);
+  const changes = upstreamChanges(request);
   changes['model'] = JSON.stringify(upstreamModel);
   const input = request.replaced?.['input'];
-  if (Array.isArray(input)) changes['input'] = JSON.stringify(input.filter(isReadable));
+  if (Array.isArray(input)) changes['input'] = JSON.stringify(input.filter(isAcceptedItem));
   return withMembers(request.bytes, changes);
 }

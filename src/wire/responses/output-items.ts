@@ -1,4 +1,4 @@
-import { proofOf } from '../chat-completions/write-answer.ts';
+import { thoughtSignatureFields } from '../chat-completions/write-answer.ts';
 import { createInputUnwrapper, unwrapInput } from './custom-tools.ts';
 
 /** Emits an event of one output item. `rest` are its members besides type, sequence number and output index. */
@@ -106,7 +106,7 @@ export function openMessage(id: string, emit: EmitEvent): OpenMessage {
   };
 }
 
-/** A call of one of the caller's tools. */
+/** A call of a tool of the caller. */
 export interface OpenCall extends OpenItem {
   add(piece: string): void;
   addProof(proof: string): void;
@@ -131,7 +131,7 @@ export function openCall(
     call_id: callId,
     name,
     [member]: text,
-    ...(proof === null ? {} : proofOf(proof)),
+    ...(proof === null ? {} : thoughtSignatureFields(proof)),
   });
   const delta = (piece: string): void => {
     if (piece !== '') emit(`${event}.delta`, { item_id: id, delta: piece });

@@ -6,10 +6,10 @@ import { reasoningTextOf } from './read-items.ts';
 import { usageOfResponse } from './usage.ts';
 
 /** Types of the last event of a response. */
-const LAST = new Set<unknown>(['response.completed', 'response.incomplete', 'response.failed']);
+const FINAL_TYPES = new Set<unknown>(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** Whether an event ends a response. */
-export const isLast = (type: unknown): boolean => LAST.has(type);
+/** Whether an event of this type ends a response. */
+export const isFinalType = (type: unknown): boolean => FINAL_TYPES.has(type);
 
 /** Error of a body or of an `error` event. Null when there is none. A response with status `failed` is an answer. */
 export function errorOf(value: unknown): AnswerError | null {
@@ -29,10 +29,10 @@ export function errorOf(value: unknown): AnswerError | null {
   };
 }
 
-const CALLS = new Set<unknown>(['function_call', 'custom_tool_call']);
+const CALL_TYPES = new Set<unknown>(['function_call', 'custom_tool_call']);
 
 /** Steps of the end of a response: finish reason or failure, and usage. */
-function endOf(response: Fields): readonly AnswerStep[] {
+function endSteps(response: Fields): readonly AnswerStep[] {
   const usage = usageOfResponse(response);
   const counted: readonly AnswerStep[] = usage === null ? [] : [{ kind: 'usage', usage }];
   const error = object(response['error']);
@@ -46,7 +46,7 @@ function endOf(response: Fields): readonly AnswerStep[] {
 function reasonOf(response: Fields): string {
   if (response['status'] === 'incomplete')
     return object(response['incomplete_details'])['reason'] === 'content_filter' ? 'content_filter' : 'length';
-  return list(response['output']).some((item) => CALLS.has(object(item)['type'])) ? 'tool_calls' : 'stop';
+  return list(response['output']).some((item) => CALL_TYPES.has(object(item)['type'])) ? 'tool_calls' : 'stop';
 }
 
 const beginOf = (response: Fields): AnswerStep => ({
@@ -81,7 +81,7 @@ export function stepsOfResponse(answer: unknown): readonly AnswerStep[] {
         return [];
     }
   });
-  return [beginOf(response), ...output, ...endOf(response)];
+  return [beginOf(response), ...output, ...endSteps(response)];
 }
 
 function stepsOfPart(part: Fields): readonly AnswerStep[] {
@@ -134,7 +134,7 @@ export function createEventReader(): AnswerReader {
     return [beginOf(response)];
   }
 
-  function pieceOf(event: Fields): readonly AnswerStep[] {
+  function argumentsPiece(event: Fields): readonly AnswerStep[] {
     const call = calls.get(event['output_index']);
     const piece = text(event['delta']) ?? '';
     if (call === undefined || piece === '') return [];
@@ -149,16 +149,16 @@ export function createEventReader(): AnswerReader {
     return piece === '' ? [] : [{ kind: 'reasoning', text: `${separator}${piece}` }];
   }
 
-  function added(event: Fields): readonly AnswerStep[] {
+  function itemAdded(event: Fields): readonly AnswerStep[] {
     const item = object(event['item']);
     needsSeparator = false;
-    if (!CALLS.has(item['type'])) return [];
+    if (!CALL_TYPES.has(item['type'])) return [];
     const index = calls.size;
     calls.set(event['output_index'], { index, hasArguments: false });
     return [callOf(item, index)];
   }
 
-  function done(event: Fields): readonly AnswerStep[] {
+  function itemDone(event: Fields): readonly AnswerStep[] {
     const item = object(event['item']);
     needsSeparator = false;
     if (item['type'] === 'reasoning') return proofOf(item);
@@ -170,9 +170,9 @@ export function createEventReader(): AnswerReader {
     return [...late, ...callProofOf(item, call.index)];
   }
 
-  function ended(response: Fields): readonly AnswerStep[] {
-    const [end, ...counted] = endOf(response);
-    // Not every upstream repeats the output items at the end. Tool calls were then seen only in earlier events.
+  function responseEnded(response: Fields): readonly AnswerStep[] {
+    const [end, ...counted] = endSteps(response);
+    // Not every upstream repeats the output items at the end. Then only earlier events show tool calls.
     if (end?.kind === 'finish' && end.reason === 'stop' && calls.size > 0)
       return [...begin(response), { kind: 'finish', reason: 'tool_calls' }, ...counted];
     return [...begin(response), ...(end === undefined ? [] : [end]), ...counted];
@@ -183,7 +183,7 @@ export function createEventReader(): AnswerReader {
       const event = object(data);
       const response = object(event['response']);
       const { type } = event;
-      if (isLast(type)) return ended(response);
+      if (isFinalType(type)) return responseEnded(response);
       switch (type) {
         case 'response.created':
         case 'response.in_progress':
@@ -200,12 +200,12 @@ export function createEventReader(): AnswerReader {
         case 'response.reasoning_text.delta':
           return reasoningStep(event);
         case 'response.output_item.added':
-          return added(event);
+          return itemAdded(event);
         case 'response.function_call_arguments.delta':
         case 'response.custom_tool_call_input.delta':
-          return pieceOf(event);
+          return argumentsPiece(event);
         case 'response.output_item.done':
-          return done(event);
+          return itemDone(event);
         default:
           return [];
       }

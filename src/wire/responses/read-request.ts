@@ -16,7 +16,7 @@ import { CUSTOM_PARAMETERS } from './custom-tools.ts';
 import { readInput } from './read-items.ts';
 
 /** Members that `readResponseRequest` reads, and those that affect only the answer object or its storage. */
-const READ = new Set([
+const READ_MEMBERS = new Set([
   'model',
   'input',
   'instructions',
@@ -36,7 +36,7 @@ const READ = new Set([
 ]);
 
 /** Members that can be dropped without changing the answer. */
-const HINTS = new Set([
+const DROPPABLE_MEMBERS = new Set([
   'service_tier',
   'prompt_cache_key',
   'prompt_cache_retention',
@@ -58,7 +58,10 @@ const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = 
   stream_options: (value) => isJsonObject(value),
 };
 
-/** Reads a Responses request into the neutral form. References must be resolved before. Throws InvalidInput. */
+/**
+ * Reads a Responses request into the neutral form. References to stored responses must already be resolved. Throws
+ * InvalidInput.
+ */
 export function readResponseRequest(body: RequestBody, losses: Losses): NeutralChat {
   noteUnsupportedMembers(body, losses);
   const instructions = text(body['instructions']);
@@ -87,9 +90,9 @@ export function readResponseRequest(body: RequestBody, losses: Losses): NeutralC
 
 function noteUnsupportedMembers(body: RequestBody, losses: Losses): void {
   for (const [member, value] of Object.entries(body)) {
-    if (value === null || value === undefined || READ.has(member) || isGatewayField(member)) continue;
+    if (value === null || value === undefined || READ_MEMBERS.has(member) || isGatewayField(member)) continue;
     if (REQUESTS_DEFAULT[member]?.(value) === true) continue;
-    if (HINTS.has(member) || member === 'truncation') losses.hint(member);
+    if (DROPPABLE_MEMBERS.has(member) || member === 'truncation') losses.hint(member);
     else losses.essential(member);
   }
 }

@@ -20,15 +20,15 @@ interface SocketMessageOptions {
 const OPEN_BRACE = 0x7b;
 /** Bytes of the smallest object with a type. Smaller data is not an event. */
 const MIN_EVENT_BYTES = 11;
-const NUMBER = '"sequence_number":';
+const SEQUENCE_NUMBER = '"sequence_number":';
 /** Types of the last event, with the status of the response. */
-const LAST: Readonly<Record<string, 'completed' | 'failed'>> = {
+const FINAL_STATUSES: Readonly<Record<string, 'completed' | 'failed'>> = {
   'response.completed': 'completed',
   'response.incomplete': 'completed',
   'response.failed': 'failed',
 };
 /** Only events that contain one of these names are parsed. */
-const LAST_NAMES = Object.keys(LAST).map((name) => Buffer.from(name));
+const FINAL_TYPES = Object.keys(FINAL_STATUSES).map((name) => Buffer.from(name));
 
 /** Converts server-sent events to messages, one per chunk, without the SSE framing. Events have no size limit. */
 export function socketMessages(source: ByteStream, { streamId, ended }: SocketMessageOptions): SocketMessages {
@@ -45,7 +45,7 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
       const data = dataOf(event);
       // Comments, and the `[DONE]` marker of some upstreams, are not messages.
       if (data === null || data[0] !== OPEN_BRACE || data.length < MIN_EVENT_BYTES) continue;
-      if (LAST_NAMES.some((name) => event.includes(name))) reportEnd(event, data);
+      if (FINAL_TYPES.some((name) => event.includes(name))) reportEnd(event, data);
       last = data;
       wantsMore = take(withStreamId(data, streamId));
     }
@@ -55,7 +55,7 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
   function reportEnd(event: Buffer, data: Buffer): void {
     const value = parseJson(data);
     if (!isJsonObject(value)) return;
-    const status = LAST[text(value['type']) ?? nameOf(event) ?? ''];
+    const status = FINAL_STATUSES[text(value['type']) ?? nameOf(event) ?? ''];
     if (status !== undefined && isJsonObject(value['response'])) ended(value['response'], status);
   }
 
@@ -77,8 +77,8 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
     resume: () => source.resume(),
     cancel: (failure) => source.cancel(failure),
     nextNumber() {
-      const at = last.lastIndexOf(NUMBER);
-      const number = at === -1 ? Number.NaN : Number.parseInt(last.toString('latin1', at + NUMBER.length), 10);
+      const at = last.lastIndexOf(SEQUENCE_NUMBER);
+      const number = at === -1 ? Number.NaN : Number.parseInt(last.toString('latin1', at + SEQUENCE_NUMBER.length), 10);
       return Number.isNaN(number) ? 0 : number + 1;
     },
   };

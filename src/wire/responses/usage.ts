@@ -15,7 +15,7 @@ export function usageObject(usage: Usage): JsonObject {
   };
 }
 
-/** Usage of a response: of its `usage` object, its class of service, and the calls of billed tools among its items. */
+/** Usage of a response: its `usage` object, its service tier, and the calls of billed tools among its items. */
 export function usageOfResponse(response: Fields): Usage | null {
   const usage = withRetention(
     withServiceTier(usageOf(response['usage']), response['service_tier']),
@@ -26,7 +26,7 @@ export function usageOfResponse(response: Fields): Usage | null {
   const ofType = (type: string): readonly Fields[] => items.filter((item) => item['type'] === type);
   const webSearches = ofType('web_search_call').length;
   const fileSearches = ofType('file_search_call').length;
-  // A container is billed once, whatever runs in it. Calls without one have one of their own.
+  // A container is billed once for all its calls. A call without a container id counts as its own container.
   const codeSessions = new Set(ofType('code_interpreter_call').map((item, at) => text(item['container_id']) ?? at))
     .size;
   const size = list(response['tools']).map((tool) => text(object(tool)['search_context_size']));
@@ -41,7 +41,7 @@ export function usageOfResponse(response: Fields): Usage | null {
   };
 }
 
-/** Writes to a cache that is kept for a day cost more. */
+/** Marks cache writes with a retention of 24 hours, which cost more. */
 const withRetention = (usage: Usage | null, retention: unknown): Usage | null =>
   usage === null || retention !== '24h' || usage.cacheWriteTokens === 0
     ? usage

@@ -96,7 +96,7 @@ export class ResponseWriter implements AnswerWriter {
         break;
       case 'finish':
         this.#reason = REASONS[step.reason] ?? null;
-        // An empty answer is an empty message: without any item a response counts as failed.
+        // A response without items counts as failed, so an empty answer becomes an empty message.
         if (this.#output.length === 0) this.#message().add('output_text', '');
         this.#closeAll();
         break;

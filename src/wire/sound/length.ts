@@ -24,10 +24,10 @@ function secondsOf(bytes: Buffer): number | null {
 
 /** WAV formats with a fixed size per sample: PCM, IEEE float, A-law, µ-law, and WAVE_FORMAT_EXTENSIBLE. */
 const FIXED_SIZE_FORMATS = new Set([0x0001, 0x0003, 0x0006, 0x0007, 0xfffe]);
-/** Size of a data chunk that was written to a stream: its writer did not know the size. */
+/** Size of a data chunk that is written as a stream, without a known size. */
 const UNKNOWN_SIZE = 0xff_ff_ff_ff;
 
-/** Most chunks up to and including the data chunk. */
+/** Maximum number of chunks, the data chunk included. */
 const MAX_CHUNKS = 1_000;
 
 function wavSeconds(bytes: Buffer): number | null {

@@ -7,7 +7,7 @@ const BITRATES = [
 const RATES = [44_100, 48_000, 32_000] as const;
 /** Divisor of the sample rate, by the version bits: MPEG 2.5, reserved, MPEG 2, MPEG 1. */
 const RATE_DIVISORS = [4, null, 2, 1] as const;
-/** Fewest frames of an MP3 file. A single match may be chance. */
+/** Minimum number of frames of an MP3 file. A single frame may be a coincidence. */
 const MIN_FRAMES = 2;
 /** Tags that may follow the last frame. */
 const TAGS = /^(TAG|APETAGEX|LYRICSBEGIN|ID3)/;
@@ -20,7 +20,7 @@ interface Frame {
   readonly isMpeg1: boolean;
 }
 
-/** Duration in seconds. Counts every frame, because the bitrate may vary. Null when the file is not surely MP3. */
+/** Duration in seconds. Counts every frame, because the bitrate may vary. Null when the file is not certainly MP3. */
 export function mp3Seconds(bytes: Buffer): number | null {
   let at = afterTag(bytes);
   const first = frameAt(bytes, at);

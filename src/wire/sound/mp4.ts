@@ -4,7 +4,7 @@ interface Box {
   readonly body: Buffer;
 }
 
-/** Most boxes of one level that are read. */
+/** Maximum number of boxes of one level that are read. */
 const MAX_BOXES = 1_000;
 
 /** Boxes of one level, in order. Stops before a truncated box. */

@@ -2,11 +2,11 @@
 const HEAD_BYTES = 27;
 /** Opus positions are in samples of this rate in Hz, independent of the recording. */
 const OPUS_RATE = 48_000;
-/** Most samples of one packet. */
-const PACKET_SAMPLES = { opus: 5_760, vorbis: 8_192 } as const;
-/** Most packets of one page. */
-const PAGE_PACKETS = 255;
-/** Most pages of a file: one day with one page per second. */
+/** Maximum number of samples of one packet. */
+const MAX_PACKET_SAMPLES = { opus: 5_760, vorbis: 8_192 } as const;
+/** Maximum number of packets of one page. */
+const MAX_PACKETS_PER_PAGE = 255;
+/** Maximum number of pages of a file: one day with one page per second. */
 const MAX_PAGES = 86_400;
 
 /** Facts from the first packet of a stream. */
@@ -15,13 +15,13 @@ interface Codec {
   readonly rate: number;
   /** Samples at the start that are not played. */
   readonly skipped: number;
-  /** Most samples of one packet. */
-  readonly packetSamples: number;
+  /** Maximum number of samples of one packet. */
+  readonly maxPacketSamples: number;
 }
 
 /**
  * Duration in seconds, from the position of the last page. Null for several streams, for a truncated file, and for a
- * recording whose start was cut off.
+ * recording without its start.
  */
 export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;
@@ -48,14 +48,14 @@ export function oggSeconds(bytes: Buffer): number | null {
     at = body + size;
   }
   if (codec === null || first === null || last === null) return null;
-  const isCut = first > codec.packetSamples * PAGE_PACKETS;
+  const isCut = first > codec.maxPacketSamples * MAX_PACKETS_PER_PAGE;
   return isCut ? null : (last - codec.skipped) / codec.rate;
 }
 
 function codecOf(packet: Buffer): Codec | null {
   if (packet.length >= 16 && packet.toString('latin1', 0, 8) === 'OpusHead')
-    return { rate: OPUS_RATE, skipped: packet.readUInt16LE(10), packetSamples: PACKET_SAMPLES.opus };
+    return { rate: OPUS_RATE, skipped: packet.readUInt16LE(10), maxPacketSamples: MAX_PACKET_SAMPLES.opus };
   if (packet.length < 16 || packet.toString('latin1', 0, 7) !== '\x01vorbis') return null;
   const rate = packet.readUInt32LE(12);
-  return rate === 0 ? null : { rate, skipped: 0, packetSamples: PACKET_SAMPLES.vorbis };
+  return rate === 0 ? null : { rate, skipped: 0, maxPacketSamples: MAX_PACKET_SAMPLES.vorbis };
 }

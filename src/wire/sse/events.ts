@@ -2,7 +2,7 @@ import { asBuffer } from '../json/members.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Most bytes of one event. A larger event is a framing error. */
+/** Maximum bytes of one event. A larger event is a framing error. */
 const EVENT_LIMIT = 32 * 1024 * 1024;
 
 const DATA_FIELD = Buffer.from('data:');
@@ -12,7 +12,7 @@ const BLANK_LINE = Buffer.from('\n\n');
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Joins chunks of any size into runs of complete events. */
+/** Splits a byte stream into runs of complete events. Chunks may have any size. */
 export interface EventBuffer {
   /** Bytes of all events that this chunk completes. Null when it completes none. Throws RangeError above the limit. */
   add(chunk: Uint8Array): Buffer | null;
@@ -20,14 +20,14 @@ export interface EventBuffer {
   rest(): Buffer | null;
 }
 
-/** Creates a buffer for one stream. `limit` is the most bytes of one event. */
+/** Creates a buffer for one stream. `limit` is the maximum bytes of one event. */
 export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
   let buffered: Buffer[] = [];
   let bufferedBytes = 0;
-  const lines = createLineEnds();
+  const normaliseLineEnds = createLineEndNormaliser();
   return {
     add(chunk) {
-      const bytes = lines(asBuffer(chunk));
+      const bytes = normaliseLineEnds(asBuffer(chunk));
       // Join only when an event may end here. A long event in many chunks is then not copied for each chunk.
       if (bytes.indexOf(LF) === -1) {
         bufferedBytes += bytes.length;
@@ -52,13 +52,13 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
 }
 
 /**
- * Leaves out a byte order mark at the beginning of a stream, and makes LF of every CR that ends a line alone. Bytes of a
- * stream that has neither are returned as they are.
+ * Creates a function for the chunks of one stream. It removes a byte order mark at the start, and replaces each CR
+ * without LF by LF. Other chunks are returned without a copy.
  */
-function createLineEnds(): (bytes: Buffer) => Buffer {
-  /** The beginning of the stream while it may be a byte order mark; null afterwards. */
+function createLineEndNormaliser(): (bytes: Buffer) => Buffer {
+  /** First bytes of the stream while they may be a byte order mark. Null afterwards. */
   let start: Buffer | null = Buffer.alloc(0);
-  /** The last chunk ended in CR, which was taken for a line end: an LF after it belongs to that. */
+  /** The previous chunk ends in CR. An LF at the start of the next chunk belongs to the same line end. */
   let endedInCr = false;
   return (chunk) => {
     let bytes = chunk;
@@ -131,7 +131,7 @@ export function nameOf(event: Buffer): string | null {
   return line === undefined ? null : line.slice(NAME_FIELD.length).trim();
 }
 
-/** An event with this data: one `data` field for each line of it. */
+/** An event with this data, with one `data` field for each line. */
 export function eventOf(data: Uint8Array | string): Buffer {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   if (bytes.indexOf(LF) === -1) return Buffer.concat([DATA_LINE, bytes, BLANK_LINE]);

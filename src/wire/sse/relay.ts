@@ -3,8 +3,8 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { createEventBuffer, endOfEvent, type EventBuffer } from './events.ts';
 
-/** Bytes that are buffered for a paused reader. At this limit the upstream is paused. */
-const WAITING_LIMIT = 64 * 1024;
+/** Maximum bytes that are buffered for a paused reader. At this limit the upstream is paused. */
+const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**
  * Forwards a streamed answer from the upstream to one reader. It sends complete events only, unchanged unless the
@@ -15,25 +15,25 @@ export class EventRelay implements ByteSink, ByteStream {
   readonly opened: Promise<void>;
   readonly #source: ByteStream;
   readonly #inspector: StreamInspector;
-  readonly #garbled: InspectorOptions['garbled'];
+  readonly #formatError: InspectorOptions['formatError'];
   readonly #events: EventBuffer = createEventBuffer();
-  #open: () => void = () => {};
-  #refuse: (error: Error) => void = () => {};
-  #isOpen = false;
+  #resolveOpened: () => void = () => {};
+  #rejectOpened: (error: Error) => void = () => {};
+  #hasOpened = false;
   #sink: ByteSink | null = null;
   #paused = false;
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
+  #buffered: Uint8Array[] = [];
+  #bufferedBytes = 0;
   #ended: { readonly error: Error | null } | null = null;
   #finished = false;
 
-  constructor(source: ByteStream, inspector: StreamInspector, garbled: InspectorOptions['garbled']) {
+  constructor(source: ByteStream, inspector: StreamInspector, formatError: InspectorOptions['formatError']) {
     this.#source = source;
     this.#inspector = inspector;
-    this.#garbled = garbled;
+    this.#formatError = formatError;
     this.opened = new Promise((resolve, reject) => {
-      this.#open = resolve;
-      this.#refuse = reject;
+      this.#resolveOpened = resolve;
+      this.#rejectOpened = reject;
     });
     source.pipe(this);
   }
@@ -49,7 +49,7 @@ export class EventRelay implements ByteSink, ByteStream {
       return run === null ? true : this.#forward(run);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#end(this.#garbled(error.message));
+      this.#end(this.#formatError(error.message));
       this.#source.cancel();
       return true;
     }
@@ -60,9 +60,9 @@ export class EventRelay implements ByteSink, ByteStream {
     const rest = this.#events.rest();
     if (rest !== null) this.#forward(rest);
     if (this.#ended) return;
-    const empty = !this.#isOpen && rest === null;
+    const empty = !this.#hasOpened && rest === null;
     const whole = this.#inspector.complete || empty;
-    this.#end(whole ? null : this.#garbled('the stream ended before the answer did'));
+    this.#end(whole ? null : this.#formatError('the stream ended before the answer did'));
   }
 
   fail(error: Error): void {
@@ -83,7 +83,7 @@ export class EventRelay implements ByteSink, ByteStream {
   cancel(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#waiting = [];
+    this.#buffered = [];
     this.#source.cancel();
   }
 
@@ -102,7 +102,7 @@ export class EventRelay implements ByteSink, ByteStream {
         this.#source.cancel();
         return true;
       }
-      if (!this.#isOpen && this.#inspector.hasBegun) this.#markOpen();
+      if (!this.#hasOpened && this.#inspector.hasBegun) this.#markOpen();
       if (replacement !== event) {
         if (start > unchangedFrom) pieces.push(run.subarray(unchangedFrom, start));
         if (replacement !== null) pieces.push(replacement);
@@ -116,17 +116,17 @@ export class EventRelay implements ByteSink, ByteStream {
   }
 
   #markOpen(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.#open();
+    if (this.#hasOpened) return;
+    this.#hasOpened = true;
+    this.#resolveOpened();
   }
 
   #end(error: Error | null): void {
     if (this.#finished || this.#ended) return;
     this.#ended = { error };
-    if (!this.#isOpen && error !== null) {
+    if (!this.#hasOpened && error !== null) {
       this.#finished = true;
-      this.#refuse(error);
+      this.#rejectOpened(error);
       return;
     }
     this.#markOpen();
@@ -134,24 +134,24 @@ export class EventRelay implements ByteSink, ByteStream {
   }
 
   #emit(bytes: Uint8Array): boolean {
-    if (this.#sink !== null && !this.#paused && this.#waiting.length === 0) {
+    if (this.#sink !== null && !this.#paused && this.#buffered.length === 0) {
       this.#paused = !this.#sink.chunk(bytes);
       return !this.#paused;
     }
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-    return this.#waitingBytes < WAITING_LIMIT;
+    this.#buffered.push(bytes);
+    this.#bufferedBytes += bytes.length;
+    return this.#bufferedBytes < MAX_BUFFERED_BYTES;
   }
 
   #deliver(): void {
     const sink = this.#sink;
     if (sink === null) return;
-    while (this.#waiting.length > 0) {
+    while (this.#buffered.length > 0) {
       if (this.#finished || this.#paused) return;
-      const bytes = this.#waiting.shift();
+      const bytes = this.#buffered.shift();
       if (bytes && !sink.chunk(bytes)) this.#paused = true;
     }
-    this.#waitingBytes = 0;
+    this.#bufferedBytes = 0;
     if (this.#finished) return;
     if (this.#ended) {
       this.#finished = true;

@@ -12,7 +12,7 @@ interface InspectedDialect {
   errorOf(value: unknown): AnswerError | null;
   /** Event data with the caller's model name. The same buffer when the event names no model. */
   rename(data: Buffer, value: Fields, model: string): Buffer;
-  /** Whether an event surely contains only content. Such events are not parsed. Absent: every event is parsed. */
+  /** Whether an event certainly contains only content. Such events are not parsed. Absent: every event is parsed. */
   isPiece?(data: Buffer): boolean;
 }
 
@@ -57,11 +57,11 @@ export class StepsInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isJsonObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
+    if (!isJsonObject(value)) return this.#options.formatError('an event of its stream is not a JSON object');
     const error = this.#dialect.errorOf(value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
-      return this.#options.refused(error);
+      return this.#options.upstreamError(error);
     }
     for (const step of this.#reader.read(value, nameOf(event))) {
       this.#hasBegun = true;

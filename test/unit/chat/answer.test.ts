@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf, searchesOf } from '../../../src/wire/chat-completions/answer.ts';
+import { factsOf, searchUnitsOf } from '../../../src/wire/chat-completions/answer.ts';
 
 const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
@@ -46,6 +46,6 @@ describe('the usage of an answer', () => {
     [{ meta: null }, null],
     [{}, null],
   ])('of searches in %j is %j', (answer, count) => {
-    expect(searchesOf(answer)).toBe(count);
+    expect(searchUnitsOf(answer)).toBe(count);
   });
 });

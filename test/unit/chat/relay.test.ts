@@ -9,12 +9,12 @@ const OPTIONS: InspectorOptions = {
   model: 'public',
   dropUsage: false,
   textLimit: 0,
-  refused: (error) => new Error(`refused: ${error.message}`),
-  garbled: (fault) => new Error(`garbled: ${fault}`),
+  upstreamError: (error) => new Error(`refused: ${error.message}`),
+  formatError: (fault) => new Error(`garbled: ${fault}`),
 };
 
 const relayOf = (source: ByteStream, options: InspectorOptions): EventRelay =>
-  new EventRelay(source, new ChunkInspector(options), options.garbled);
+  new EventRelay(source, new ChunkInspector(options), options.formatError);
 
 const chunk = (delta: object, rest: object = {}): string =>
   `data: ${JSON.stringify({

@@ -17,8 +17,8 @@ function follow(textLimit = 0): StepsInspector {
       model: 'public',
       dropUsage: false,
       textLimit,
-      refused: (error) => new Error(`refused: ${error.message}`),
-      garbled: (fault) => new Error(`garbled: ${fault}`),
+      upstreamError: (error) => new Error(`refused: ${error.message}`),
+      formatError: (fault) => new Error(`garbled: ${fault}`),
     },
   );
 }

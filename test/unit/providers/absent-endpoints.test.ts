@@ -42,7 +42,7 @@ describe('absent endpoints', () => {
     let now = 1_000;
     const absent = createAbsentEndpoints(() => now);
     expect(absent.has(RESPONSES, HERE)).toBe(false);
-    expect(absent.note(answered(status), asking(), HERE)).toBe(true);
+    expect(absent.record(answered(status), asking(), HERE)).toBe(true);
     now += 10 * MINUTE - 1;
     expect(absent.has(RESPONSES, HERE)).toBe(true);
     now += 1;
@@ -51,7 +51,7 @@ describe('absent endpoints', () => {
 
   it('are recorded for one endpoint at one address', () => {
     const absent = createAbsentEndpoints(() => 0);
-    absent.note(answered(404), asking(), HERE);
+    absent.record(answered(404), asking(), HERE);
     expect(absent.has(RESPONSES_COMPACT, HERE)).toBe(false);
     expect(absent.has(RESPONSES, at('http://there/v1'))).toBe(false);
     expect(absent.has(RESPONSES, { ...HERE, provider: 'custom_openai' })).toBe(false);
@@ -66,13 +66,14 @@ describe('absent endpoints', () => {
     ['an unknown conversation', answered(404), { conversation: 'conv_x' }],
   ])('are not recorded for %s', (_what, failure, body) => {
     const absent = createAbsentEndpoints(() => 0);
-    expect(absent.note(failure, asking(body), HERE)).toBe(false);
+    expect(absent.record(failure, asking(body), HERE)).toBe(false);
     expect(absent.has(RESPONSES, HERE)).toBe(false);
   });
 
   it('are at most a thousand: the oldest is removed', () => {
     const absent = createAbsentEndpoints(() => 0);
-    for (let index = 0; index <= 1_000; index += 1) absent.note(answered(404), asking(), at(`http://host-${index}/v1`));
+    for (let index = 0; index <= 1_000; index += 1)
+      absent.record(answered(404), asking(), at(`http://host-${index}/v1`));
     expect(absent.has(RESPONSES, at('http://host-0/v1'))).toBe(false);
     expect(absent.has(RESPONSES, at('http://host-1/v1'))).toBe(true);
   });

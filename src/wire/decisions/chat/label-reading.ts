@@ -2,19 +2,19 @@ import type { Evidence } from '../../../domain/decisions/decision.ts';
 import { normalised } from '../../../domain/decisions/distribution.ts';
 import { list, number, object, text } from '../../json/fields.ts';
 
-/** Requested alternatives of a token: the maximum that OpenAI's protocol allows. */
+/** Requested alternatives of a token: the maximum of OpenAI's API. */
 export const TOP_LOGPROBS = 20;
-/** Least sum of the label probabilities. Below it the model answered something else. */
-const LEAST_MASS = 0.5;
-/** Most probability of unlisted labels, relative to the listed ones, that is read as 0. */
+/** Minimum sum of the label probabilities. A lower sum means that the model answers with other text. */
+const MIN_LABEL_MASS = 0.5;
+/** Maximum probability of unlisted labels, relative to the listed labels, that counts as 0. */
 const MISSING_TOLERANCE = 0.01;
-/** Sums of listed probabilities may exceed 1 by rounding of the upstream. */
-const ROUNDING = 1e-6;
+/** Rounding of the upstream may raise the sum of the listed probabilities above 1 by this much. */
+const ROUNDING_TOLERANCE = 1e-6;
 
 /** Reading of the labels of one answer. */
 export type LabelReading =
   | { readonly kind: 'read'; readonly probabilities: readonly number[]; readonly evidence: Evidence }
-  /** The answer has log probabilities, but not enough of the labels among them. */
+  /** The answer has log probabilities, but too little of them belongs to labels. */
   | { readonly kind: 'unclear' }
   /** The answer has no log probabilities. */
   | { readonly kind: 'absent' };
@@ -39,33 +39,33 @@ function alternativesOf(answer: unknown): readonly Alternative[] | null {
 }
 
 /**
- * Reads the probabilities of labels from the first token of a chat completion. Tokens that differ from a label by spaces
- * count for it; `ignoreCase` merges upper and lower case, too. A label that is not listed counts as 0 only when the
- * unlisted ones cannot matter; nothing else is assumed.
+ * Reads the probabilities of labels from the first token of a chat completion. Tokens that differ from a label by
+ * spaces count for it. `ignoreCase` merges upper and lower case, too. An unlisted label counts as 0 when the possible
+ * probability of all unlisted labels is at most `MISSING_TOLERANCE`. Otherwise the reading is `unclear`.
  */
 export function readLabels(answer: unknown, labels: readonly string[], ignoreCase: boolean): LabelReading {
   const alternatives = alternativesOf(answer);
   if (alternatives === null) return { kind: 'absent' };
   const folded = (value: string): string => (ignoreCase ? value.toLowerCase() : value);
-  const masses = labels.map((label) =>
+  const labelMasses = labels.map((label) =>
     alternatives.reduce(
       (sum, { token, probability }) => (folded(token) === folded(label) ? sum + probability : sum),
       0,
     ),
   );
   const listedSum = alternatives.reduce((sum, { probability }) => sum + probability, 0);
-  const mass = masses.reduce((sum, value) => sum + value, 0);
-  if (listedSum > 1 + ROUNDING || mass < LEAST_MASS) return { kind: 'unclear' };
-  const missing = masses.filter((value) => value === 0).length;
+  const labelMass = labelMasses.reduce((sum, value) => sum + value, 0);
+  if (listedSum > 1 + ROUNDING_TOLERANCE || labelMass < MIN_LABEL_MASS) return { kind: 'unclear' };
+  const missing = labelMasses.filter((value) => value === 0).length;
   const smallest = Math.min(...alternatives.map(({ probability }) => probability));
   const unlisted = missing === 0 ? 0 : Math.min(missing * smallest, Math.max(0, 1 - listedSum));
-  if (unlisted / mass > MISSING_TOLERANCE) return { kind: 'unclear' };
-  const probabilities = normalised(masses);
+  if (unlisted / labelMass > MISSING_TOLERANCE) return { kind: 'unclear' };
+  const probabilities = normalised(labelMasses);
   if (probabilities === null) return { kind: 'unclear' };
-  const missingBound = missing === 0 ? null : unlisted / (mass + unlisted);
+  const missingBound = missing === 0 ? null : unlisted / (labelMass + unlisted);
   return {
     kind: 'read',
     probabilities,
-    evidence: { source: 'logprobs', labelMass: Math.min(1, mass), missingBound },
+    evidence: { source: 'logprobs', labelMass: Math.min(1, labelMass), missingBound },
   };
 }

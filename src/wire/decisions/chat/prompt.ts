@@ -16,7 +16,7 @@ const BLANK_LINE = '\n\n';
 const DIGITS = '0123456789';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Labels of one token each for the answers to a question; null when it has too many. */
+/** Labels of a question, of one token each. Null when it has more than 26. */
 export function labelsOf(question: LabelledQuestion): readonly string[] | null {
   if (question.kind === 'predicate') return ['Yes', 'No'];
   const count = labelCount(question);
@@ -24,12 +24,12 @@ export function labelsOf(question: LabelledQuestion): readonly string[] | null {
   return count <= alphabet.length ? alphabet.slice(0, count).split('') : null;
 }
 
-/** The input cannot end its own block: both tags are escaped inside it. */
+/** Escapes the tags of the input block, so that the input cannot end the block. */
 const escaped = (text: string): string => text.replaceAll(/<(\/?input>)/gi, '&lt;$1');
 
 /**
- * The input as message content. Equal for every question of a decision, so that upstreams can cache it. Images follow the
- * text in their order.
+ * The input as text and images. The same for every question of a decision, so that upstreams can cache it. The text
+ * marks the place of each image.
  */
 function inputContent(input: DecisionInput): { readonly text: string; readonly images: readonly string[] } {
   if (typeof input === 'string' || !('items' in input)) return { text: contentText(input), images: [] };

@@ -2,10 +2,10 @@ import type { Answer } from '../../../domain/decisions/decision.ts';
 import { answerOf, type LabelledQuestion, normalised } from '../../../domain/decisions/distribution.ts';
 import { list, object } from '../../json/fields.ts';
 
-/** Least share of the votes that must name a label. */
-const LEAST_SHARE = 0.5;
-/** Votes that every label has before the first: no label has the probability 0 because there are few votes. */
-const PRIOR = 0.5;
+/** Minimum share of votes that name a label. */
+const MIN_LABEL_SHARE = 0.5;
+/** Votes added to every label, so that a label without votes has a probability above 0. */
+const PRIOR_VOTES = 0.5;
 
 /** Index of the label that a chat completion names; null for another text. */
 export function votedLabel(answer: unknown, labels: readonly string[], ignoreCase: boolean): number | null {
@@ -18,7 +18,9 @@ export function votedLabel(answer: unknown, labels: readonly string[], ignoreCas
   return index === -1 ? null : index;
 }
 
-/** The answer of votes for labels by index, null for votes without one. Null when too few name a label. */
+/**
+ * The answer by votes. A vote is the index of a label, or null for other text. Null when too few votes name a label.
+ */
 export function votedAnswer(
   question: LabelledQuestion,
   labels: readonly string[],
@@ -26,8 +28,8 @@ export function votedAnswer(
 ): Answer | null {
   const named = votes.filter((vote) => vote !== null);
   const share = votes.length === 0 ? 0 : named.length / votes.length;
-  if (share < LEAST_SHARE) return null;
-  const weights = labels.map((_label, index) => named.filter((vote) => vote === index).length + PRIOR);
+  if (share < MIN_LABEL_SHARE) return null;
+  const weights = labels.map((_label, index) => named.filter((vote) => vote === index).length + PRIOR_VOTES);
   const probabilities = normalised(weights);
   if (probabilities === null) return null;
   return answerOf(question, probabilities, { source: 'votes', labelMass: share, missingBound: null });

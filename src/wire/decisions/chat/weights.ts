@@ -55,7 +55,7 @@ export function weightsIn(answer: unknown): Fields | null {
   }
 }
 
-/** Answers of the weights. A question without a usable weight for every label is a refusal. */
+/** Answers by weights. A question without a valid weight for every label is a refusal. */
 export function weightedAnswers(weights: Fields, questions: readonly LabelledQuestion[]): readonly Answer[] {
   return questions.map((question, index) => {
     const labelWeights = object(weights[keyOf(index)]);

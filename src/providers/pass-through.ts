@@ -2,7 +2,7 @@ import { afterFirstChunk } from '../domain/first-chunk.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
 import type { PassBody, PassThrough } from '../domain/upstream-objects/pass-through.ts';
-import { withModels } from '../wire/batches/lines.ts';
+import { withRenamedModels } from '../wire/batches/lines.ts';
 import { errorOf } from '../wire/chat-completions/answer.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
@@ -48,7 +48,8 @@ async function encodedBody(
     case 'form': {
       const { form, without, rename, count } = body;
       const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
-      const lines = rename === undefined || file === undefined ? null : await withModels(form, file, rename, count);
+      const lines =
+        rename === undefined || file === undefined ? null : await withRenamedModels(form, file, rename, count);
       const removed = new Set(without);
       const pieces = withParts(form, (part) => {
         if (part === file && lines !== null) return lines;

@@ -3,7 +3,7 @@ import { InvalidInput } from '../../../src/domain/errors.ts';
 import { assertValidRequest } from '../../../src/domain/inference/request-validation.ts';
 import * as endpoints from '../../../src/domain/inference/endpoint.ts';
 import { topLevelMembers, withMembers } from '../../../src/wire/json/members.ts';
-import { parsePartially } from '../../../src/wire/json/unread.ts';
+import { parsePartially } from '../../../src/wire/json/partial-parse.ts';
 import { randomFrom } from '../../support/random.ts';
 import { randomObject } from '../../support/random-json.ts';
 

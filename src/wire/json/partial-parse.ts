@@ -9,8 +9,8 @@ export interface PartiallyParsed {
   readonly unread: Unread;
 }
 
-/** Fewest bytes of a member whose parsing is deferred. */
-const LARGE_MEMBER = 1024;
+/** Minimum bytes of a member whose parsing is deferred. */
+const MIN_DEFERRED_BYTES = 1024;
 
 const SHAPES: ReadonlyMap<number | undefined, Shape> = new Map([
   [0x22, 'text'],
@@ -27,7 +27,7 @@ interface DeferringObject {
 
 interface DeferredMember {
   readonly shape: Shape;
-  readonly reader: PropertyDescriptor;
+  readonly getter: PropertyDescriptor;
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -35,10 +35,10 @@ interface DeferredMember {
 }
 
 /**
- * Getters of the members that may be large, by key. They are shared by all objects: V8 keeps getters with the object's
- * hidden class. A getter per object would keep its bytes in memory until a full garbage collection.
+ * Getters of the members that may be large, by key. All objects share them, because V8 keeps getters with the hidden
+ * class of the object. A getter per object would keep the body in memory until a full garbage collection.
  */
-const READERS: ReadonlyMap<string, PropertyDescriptor> = new Map(
+const DEFERRED_GETTERS: ReadonlyMap<string, PropertyDescriptor> = new Map(
   ['messages', 'contents', 'input', 'prompt', 'query', 'documents', 'system', 'tools'].map((key) => [
     key,
     {
@@ -58,11 +58,11 @@ function parseDeferred(member: DeferredMember | undefined): unknown {
 }
 
 /**
- * Parses a JSON object, but defers its large members: their strings are most of the cost of parsing. Members of `named`
- * replace those of the text. Null for text that the caller must pass to JSON.parse. Deferred members are read from
- * `json` later, so the bytes must not change.
+ * Parses a JSON object, but defers its large members, whose strings are most of the cost of parsing. Members of
+ * `overrides` replace those of the text. Null for text that the caller must pass to JSON.parse. Deferred members are
+ * read from `json` later, so the bytes must not change.
  */
-export function parsePartially(json: Uint8Array, named: RequestBody): PartiallyParsed | null {
+export function parsePartially(json: Uint8Array, overrides: RequestBody): PartiallyParsed | null {
   const scanned = scanObject(json);
   if (scanned === null) return null;
   const bytes = asBuffer(json);
@@ -73,20 +73,20 @@ export function parsePartially(json: Uint8Array, named: RequestBody): PartiallyP
   let from = 0;
   for (const { key, valueStart: start, end, allObjects } of members) {
     const shape = allObjects ? 'objects' : SHAPES.get(bytes[start]);
-    const reader = end - start < LARGE_MEMBER ? undefined : READERS.get(key);
+    const getter = end - start < MIN_DEFERRED_BYTES ? undefined : DEFERRED_GETTERS.get(key);
     // Of a repeated key the last value counts.
     deferred.delete(key);
-    if (shape === undefined || reader === undefined) continue;
-    deferred.set(key, { shape, reader, bytes, start, end });
+    if (shape === undefined || getter === undefined) continue;
+    deferred.set(key, { shape, getter, bytes, start, end });
     // The placeholder 0 keeps the order of the members.
     rest += `${bytes.toString('utf8', from, start)}0`;
     from = end;
   }
   const fields = JSON.parse(rest + bytes.toString('utf8', from)) as Record<string, unknown>;
-  for (const key of Object.keys(named)) {
+  for (const key of Object.keys(overrides)) {
     deferred.delete(key);
-    fields[key] = named[key];
+    fields[key] = overrides[key];
   }
-  for (const [key, { reader }] of deferred) Object.defineProperty(fields, key, reader);
+  for (const [key, { getter }] of deferred) Object.defineProperty(fields, key, getter);
   return { fields: Object.defineProperty(fields, DEFERRED, { value: deferred }), unread: deferred };
 }
