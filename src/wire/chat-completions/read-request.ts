@@ -9,7 +9,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { list, number, object, text } from '../json/fields.ts';
+import { list, number, object, text, lookupTable } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { readMessages } from './read-messages.ts';
 
@@ -50,13 +50,13 @@ const DROPPABLE_MEMBERS = new Set([
 ]);
 
 /** Tests whether a member requests the default behaviour. */
-const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
+const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   n: (value) => value === 1,
   logprobs: (value) => value === false,
   logit_bias: (value) => isJsonObject(value) && Object.keys(value).length === 0,
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
   functions: (value) => Array.isArray(value) && value.length === 0,
-};
+});
 
 /** Reads a chat-completions request into the neutral form. Throws InvalidInput. */
 export function readChat(body: RequestBody, losses: Losses): NeutralChat {

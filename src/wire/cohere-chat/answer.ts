@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text, lookupTable } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Cohere's. All others are `stop`. */
-const REASONS: Readonly<Record<string, string>> = { MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' };
+const REASONS = lookupTable<string>({ MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' });
 /** HTTP statuses, by the finish reasons that are failures. */
-const FAILURES: Readonly<Record<string, string>> = { ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' };
+const FAILURES = lookupTable<string>({ ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' });
 
 /** Error of a body, or of an answer that ends with a failure. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {

@@ -2,19 +2,19 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text, lookupTable } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Converse stop reasons. All others are `stop`. */
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS = lookupTable<string>({
   tool_use: 'tool_calls',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
   guardrail_intervened: 'content_filter',
   content_filtered: 'content_filter',
-};
+});
 
 /** HTTP statuses, by exception inside a stream. */
-const STATUSES: Readonly<Record<string, string>> = {
+const STATUSES = lookupTable<string>({
   validationException: '400',
   accessDeniedException: '403',
   resourceNotFoundException: '404',
@@ -25,7 +25,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   throttlingException: '429',
   internalServerException: '500',
   serviceUnavailableException: '503',
-};
+});
 
 /** Error of an event or a body. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {

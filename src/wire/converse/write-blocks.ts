@@ -8,10 +8,10 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
+import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fields.ts';
 
 /** Document formats, by media type. */
-const DOCUMENTS: Readonly<Record<string, string>> = {
+const DOCUMENTS = lookupTable<string>({
   'application/pdf': 'pdf',
   'text/csv': 'csv',
   'application/msword': 'doc',
@@ -21,7 +21,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'text/html': 'html',
   'text/plain': 'txt',
   'text/markdown': 'md',
-};
+});
 const IMAGE = /^image\/(png|jpeg|gif|webp)$/;
 
 /** Writes the content blocks of the messages of one request. */

@@ -2,10 +2,10 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, list, object, text } from '../json/fields.ts';
+import { count, type Fields, list, object, text, lookupTable } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Google's. All others are `stop`. */
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS = lookupTable<string>({
   MAX_TOKENS: 'length',
   SAFETY: 'content_filter',
   RECITATION: 'content_filter',
@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   IMAGE_PROHIBITED_CONTENT: 'content_filter',
   IMAGE_RECITATION: 'content_filter',
   MODEL_ARMOR: 'content_filter',
-};
+});
 
 /** Error of an answer. In a stream that is one JSON array, the error is its first element. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { type Fields, list, number, object, text } from '../json/fields.ts';
+import { type Fields, list, number, object, text, lookupTable } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { camelCased } from './names.ts';
 import { readContents } from './read-contents.ts';
@@ -45,11 +45,11 @@ const READ_CONFIG_MEMBERS = new Set([
   'thinkingConfig',
 ]);
 /** Tests whether a member requests the default behaviour. */
-const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
+const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   candidateCount: (value) => value === 1,
   responseLogprobs: (value) => value === false,
   responseModalities: (value) => Array.isArray(value) && value.every((one) => String(one).toUpperCase() === 'TEXT'),
-};
+});
 
 /** Reads a generateContent request into the neutral form. Throws InvalidInput. */
 export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {

@@ -1,15 +1,15 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
-import { argumentsOf, type Fields } from '../json/fields.ts';
+import { argumentsOf, type Fields, lookupTable } from '../json/fields.ts';
 
 /** Google's finish reasons, by OpenAI's. All others are `OTHER`. */
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS = lookupTable<string>({
   stop: 'STOP',
   tool_calls: 'STOP',
   length: 'MAX_TOKENS',
   content_filter: 'SAFETY',
-};
+});
 
 interface PendingCall {
   readonly index: number;

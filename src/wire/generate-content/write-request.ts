@@ -14,7 +14,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
+import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
 /** Writes a neutral chat as a generateContent request. The path has model and streaming. Fills `losses`. */
@@ -186,7 +186,7 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
 }
 
 /** Media types, by file extension of an address. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
+const MEDIA_TYPES = lookupTable<string>({
   png: 'image/png',
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
@@ -195,7 +195,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   mp3: 'audio/mp3',
   wav: 'audio/wav',
-};
+});
 
 function writeSource(source: Source, kind: 'image' | 'file' | 'audio'): Fields | null {
   if (source.form === 'id') return null;

@@ -1,15 +1,15 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import { type Fields, text } from '../json/fields.ts';
+import { type Fields, text, lookupTable } from '../json/fields.ts';
 import { invalidInteraction } from './faults.ts';
 import { itemsOfInput } from './items.ts';
 
 /** Names in the Responses API, by the name in the Interactions API. */
-const RENAMED: Readonly<Record<string, string>> = {
+const RENAMED = lookupTable<string>({
   system_instruction: 'instructions',
   previous_interaction_id: 'previous_response_id',
   labels: 'metadata',
-};
+});
 /** Members of `generation_config` with the same name in the Responses API. */
 const SETTINGS = new Set(['temperature', 'top_p', 'max_output_tokens']);
 /** Members that change the request and have no counterpart in the Responses API. */

@@ -34,6 +34,13 @@ export function parseJson(bytes: Uint8Array): unknown {
 export const withoutNulls = (fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
+/**
+ * Table for keys that come from outside. Without a prototype, so that keys such as `constructor` and `__proto__` have no
+ * value.
+ */
+export const lookupTable = <Value>(entries: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
+  Object.assign(Object.create(null) as Record<string, Value>, entries);
+
 /** Arguments of a tool call as an object. Text that is not a JSON object is kept in `malformed_arguments`. */
 export function argumentsOf(json: string): Fields {
   const value = json.trim() === '' ? {} : parseJson(Buffer.from(json));

@@ -1,14 +1,14 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, withoutNulls, list, object, text } from '../json/fields.ts';
+import { count, type Fields, withoutNulls, list, object, text, lookupTable } from '../json/fields.ts';
 import { ANSWER_TOOL, finishReasonOf, usageOf } from './message.ts';
 
 /** Whether parsed JSON is an answer. */
 export const isMessage = (value: unknown): value is Fields => isJsonObject(value) && Array.isArray(value['content']);
 
 /** HTTP statuses, by error type. Errors inside a stream have no other status. */
-const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
+const STATUS_OF_TYPE = lookupTable<string>({
   invalid_request_error: '400',
   authentication_error: '401',
   billing_error: '402',
@@ -19,7 +19,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
   api_error: '500',
   timeout_error: '504',
   overloaded_error: '529',
-};
+});
 
 /** Error of a body or an event. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {

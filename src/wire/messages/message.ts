@@ -1,5 +1,5 @@
 import type { AnswerContext } from '../dialect.ts';
-import { count, type Fields, object } from '../json/fields.ts';
+import { count, type Fields, object, lookupTable } from '../json/fields.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 
 /** Id of a message without an upstream id. */
@@ -24,7 +24,7 @@ export function stopFields({ finishReason, stopSequence, hasRefusal }: AnswerEnd
 }
 
 /** OpenAI finish reasons, by Anthropic stop reasons. */
-const FINISH_REASONS: Readonly<Record<string, string>> = {
+const FINISH_REASONS = lookupTable<string>({
   end_turn: 'stop',
   stop_sequence: 'stop',
   pause_turn: 'stop',
@@ -32,15 +32,15 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
   model_context_window_exceeded: 'length',
   tool_use: 'tool_calls',
   refusal: 'content_filter',
-};
+});
 
 /** Anthropic stop reasons, by OpenAI finish reasons. */
-const STOP_REASONS: Readonly<Record<string, string>> = {
+const STOP_REASONS = lookupTable<string>({
   stop: 'end_turn',
   length: 'max_tokens',
   tool_calls: 'tool_use',
   content_filter: 'refusal',
-};
+});
 
 export const finishReasonOf = (stopReason: string): string => FINISH_REASONS[stopReason] ?? 'stop';
 

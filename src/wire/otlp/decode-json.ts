@@ -18,6 +18,7 @@ import {
   undecodable,
 } from './span-rules.ts';
 import { textOrNull } from '../../domain/optional-text.ts';
+import { lookupTable } from '../json/fields.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
@@ -117,11 +118,11 @@ function readLink(link: JsonObject, spanIndex: number, allowance: Allowance): Ra
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const UNSIGNED = /^\d{1,20}$/;
 const INTEGER = /^-?\d{1,19}$/;
-const NON_FINITE: Readonly<Record<string, number>> = {
+const NON_FINITE = lookupTable<number>({
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,
   '-Infinity': Number.NEGATIVE_INFINITY,
-};
+});
 
 /** List of messages. Empty when absent. `name` is the member name in errors. Throws InvalidInput. */
 function messagesOf(value: unknown, name: string): readonly JsonObject[] {

@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
-import { type Fields, list, object, parseJson, text } from '../json/fields.ts';
+import { type Fields, list, object, parseJson, text, lookupTable } from '../json/fields.ts';
 
 /**
  * Argument with the input of a custom tool. A custom tool takes one text instead of arguments. In dialects without
@@ -33,7 +33,7 @@ export function unwrapInput(argumentsText: string): string {
 const WRAPPED_INPUT_START = /^\s*\{\s*"input"\s*:\s*"/;
 /** Maximum characters before the input text. Longer prefixes are not wrapped input. */
 const MAX_START_LENGTH = 64;
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+const ESCAPES = lookupTable<string>({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' });
 
 /** Unwraps the input from streamed arguments. `add` returns the input text that a piece completes. */
 export function createInputUnwrapper(): { add(piece: string): string; rest(): string } {

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
-import { type Fields, list, number, object, text } from '../json/fields.ts';
+import { type Fields, list, number, object, text, lookupTable } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { CUSTOM_PARAMETERS } from './custom-tools.ts';
 import { readInput } from './read-items.ts';
@@ -50,13 +50,13 @@ const INCLUDED =
   /^(reasoning\.encrypted_content|(file_search|web_search|code_interpreter|computer)_call.*|message\.input_image.*)$/;
 
 /** Tests whether a member requests the default behaviour. */
-const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
+const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   background: (value) => value === false,
   top_logprobs: (value) => value === 0,
   truncation: (value) => value === 'disabled',
   include: (value) => list(value).every((one) => typeof one === 'string' && INCLUDED.test(one)),
   stream_options: (value) => isJsonObject(value),
-};
+});
 
 /**
  * Reads a Responses request into the neutral form. References to stored responses must already be resolved. Throws

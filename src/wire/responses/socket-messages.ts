@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { ByteStream } from '../../domain/bytes.ts';
-import { parseJson, text } from '../json/fields.ts';
+import { parseJson, text, lookupTable } from '../json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts';
 
 /** A streamed response as WebSocket messages. Each chunk is one message. */
@@ -22,11 +22,11 @@ const OPEN_BRACE = 0x7b;
 const MIN_EVENT_BYTES = 11;
 const SEQUENCE_NUMBER = '"sequence_number":';
 /** Types of the last event, with the status of the response. */
-const FINAL_STATUSES: Readonly<Record<string, 'completed' | 'failed'>> = {
+const FINAL_STATUSES = lookupTable<'completed' | 'failed'>({
   'response.completed': 'completed',
   'response.incomplete': 'completed',
   'response.failed': 'failed',
-};
+});
 /** Only events that contain one of these names are parsed. */
 const FINAL_TYPES = Object.keys(FINAL_STATUSES).map((name) => Buffer.from(name));
 

@@ -15,9 +15,10 @@ import {
   type EmitEvent,
 } from './output-items.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
+import { lookupTable } from '../json/fields.ts';
 
 type Reason = ResponseState['reason'];
-const REASONS: Readonly<Record<string, Reason>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
+const REASONS = lookupTable<Reason>({ length: 'max_output_tokens', content_filter: 'content_filter' });
 
 /** Writes an answer as the events of a response. Each step is written at once; the complete response comes last. */
 export class ResponseWriter implements AnswerWriter {

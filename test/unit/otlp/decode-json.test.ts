@@ -114,6 +114,7 @@ describe('attribute values in JSON', () => {
     [{ intValue: 'many' }, 'many'],
     [{ intValue: '' }, ''],
     [{ doubleValue: 'high' }, 'high'],
+    [{ doubleValue: 'constructor' }, 'constructor'],
     [{ doubleValue: '' }, ''],
     [{ boolValue: 'yes' }, 'yes'],
     [{ bytesValue: '%%%' }, '%%%'],
