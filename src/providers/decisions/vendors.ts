@@ -76,6 +76,8 @@ const CLOUDFLARE_RULES: ImageRules = {
   inline: true,
 };
 const CLOUDFLARE_MODELS = '@cf/cloudflare/';
+/** Form of a model name. Callers choose names under a wildcard, and the name becomes part of the path. */
+const CLOUDFLARE_MODEL = /^@cf(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 /** Model of Cloudflare that takes audio and video. */
 const CLOUDFLARE_OMNI = 'clef-omni';
 
@@ -130,6 +132,10 @@ const cloudflare: DecisionVendor = namedMapVendor('', {
     if (base === null)
       throw badRequest('Missing CLOUDFLARE_ACCOUNT_ID: set CLOUDFLARE_ACCOUNT_ID or the api_base of the model');
     const model = upstreamModel.startsWith('@cf/') ? upstreamModel : `${CLOUDFLARE_MODELS}${upstreamModel}`;
+    if (!CLOUDFLARE_MODEL.test(model))
+      throw badRequest(
+        `Cloudflare model name '${upstreamModel}' must have letters, digits, '-', '_', '.' and '/' only, and no part that begins with '.'`,
+      );
     return `${base.replace(/\/+$/, '').replace(/\/ai\/(v1|run)$/, '')}/ai/run/${model}`;
   },
   model: ({ upstreamModel }) => upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1),
