@@ -40,7 +40,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     rule: 'Provider adapters import the domain and the wire formats. The HTTP client is a parameter.',
     from: '^src/providers/',
     layers: [DOMAIN, WIRE],
-    libraries: ['aws4fetch', 'stripe'],
+    libraries: ['aws4fetch', 're2js', 'stripe'],
   },
   runtime: {
     rule: 'The runtime imports the domain, Node and small libraries.',
