@@ -1,5 +1,7 @@
+import { RE2JS } from 're2js';
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { InvalidInput } from '../../domain/errors.ts';
+import { lookupTable } from '../../wire/json/fields.ts';
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
@@ -11,11 +13,21 @@ const MAX_LEVEL = 100;
 /** Maximum length of a text or list. A greater minimum of the schema is not met. */
 const MAX_LENGTH = 1_000;
 
+/**
+ * Maximum number of different patterns of one instance, of characters of a pattern, and of steps of its program. Other
+ * patterns are ignored.
+ */
+const MAX_PATTERNS = 20;
+const MAX_PATTERN_LENGTH = 512;
+const MAX_PATTERN_STEPS = 5_000;
+/** Maximum length of a text that is tried for a pattern. */
+const MAX_PATTERN_TEXT_LENGTH = 16;
+
 /** Maximum number of values of an instance. A schema can demand exponentially many, or refer to itself. */
 const MAX_VALUES = 2_000;
 
 /** Example texts by `format` (JSON Schema, section 7.3). */
-const FORMATS: Readonly<Record<string, string>> = {
+const FORMATS = lookupTable<string>({
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
   time: '00:00:00Z',
@@ -27,14 +39,14 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://example.com/',
   url: 'https://example.com/',
   uuid: '00000000-0000-4000-8000-000000000000',
-};
+});
 /** Candidates for a text with a `pattern`. */
 const PATTERN_TEXTS = ['demo', 'Demo', 'DEMO', '1', '1.0', 'A1', 'AAA', '12345', '2026-01-01', '+15550100', '#000000'];
 
 /**
  * A value that is valid for a JSON Schema: the required properties, and the simplest value of each type. Supports
  * `$ref` in the document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a
- * `pattern` only some texts are tried. Throws InvalidInput for a schema that demands more than 2,000 values or 100
+ * `pattern` only some texts are tried, and lookaround is not supported. Throws InvalidInput for a schema that demands more than 2,000 values or 100
  * levels.
  */
 export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(schema).of(schema, 0);
@@ -42,6 +54,7 @@ export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(sche
 class InstanceBuilder {
   readonly #root: unknown;
   #values = 0;
+  readonly #patterns = new Map<string, RE2JS | null>();
   constructor(root: unknown) {
     this.#root = root;
   }
@@ -75,7 +88,7 @@ class InstanceBuilder {
       case 'object':
         return this.#objectFor(schema, level);
       default:
-        return textFor(schema);
+        return this.#textFor(schema);
     }
   }
 
@@ -89,6 +102,28 @@ class InstanceBuilder {
     const fixed = list(schema['prefixItems']);
     const least = level > PREFERRED_MAX_LEVEL ? 0 : Math.min(number(schema['minItems']) ?? fixed.length, MAX_LENGTH);
     return Array.from({ length: least }, (_, index) => this.of(fixed[index] ?? schema['items'], level + 1));
+  }
+
+  #textFor(schema: JsonObject): string {
+    const { format, pattern } = schema;
+    if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
+    const least = Math.min(number(schema['minLength']) ?? 0, MAX_LENGTH);
+    const most = number(schema['maxLength']) ?? MAX_LENGTH;
+    const fitLength = (text: string): string => text.padEnd(least, 'x').slice(0, most);
+    const engine = typeof pattern === 'string' ? this.#compiled(pattern) : null;
+    if (engine === null) return fitLength('demo');
+    const texts = PATTERN_TEXTS.map(fitLength).filter((text) => text.length <= MAX_PATTERN_TEXT_LENGTH);
+    return texts.find((text) => engine.test(text)) ?? fitLength('demo');
+  }
+
+  /** The compiled pattern. Null for one that is invalid, not supported, or above a limit. */
+  #compiled(pattern: string): RE2JS | null {
+    const known = this.#patterns.get(pattern);
+    if (known !== undefined) return known;
+    if (this.#patterns.size === MAX_PATTERNS) return null;
+    const engine = compile(pattern);
+    this.#patterns.set(pattern, engine);
+    return engine;
   }
 
   /** The first alternative. Below `PREFERRED_MAX_LEVEL`, the first one without nesting. */
@@ -109,8 +144,8 @@ class InstanceBuilder {
     if (!reference.startsWith('#')) return {};
     const names = reference.split('/').slice(1);
     const found = names.reduce<unknown>((inner, name) => {
-      const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
-      return isJsonObject(inner) ? inner[key] : undefined;
+      const key = percentDecoded(name).replaceAll('~1', '/').replaceAll('~0', '~');
+      return isJsonObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined;
     }, this.#root);
     return isJsonObject(found) ? found : {};
   }
@@ -150,26 +185,22 @@ function numberFor(schema: JsonObject): number {
   return up <= most ? up : Math.floor(preferred / step) * step;
 }
 
-function textFor(schema: JsonObject): string {
-  const { format, pattern } = schema;
-  if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
-  const least = Math.min(number(schema['minLength']) ?? 0, MAX_LENGTH);
-  const most = number(schema['maxLength']) ?? MAX_LENGTH;
-  const fitLength = (text: string): string => text.padEnd(least, 'x').slice(0, most);
-  if (typeof pattern !== 'string') return fitLength('demo');
-  return PATTERN_TEXTS.map(fitLength).find((text) => matches(text, pattern)) ?? fitLength('demo');
+/** A pattern for an engine with run time linear in the text: patterns come from callers. Null for an unsupported one. */
+function compile(pattern: string): RE2JS | null {
+  if (pattern.length > MAX_PATTERN_LENGTH) return null;
+  try {
+    const engine = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return engine.programSize() > MAX_PATTERN_STEPS ? null : engine;
+  } catch {
+    return null;
+  }
 }
 
-/**
- * Longest text that is tried for a pattern. Patterns come from callers, and backtracking is exponential in the length.
- */
-const PATTERN_LENGTH = 16;
-
-function matches(text: string, pattern: string): boolean {
-  if (text.length > PATTERN_LENGTH) return false;
+/** A name without percent encoding. A name with invalid encoding stays unchanged. */
+function percentDecoded(name: string): string {
   try {
-    return new RegExp(pattern, 'u').test(text);
+    return decodeURIComponent(name);
   } catch {
-    return false;
+    return name;
   }
 }

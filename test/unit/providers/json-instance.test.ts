@@ -12,8 +12,16 @@ describe('an instance of a JSON schema', () => {
     ['a short text', { type: 'string', maxLength: 2 }, 'de'],
     ['a date', { type: 'string', format: 'date' }, '2026-01-01'],
     ['an unknown format', { type: 'string', format: 'colour' }, 'demo'],
+    ['a format with the name of an inherited member', { type: 'string', format: 'constructor' }, 'demo'],
     ['a pattern', { type: 'string', pattern: '^[0-9]{5}$' }, '12345'],
     ['an invalid pattern', { type: 'string', pattern: '(' }, 'demo'],
+    ['a pattern with escapes of JavaScript', { type: 'string', pattern: '^\\u{41}\\d$' }, 'A1'],
+    [
+      'the same pattern many times',
+      { type: 'array', items: { pattern: '^[0-9]{5}$' }, minItems: 25 },
+      Array.from({ length: 25 }, () => '12345'),
+    ],
+    ['a reference with invalid percent encoding', { $ref: '#/%' }, 'demo'],
     ['a boolean', { type: 'boolean' }, true],
     ['null', { type: 'null' }, null],
     ['an integer', { type: 'integer' }, 1],
@@ -86,6 +94,20 @@ describe('an instance of a JSON schema', () => {
   it('is refused of a schema that demands exponentially many values', () => {
     const pair = { type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#' } }, required: ['a', 'b'] };
     expect(() => instanceOf(pair)).toThrow(InvalidInput);
+  });
+
+  it('is found in time linear in the text, for any pattern', () => {
+    const nested = `^demo(${Array.from({ length: 16 }, () => '.').join('|')})*!`;
+    expect(instanceOf({ type: 'string', minLength: 16, pattern: nested })).toBe('demoxxxxxxxxxxxx');
+  });
+
+  it('follows at most twenty different patterns', () => {
+    const items = Array.from({ length: 21 }, (_, index) => ({
+      type: 'string',
+      pattern: `^[0-9]{5}$|^${'z'.repeat(index)}9$`,
+    }));
+    const found = instanceOf({ type: 'array', prefixItems: items });
+    expect(found).toEqual([...Array.from({ length: 20 }, () => '12345'), 'demo']);
   });
 
   it('has at most a thousand items, for any schema', () => {
