@@ -1,3 +1,4 @@
+import type * as Library from 'piscina';
 import { Unavailable } from '../../domain/errors.ts';
 import type { WorkQueueLimit } from './work-queue-limit.ts';
 
@@ -36,7 +37,8 @@ export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuf
 
 /**
  * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` exports
- * `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends is replaced, and only its task fails.
+ * `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends is replaced, and only its task fails. A start
+ * that fails fails the tasks that wait for it; the next task starts the pool again.
  */
 export function createThreadPool<Task extends object>({
   module,
@@ -45,6 +47,7 @@ export function createThreadPool<Task extends object>({
   heapMiB,
   room,
   errorFrom,
+  loadLibrary = () => import('piscina'),
 }: {
   readonly module: URL;
   readonly workerData: unknown;
@@ -54,12 +57,13 @@ export function createThreadPool<Task extends object>({
   readonly room: WorkQueueLimit;
   /** Converts a failure of the module to an error. */
   readonly errorFrom: (failure: unknown) => Error;
+  readonly loadLibrary?: () => Promise<typeof Library>;
 }): ThreadPool<Task> {
   let pool: Promise<Threads<Task>> | null = null;
   let closed = false;
 
   async function start(): Promise<Threads<Task>> {
-    const library = await import('piscina');
+    const library = await loadLibrary();
     const piscina = new library.Piscina<unknown, ThreadAnswer>({
       filename: module.href,
       name: 'answerTo',
@@ -85,10 +89,19 @@ export function createThreadPool<Task extends object>({
     };
   }
 
+  function startedPool(): Promise<Threads<Task>> {
+    if (pool !== null) return pool;
+    const starting = start();
+    pool = starting;
+    starting.catch(() => {
+      if (pool === starting) pool = null;
+    });
+    return starting;
+  }
+
   async function answerTo(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
     try {
-      pool ??= start();
-      const running = await pool;
+      const running = await startedPool();
       if (closed) throw new Error('The pool is closed.');
       return await running.run(task, transferred);
     } catch (cause) {
@@ -111,7 +124,8 @@ export function createThreadPool<Task extends object>({
     },
     async close() {
       closed = true;
-      await (await pool)?.end();
+      const started = await pool?.catch(() => null);
+      await started?.end();
     },
   };
 }

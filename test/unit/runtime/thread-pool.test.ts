@@ -1,3 +1,4 @@
+import type * as Library from 'piscina';
 import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createThreadPool, transferableBuffer, type ThreadPool } from '../../../src/runtime/tasks/thread-pool.ts';
@@ -7,7 +8,11 @@ import type { TestTask } from '../../support/thread-module.ts';
 let pool: ThreadPool<TestTask>;
 afterEach(() => pool.close());
 
-function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<TestTask> {
+function open(
+  threads: number,
+  most = { waiting: 10, bytes: 100 },
+  loadLibrary?: () => Promise<typeof Library>,
+): ThreadPool<TestTask> {
   pool = createThreadPool<TestTask>({
     module: new URL('../../support/thread-module.ts', import.meta.url),
     workerData: null,
@@ -15,6 +20,7 @@ function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<T
     heapMiB: 64,
     room: createWorkQueueLimit(most),
     errorFrom: (failure) => new TypeError(String(failure)),
+    ...(loadLibrary === undefined ? {} : { loadLibrary }),
   });
   return pool;
 }
@@ -88,4 +94,35 @@ it('moves the memory of a task, and only memory that nothing else uses', async (
   expect(transferableBuffer(new Uint8Array(new SharedArrayBuffer(3)))).toEqual([]);
   expect(await run(say('moved'), 3, transferableBuffer(bytes))).toBe('moved');
   expect(bytes.buffer.detached).toBe(true);
+});
+
+it('starts again with the next task after a failed start', async () => {
+  let loads = 0;
+  const loadLibrary = async () => {
+    loads += 1;
+    if (loads === 1) throw new Error('The library cannot be loaded.');
+    return import('piscina');
+  };
+  const { run } = open(1, undefined, loadLibrary);
+  const reason = new Unavailable('The work could not be done on its thread.');
+  expect(await Promise.allSettled([run(say('first'), 1), run(say('second'), 1)])).toEqual([
+    { status: 'rejected', reason },
+    { status: 'rejected', reason },
+  ]);
+  expect(await run(say('third'), 1)).toBe('third');
+  expect(loads).toBe(2);
+});
+
+it('closes during a failing start, and after one', async () => {
+  const library = Promise.withResolvers<typeof Library>();
+  const during = open(1, undefined, () => library.promise);
+  const task = during.run(say('never'), 1).catch((error: unknown) => error);
+  const closing = during.close();
+  library.reject(new Error('The library cannot be loaded.'));
+  await closing;
+  expect(await task).toEqual(new Unavailable('The process is ending.'));
+
+  const after = open(1, undefined, () => Promise.reject(new Error('The library cannot be loaded.')));
+  await expect(after.run(say('never'), 1)).rejects.toThrow(Unavailable);
+  await after.close();
 });
