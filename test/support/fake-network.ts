@@ -1,6 +1,6 @@
 import type { Peer } from '../../src/runtime/http-client/address.ts';
 import type { TimeSource } from '../../src/runtime/http-client/deadline-watch.ts';
-import type { Wire, WireEvents } from '../../src/runtime/http-client/socket.ts';
+import type { UpstreamSocket, SocketEvents } from '../../src/runtime/http-client/socket.ts';
 
 /** Expected end of a call: the complete body, a fault of the HTTP client port, or an action of its reader. */
 export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';
@@ -54,8 +54,8 @@ export class FakeTime implements TimeSource {
 }
 
 /** Socket without a network. A script supplies the data of its peer. */
-export class FakeWire implements Wire {
-  readonly events: WireEvents;
+export class FakeWire implements UpstreamSocket {
+  readonly events: SocketEvents;
   readonly openedMs: number;
   readonly #written: (wire: FakeWire, id: number) => void;
   connected = false;
@@ -66,7 +66,7 @@ export class FakeWire implements Wire {
   serving: number | null = null;
   script: Token[] = [];
 
-  constructor(events: WireEvents, openedMs: number, written: (wire: FakeWire, id: number) => void) {
+  constructor(events: SocketEvents, openedMs: number, written: (wire: FakeWire, id: number) => void) {
     this.events = events;
     this.openedMs = openedMs;
     this.#written = written;
@@ -153,7 +153,7 @@ export function scriptFor(id: number, random: Random): Token[] {
 export function fakeDial(time: FakeTime, written: (wire: FakeWire, id: number) => void) {
   const wires = new Set<FakeWire>();
   return {
-    dial(_peer: Peer, events: WireEvents): Wire {
+    dial(_peer: Peer, events: SocketEvents): UpstreamSocket {
       const wire = new FakeWire(events, time.nowMs, written);
       wires.add(wire);
       return wire;

@@ -44,9 +44,9 @@ const TRANSFER_HEADERS = new Set([
 export function readAddress(address: string, method: HttpMethod = 'POST'): Address {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw misused('its address is no http or https URL');
+    throw misused('its address is not an http or https URL');
   const path = url.pathname + url.search;
-  if (!PATH.test(path)) throw misused('its address holds characters no request can');
+  if (!PATH.test(path)) throw misused('its address has characters that are not allowed in a request');
   const secure = url.protocol === 'https:';
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');

@@ -1,14 +1,14 @@
 import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 import { ReaderStalled, type UpstreamAnswer } from '../../domain/http.ts';
 import { ConnectionEnded, failureOf } from './faults.ts';
-import type { Watch, Watched } from './deadline-watch.ts';
+import type { DeadlineWatch, HasDeadline } from './deadline-watch.ts';
 import type { Place } from '../../domain/open-list.ts';
 
-/** Body bytes buffered before the reader starts; then the upstream is paused. */
+/** Maximum bytes of the body that are buffered before the reader starts. Beyond it the upstream is paused. */
 const BUFFER_LIMIT = 64 * 1024;
 
-/** The queue or connection of a call. */
-export interface Carrier {
+/** Controls the queue entry or the connection of a call. */
+export interface TransportHandle {
   /** Whether the call still waits for a connection. */
   readonly queued: boolean;
   pause(): void;
@@ -25,26 +25,26 @@ export interface AnswerResolvers {
 
 /** Limits of all calls of a client. */
 export interface CallLimits {
-  readonly watch: Watch;
-  /** Longest time between two reads of the body, in ms. */
+  readonly watch: DeadlineWatch;
+  /** Maximum time between two reads of the body, in ms. */
   readonly silenceMs: number;
-  /** Longest pause of the reader, in ms. */
+  /** Maximum pause of the reader, in ms. */
   readonly stallMs: number;
 }
 
 /**
- * One call: receives data from its carrier, and is the byte stream of the answer's body. Settles exactly once, and has a deadline while
- * it holds or waits for a connection.
+ * One call. It receives data from its connection, and is the byte stream of the answer's body. It settles exactly once, and has a
+ * deadline while it holds or waits for a connection.
  */
-export class Call implements ByteStream, Watched {
+export class Call implements ByteStream, HasDeadline {
   deadlineMs: number;
-  place: Place<Watched> | null = null;
+  place: Place<HasDeadline> | null = null;
   readonly #signal: AbortSignal;
-  readonly #watch: Watch;
+  readonly #watch: DeadlineWatch;
   readonly #limits: CallLimits;
   readonly #settle: AnswerResolvers;
   readonly #onAbort = (): void => this.#aborted();
-  #carrier: Carrier | null = null;
+  #handle: TransportHandle | null = null;
   #headReceived = false;
   /** The sink receives no further events. */
   #finished = false;
@@ -56,9 +56,9 @@ export class Call implements ByteStream, Watched {
   #ended: { readonly error: Error | null } | null = null;
   /** The reader requested a pause. */
   #paused = false;
-  #carrierPaused = false;
+  #isUpstreamPaused = false;
 
-  /** `headMs` is the time to the head of the answer. */
+  /** `headMs`: timeout of the head of the answer, in ms. */
   constructor(settle: AnswerResolvers, signal: AbortSignal, headMs: number, limits: CallLimits) {
     this.#settle = settle;
     this.#signal = signal;
@@ -69,13 +69,13 @@ export class Call implements ByteStream, Watched {
     this.#signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Whether the call is finished, or only its end is still to be read: it needs no carrier. */
+  /** Whether the call needs no connection any more: it is finished, or the reader has only its end to read. */
   get isOver(): boolean {
     return this.#finished || this.#ended !== null;
   }
 
-  setCarrier(carrier: Carrier): void {
-    this.#carrier = carrier;
+  setHandle(handle: TransportHandle): void {
+    this.#handle = handle;
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
@@ -88,17 +88,17 @@ export class Call implements ByteStream, Watched {
   /** Receives bytes that must not change later. */
   body(chunk: Uint8Array): void {
     if (this.isOver) return;
-    if (!this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
+    if (!this.#isUpstreamPaused) this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
     if (this.#sink !== null && !this.#paused) {
       if (this.#passChunk(this.#sink, chunk)) return;
       this.#paused = true;
-      this.#pauseCarrier();
+      this.#pauseUpstream();
       return;
     }
     if (this.#buffered === null) this.#buffered = [chunk];
     else this.#buffered.push(chunk);
     this.#bufferedBytes += chunk.length;
-    if (this.#bufferedBytes > BUFFER_LIMIT) this.#pauseCarrier();
+    if (this.#bufferedBytes > BUFFER_LIMIT) this.#pauseUpstream();
   }
 
   /** The answer is complete. */
@@ -118,11 +118,11 @@ export class Call implements ByteStream, Watched {
   expired(): void {
     const stage = this.#headReceived
       ? 'BODY_TIMEOUT'
-      : this.#carrier?.queued === true
+      : this.#handle?.queued === true
         ? 'QUEUE_TIMEOUT'
         : 'HEAD_TIMEOUT';
     this.#release();
-    if (!this.#carrierPaused) return this.failed(new ConnectionEnded(stage));
+    if (!this.#isUpstreamPaused) return this.failed(new ConnectionEnded(stage));
     this.#buffered = null;
     this.#paused = false;
     this.failed(new ReaderStalled());
@@ -136,7 +136,7 @@ export class Call implements ByteStream, Watched {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    if (this.#carrierPaused) this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
+    if (this.#isUpstreamPaused) this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
     this.#deliver();
   }
 
@@ -159,26 +159,26 @@ export class Call implements ByteStream, Watched {
     }
   }
 
-  #pauseCarrier(): void {
-    if (this.#carrierPaused || this.isOver) return;
-    this.#carrierPaused = true;
+  #pauseUpstream(): void {
+    if (this.#isUpstreamPaused || this.isOver) return;
+    this.#isUpstreamPaused = true;
     this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
-    this.#carrier?.pause();
+    this.#handle?.pause();
   }
 
-  /** Releases the carrier before the answer was complete. */
+  /** Leaves the queue or closes the connection before the answer is complete. */
   #release(): void {
-    const carrier = this.#carrier;
-    this.#carrier = null;
+    const handle = this.#handle;
+    this.#handle = null;
     this.#watch.remove(this);
-    carrier?.abort();
+    handle?.abort();
   }
 
   #end(error: Error | null): void {
     if (this.isOver) return;
     this.#ended = { error };
-    // From here on the connection may carry another call.
-    this.#carrier = null;
+    // From here on the connection may serve another call.
+    this.#handle = null;
     this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#deliver();
@@ -194,7 +194,7 @@ export class Call implements ByteStream, Watched {
       if (this.#buffered.length === 0) this.#buffered = null;
       if (chunk && !this.#passChunk(sink, chunk)) {
         this.#paused = true;
-        this.#pauseCarrier();
+        this.#pauseUpstream();
       }
     }
     if (this.#finished) return;
@@ -207,10 +207,10 @@ export class Call implements ByteStream, Watched {
     }
     if (this.#paused) return;
     this.#bufferedBytes = 0;
-    if (!this.#carrierPaused) return;
-    this.#carrierPaused = false;
+    if (!this.#isUpstreamPaused) return;
+    this.#isUpstreamPaused = false;
     this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
-    this.#carrier?.resume();
+    this.#handle?.resume();
   }
 
   #aborted(): void {
@@ -230,7 +230,7 @@ export class Call implements ByteStream, Watched {
   #finish(): void {
     this.#finished = true;
     this.#buffered = null;
-    this.#carrier = null;
+    this.#handle = null;
     this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);
   }

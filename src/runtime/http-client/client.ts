@@ -3,10 +3,10 @@ import type { CallerAddresses } from '../network/caller-addresses.ts';
 import { type Address, headLines, readAddress } from './address.ts';
 import { Call, type AnswerResolvers } from './call.ts';
 import { misused } from './faults.ts';
-import { type Destination, type OriginPool, Order, type Request } from './order.ts';
+import { type Destination, type OriginPool, CallDispatch, type Request } from './call-dispatch.ts';
 import { Origin } from './origin.ts';
 import { FairSlots } from './fair-shares.ts';
-import { type TimeSource, Watch } from './deadline-watch.ts';
+import { type TimeSource, DeadlineWatch } from './deadline-watch.ts';
 import { dialSocket, type Dial } from './socket.ts';
 
 export const DEFAULT_CONNECTIONS = 256;
@@ -16,19 +16,19 @@ const DEFAULTS = {
   silenceLimitMs: 300_000,
   stallLimitMs: 120_000,
 } as const;
-/** Most cached targets: URLs with their parsed address. */
+/** Maximum cached targets: URLs with their parsed address. Above it all are evicted. */
 const TARGETS_LIMIT = 1_000;
-/** Number of cached origins above which those without a call or connection are dropped. */
+/** Number of cached origins above which those without a call or connection are evicted. */
 const ORIGINS_LIMIT = 1_000;
 
 export interface HttpClientOptions {
-  /** Most connections to one origin; calls beyond it wait. */
+  /** Maximum number of connections to one origin; calls beyond it wait. */
   readonly connections?: number;
-  /** Share of the connections not used by others that one owner may use, above 0 and up to 1. */
+  /** Fraction of the connections not used by others that one owner may use, above 0 and up to 1. */
   readonly ownerFraction?: number;
-  /** Longest time between two reads of a body before its call fails, in ms. */
+  /** Maximum time between two reads of a body before its call fails, in ms. */
   readonly silenceLimitMs?: number;
-  /** Longest pause of an answer's reader before its call is ended, in ms. */
+  /** Maximum pause of an answer's reader before its call is ended, in ms. */
   readonly stallLimitMs?: number;
   readonly time?: TimeSource;
   /** Checks addresses chosen by callers; all of them are refused when absent. */
@@ -71,9 +71,9 @@ export function createHttpClient({
 }
 
 /** Queueing, deadlines and settling of calls: the same over every transport (ADR 0054). */
-export function createClient(options: HttpClientOptions, open: (watch: Watch) => Transport): UpstreamClient {
+export function createClient(options: HttpClientOptions, open: (watch: DeadlineWatch) => Transport): UpstreamClient {
   const { connections, ownerFraction, silenceLimitMs, stallLimitMs, callerAddresses } = { ...DEFAULTS, ...options };
-  const watch = new Watch(options.time);
+  const watch = new DeadlineWatch(options.time);
   const limits = { watch, silenceMs: silenceLimitMs, stallMs: stallLimitMs };
   const transport = open(watch);
   const destinations = new Map<string, Destination>();
@@ -140,7 +140,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   ): void {
     const call = new Call(settle, signal, headersTimeoutMs, limits);
     openCalls += 1;
-    new Order(call, request, destination).enter(owner);
+    new CallDispatch(call, request, destination).enter(owner);
   }
 
   function assertUsable({ signal }: HttpCallOptions): void {

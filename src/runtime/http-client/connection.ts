@@ -1,11 +1,11 @@
 import type { Peer } from './address.ts';
-import type { Carrier } from './call.ts';
+import type { TransportHandle } from './call.ts';
 import { ConnectionEnded } from './faults.ts';
-import type { Order, Request } from './order.ts';
+import type { CallDispatch, Request } from './call-dispatch.ts';
 import { ResponseParser } from './response-parser.ts';
-import type { Watch, Watched } from './deadline-watch.ts';
+import type { DeadlineWatch, HasDeadline } from './deadline-watch.ts';
 import type { Place } from '../../domain/open-list.ts';
-import type { Dial, Wire } from './socket.ts';
+import type { Dial, UpstreamSocket } from './socket.ts';
 import { sendCoalesced } from '../write-coalescing/write-coalescing.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -16,40 +16,40 @@ interface Pool {
   free(connection: Connection): void;
   /** The connection is closed. Called once. */
   closed(connection: Connection): void;
-  /** Sends an order on another connection; no byte of it was written. */
-  resend(order: Order): void;
+  /** Sends a call on another connection. No byte of its request was written. */
+  resend(dispatch: CallDispatch): void;
 }
 
 /**
- * One connection to an upstream: carries one call at a time, from its request to the end of its answer. The call has
+ * One connection to an upstream. It serves one call at a time, from the request to the end of the answer. The call has
  * the deadlines for head and body; the connection has those for connecting and for being idle.
  */
-export class Connection implements Carrier, Watched {
+export class Connection implements TransportHandle, HasDeadline {
   readonly queued = false;
   /** Infinity while the call has a deadline of its own. */
   deadlineMs: number;
-  place: Place<Watched> | null = null;
+  place: Place<HasDeadline> | null = null;
   readonly #pool: Pool;
-  readonly #watch: Watch;
-  readonly #wire: Wire;
+  readonly #watch: DeadlineWatch;
+  readonly #socket: UpstreamSocket;
   readonly #parser: ResponseParser;
-  #order: Order | null = null;
+  #dispatch: CallDispatch | null = null;
   /** The request is not written yet: it waits for the coalesced write. */
   #unsent = false;
   #state: 'connecting' | 'busy' | 'idle' | 'closed' = 'connecting';
-  /** Whether it has carried a complete answer before. */
+  /** Whether it has served a complete answer before. */
   #used = false;
   /** Body bytes of the current read. Upstreams send many small chunks at once; the call receives them as one. */
   #bodyPieces: Buffer[] | null = null;
   /** How long the connection may stay idle, in ms. Set when an answer has ended. */
   #keepAliveMs: number | null = null;
 
-  constructor(peer: Peer, pool: Pool, { watch, dial }: { readonly watch: Watch; readonly dial: Dial }) {
+  constructor(peer: Peer, pool: Pool, { watch, dial }: { readonly watch: DeadlineWatch; readonly dial: Dial }) {
     this.#pool = pool;
     this.#watch = watch;
     this.deadlineMs = watch.now() + CONNECT_TIMEOUT_MS;
     this.#parser = new ResponseParser({
-      head: (status, headers) => this.#order?.call.head(status, headers),
+      head: (status, headers) => this.#dispatch?.call.head(status, headers),
       body: (bytes) => {
         if (this.#bodyPieces === null) this.#bodyPieces = [bytes];
         else this.#bodyPieces.push(bytes);
@@ -58,7 +58,7 @@ export class Connection implements Carrier, Watched {
         this.#keepAliveMs = keepAliveMs;
       },
     });
-    this.#wire = dial(peer, {
+    this.#socket = dial(peer, {
       connected: () => this.#connected(),
       bytes: (bytes) => this.#read(bytes),
       ended: () => this.#closed(),
@@ -73,32 +73,32 @@ export class Connection implements Carrier, Watched {
   }
 
   /** Sends a call on a connection that is idle or was just opened. */
-  send(order: Order): void {
-    if (this.#state === 'closed' || this.#order !== null) return this.#pool.resend(order);
-    this.#order = order;
+  send(dispatch: CallDispatch): void {
+    if (this.#state === 'closed' || this.#dispatch !== null) return this.#pool.resend(dispatch);
+    this.#dispatch = dispatch;
     if (this.#state === 'idle') {
       this.#state = 'busy';
       this.deadlineMs = Number.POSITIVE_INFINITY;
     }
-    order.call.setCarrier(this);
+    dispatch.call.setHandle(this);
     this.#unsent = true;
     sendCoalesced(this.#write);
   }
 
   pause(): void {
-    if (this.#state !== 'closed') this.#wire.pause();
+    if (this.#state !== 'closed') this.#socket.pause();
   }
 
   resume(): void {
-    if (this.#state !== 'closed' && this.#wire.paused) this.#wire.resume();
+    if (this.#state !== 'closed' && this.#socket.paused) this.#socket.resume();
   }
 
   /** Closes the connection without a report to its call. */
   abort(): void {
-    const order = this.#order;
-    this.#order = null;
+    const dispatch = this.#dispatch;
+    this.#dispatch = null;
     this.#end(null);
-    order?.free();
+    dispatch?.free();
   }
 
   expired(): void {
@@ -107,13 +107,13 @@ export class Connection implements Carrier, Watched {
 
   /** Writes the request of its call. An aborted call has closed the connection. */
   readonly #write = (): void => {
-    const order = this.#order;
-    if (this.#state === 'closed' || order === null) return;
+    const dispatch = this.#dispatch;
+    if (this.#state === 'closed' || dispatch === null) return;
     this.#unsent = false;
     // Only now: bytes received before the request is written belong to no call.
     this.#parser.expect();
-    const { head, body } = order.request;
-    this.#wire.write(`${head}${lengthLine(order.request)}\r\n`, body);
+    const { head, body } = dispatch.request;
+    this.#socket.write(`${head}${lengthLine(dispatch.request)}\r\n`, body);
   };
 
   #connected(): void {
@@ -144,14 +144,14 @@ export class Connection implements Carrier, Watched {
       return;
     }
     this.#keepAliveMs = null;
-    const order = this.#order;
-    this.#order = null;
+    const dispatch = this.#dispatch;
+    this.#dispatch = null;
     // The answer may arrive before the whole request is written. The rest is still queued, so the connection cannot be
     // reused.
-    if (fault !== null || keepAliveMs === 0 || this.#wire.unwritten > 0) this.#end(null);
+    if (fault !== null || keepAliveMs === 0 || this.#socket.unwritten > 0) this.#end(null);
     else this.#becomeIdle(keepAliveMs);
-    order?.free();
-    order?.call.ended();
+    dispatch?.free();
+    dispatch?.call.ended();
   }
 
   /** Parses a read. Returns the error of a malformed one. */
@@ -170,7 +170,7 @@ export class Connection implements Carrier, Watched {
     const [only] = pieces;
     const bytes = pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(pieces);
     this.#bodyPieces = null;
-    this.#order?.call.body(bytes);
+    this.#dispatch?.call.body(bytes);
   }
 
   /** Waits for the next call. */
@@ -179,7 +179,7 @@ export class Connection implements Carrier, Watched {
     this.#used = true;
     this.deadlineMs = this.#watch.now() + keepAliveMs;
     // The reader may have paused it in the last chunk.
-    if (this.#wire.paused) this.#wire.resume();
+    if (this.#socket.paused) this.#socket.resume();
     this.#pool.free(this);
   }
 
@@ -187,15 +187,15 @@ export class Connection implements Carrier, Watched {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#watch.remove(this);
-    const order = this.#order;
-    this.#order = null;
-    this.#wire.destroy();
+    const dispatch = this.#dispatch;
+    this.#dispatch = null;
+    this.#socket.destroy();
     this.#pool.closed(this);
-    if (order === null) return;
+    if (dispatch === null) return;
     // Closed before a byte of the request was written: the upstream cannot have seen it (ADR 0054).
-    if (this.#used && this.#unsent) return this.#pool.resend(order);
-    order.free();
-    order.call.failed(error ?? new ConnectionEnded('CLOSED'));
+    if (this.#used && this.#unsent) return this.#pool.resend(dispatch);
+    dispatch.free();
+    dispatch.call.failed(error ?? new ConnectionEnded('CLOSED'));
   }
 }
 

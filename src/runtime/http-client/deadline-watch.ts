@@ -1,6 +1,6 @@
 import { OpenList, type Place } from '../../domain/open-list.ts';
 
-/** How often deadlines are checked: one timer for all calls and connections costs less than one for each. */
+/** Interval between checks, in ms. One timer for all calls and connections costs less than one for each. */
 const CHECK_MS = 250;
 
 /** Time source of the HTTP client, which tests replace. */
@@ -19,20 +19,20 @@ const SYSTEM_TIME: TimeSource = {
   },
 };
 
-/** Something with a deadline. */
-export interface Watched {
+/** A call or a connection with a deadline. */
+export interface HasDeadline {
   /** On the clock of the watch; Infinity for none. */
   readonly deadlineMs: number;
-  /** Its place in the watch; null while it is not watched. Only the watch changes it. */
-  place: Place<Watched> | null;
+  /** Its position in the list of the watch; null while it is not watched. Only the watch changes it. */
+  place: Place<HasDeadline> | null;
   /** The deadline has passed. Must remove itself or set a later deadline. */
   expired(): void;
 }
 
 /** Checks the deadlines of every call and connection of one client. */
-export class Watch {
+export class DeadlineWatch {
   readonly #time: TimeSource;
-  readonly #all = new OpenList<Watched>();
+  readonly #all = new OpenList<HasDeadline>();
   #stop: (() => void) | null = null;
 
   constructor(time: TimeSource = SYSTEM_TIME) {
@@ -48,12 +48,12 @@ export class Watch {
     return this.#time.now();
   }
 
-  add(watched: Watched): void {
+  add(watched: HasDeadline): void {
     watched.place ??= this.#all.add(watched);
     this.#stop ??= this.#time.every(CHECK_MS, () => this.#check());
   }
 
-  remove(watched: Watched): void {
+  remove(watched: HasDeadline): void {
     if (watched.place === null) return;
     this.#all.remove(watched.place);
     watched.place = null;

@@ -1,7 +1,7 @@
 import { HttpFailure, type HttpFault } from '../../domain/http.ts';
 import { MalformedResponse } from './response-parser.ts';
 
-/** The end of a connection, with a short code. */
+/** A connection that was closed before the answer was complete, with a short code. */
 export class ConnectionEnded extends Error {
   readonly code: keyof typeof FAULT_BY_END;
   constructor(code: keyof typeof FAULT_BY_END) {
@@ -29,17 +29,17 @@ const FAULT_TEXTS: Readonly<Record<HttpFault, string>> = {
 
 const RESET_CODES = new Set(['ECONNRESET', 'EPIPE']);
 
-function faultOf(error: Error, code: string, headCame: boolean): HttpFault {
+function faultOf(error: Error, code: string, headReceived: boolean): HttpFault {
   if (error instanceof ConnectionEnded) return FAULT_BY_END[error.code];
   if (error instanceof MalformedResponse) return code === 'CLOSED_EARLY' ? 'cut' : 'garbled';
-  return headCame || RESET_CODES.has(code) ? 'cut' : 'unreachable';
+  return headReceived || RESET_CODES.has(code) ? 'cut' : 'unreachable';
 }
 
 /** Failure of a call, as an error of the port. */
-export function failureOf(error: Error, headCame: boolean): HttpFailure {
+export function failureOf(error: Error, headReceived: boolean): HttpFailure {
   if (error instanceof HttpFailure) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const fault = faultOf(error, code, headCame);
+  const fault = faultOf(error, code, headReceived);
   return new HttpFailure(fault, `The upstream ${FAULT_TEXTS[fault]}${code === '' ? '' : ` (${code})`}.`, {
     cause: error,
   });

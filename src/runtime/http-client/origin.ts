@@ -1,33 +1,33 @@
 import type { Peer } from './address.ts';
 import { Connection } from './connection.ts';
-import type { OriginPool, Order } from './order.ts';
-import type { Watch } from './deadline-watch.ts';
+import type { OriginPool, CallDispatch } from './call-dispatch.ts';
+import type { DeadlineWatch } from './deadline-watch.ts';
 import type { Dial } from './socket.ts';
 
 /** The connection pool of one origin. The slots of the client limit the number of connections. */
 export class Origin implements OriginPool {
   readonly #peer: Peer;
-  readonly #tools: { readonly watch: Watch; readonly dial: Dial };
+  readonly #tools: { readonly watch: DeadlineWatch; readonly dial: Dial };
   readonly #open = new Set<Connection>();
   /** Connections without a call. The most recently used one is taken first, so that the others expire. */
   readonly #idle: Connection[] = [];
 
-  constructor(peer: Peer, tools: { readonly watch: Watch; readonly dial: Dial }) {
+  constructor(peer: Peer, tools: { readonly watch: DeadlineWatch; readonly dial: Dial }) {
     this.#peer = peer;
     this.#tools = tools;
   }
 
-  send(order: Order): void {
+  send(dispatch: CallDispatch): void {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (idle.idle) return idle.send(order);
+      if (idle.idle) return idle.send(dispatch);
     }
     const connection = new Connection(this.#peer, this, this.#tools);
     this.#open.add(connection);
-    connection.send(order);
+    connection.send(dispatch);
   }
 
-  resend(order: Order): void {
-    order.start();
+  resend(dispatch: CallDispatch): void {
+    dispatch.start();
   }
 
   free(connection: Connection): void {

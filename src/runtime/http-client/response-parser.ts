@@ -1,8 +1,8 @@
-/** Bytes of one head, and of the trailers after a chunked body. */
+/** Maximum bytes of one head, and of the trailers after a chunked body. */
 const HEAD_LIMIT = 16 * 1024;
-/** Bytes of a chunk size line, extensions included. */
+/** Maximum bytes of a chunk size line, with its extensions. */
 const LINE_LIMIT = 4 * 1024;
-/** Informational heads (100, 103) that may come before the answer. */
+/** Maximum number of informational heads (100, 103) before the answer. */
 const INFORMATIONAL_LIMIT = 16;
 
 /** Events of one answer, in this order; none after `ended`. */
@@ -63,9 +63,9 @@ const HOP_BY_HOP = new Set([
 
 /** Idle time of a connection without a Keep-Alive header, in ms: shorter than that of common servers. */
 const KEEP_ALIVE_MS = 4_000;
-/** Margin before the upstream's Keep-Alive timeout, and the longest idle time, in ms. */
+/** Margin before the Keep-Alive timeout of the upstream, and maximum idle time, in ms. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
-const KEEP_ALIVE_MOST_MS = 600_000;
+const KEEP_ALIVE_MAX_MS = 600_000;
 
 /** Cache of header names to lower-case names. Upstreams use few, so almost every look-up is a hit. */
 const headerNames = new Map<string, string>();
@@ -302,7 +302,7 @@ class Headers {
     if (CLOSE_OPTION.test(this.#connection) || (!isHttp11 && !KEEP_ALIVE_OPTION.test(this.#connection))) return 0;
     const seconds = this.#keepAlive === '' ? undefined : KEEP_ALIVE_SECONDS.exec(this.#keepAlive)?.[1];
     if (seconds === undefined) return KEEP_ALIVE_MS;
-    return Math.min(KEEP_ALIVE_MOST_MS, Math.max(0, Number(seconds) * 1_000 - KEEP_ALIVE_MARGIN_MS));
+    return Math.min(KEEP_ALIVE_MAX_MS, Math.max(0, Number(seconds) * 1_000 - KEEP_ALIVE_MARGIN_MS));
   }
 }
 

@@ -1,13 +1,13 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Peer } from './address.ts';
-import type { Request } from './order.ts';
+import type { Request } from './call-dispatch.ts';
 
 /** Bodies up to this size are written together with their head: a copy costs less than a second write. */
 const SMALL_BODY = 64 * 1024;
 
 /** Events of a socket, in order. None after `failed` and `ended`. */
-export interface WireEvents {
+export interface SocketEvents {
   connected(): void;
   /** The bytes are only valid during the call. */
   bytes(bytes: Buffer): void;
@@ -17,7 +17,7 @@ export interface WireEvents {
 }
 
 /** A socket to an upstream. */
-export interface Wire {
+export interface UpstreamSocket {
   write(head: string, body: Request['body']): void;
   /** Bytes in the send buffer. */
   readonly unwritten: number;
@@ -28,7 +28,7 @@ export interface Wire {
 }
 
 /** Opens a socket; events come in later turns of the event loop. */
-export type Dial = (peer: Peer, events: WireEvents) => Wire;
+export type Dial = (peer: Peer, events: SocketEvents) => UpstreamSocket;
 
 /** Shared read buffer of all plain sockets: each read is parsed, and its body copied, before the next. */
 const READ_BUFFER = Buffer.allocUnsafe(64 * 1024);
@@ -45,10 +45,10 @@ export const dialSocket: Dial = (peer, events) => {
   socket.on('error', (error) => events.failed(error));
   socket.on('end', () => events.ended());
   socket.on('close', () => events.ended());
-  return new SocketWire(socket);
+  return new NodeSocket(socket);
 };
 
-function openPlain({ hostname, port, lookup }: Peer, events: WireEvents): Socket {
+function openPlain({ hostname, port, lookup }: Peer, events: SocketEvents): Socket {
   const onread = {
     buffer: READ_BUFFER,
     callback: (length: number) => {
@@ -60,7 +60,7 @@ function openPlain({ hostname, port, lookup }: Peer, events: WireEvents): Socket
   return connectPlain({ host: hostname, port, ...resolver, ...TCP_OPTIONS, onread }, () => events.connected());
 }
 
-function openSecure({ hostname, port, lookup }: Peer, events: WireEvents): TLSSocket {
+function openSecure({ hostname, port, lookup }: Peer, events: SocketEvents): TLSSocket {
   const name = `${hostname}:${port}`;
   const session = sessions.get(name);
   const optional = { ...(session === undefined ? {} : { session }), ...(lookup === undefined ? {} : { lookup }) };
@@ -73,7 +73,7 @@ function openSecure({ hostname, port, lookup }: Peer, events: WireEvents): TLSSo
   return socket.on('data', (bytes: Buffer) => events.bytes(bytes));
 }
 
-class SocketWire implements Wire {
+class NodeSocket implements UpstreamSocket {
   readonly #socket: Socket;
 
   constructor(socket: Socket) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher, EnvHttpProxyAgent as Agent, Pool as AgentPool } from 'undici';
 import type { Peer } from './address.ts';
-import type { Carrier } from './call.ts';
+import type { TransportHandle } from './call.ts';
 import {
   createClient,
   DEFAULT_CONNECTIONS,
@@ -10,10 +10,10 @@ import {
   type UpstreamClient,
 } from './client.ts';
 import { ConnectionEnded } from './faults.ts';
-import type { OriginPool, Order } from './order.ts';
+import type { OriginPool, CallDispatch } from './call-dispatch.ts';
 import { headersOf, MalformedResponse } from './response-parser.ts';
 
-/** Informational heads (102, 103) that may come before the answer, as for the native client. */
+/** Maximum number of informational heads (102, 103) before the answer, as in the native client. */
 const INFORMATIONAL_LIMIT = 16;
 
 /** The limits of the native client; undici has no deadlines here, because the calls have their own. */
@@ -30,9 +30,9 @@ const SETTINGS = {
 } as const;
 
 /**
- * Calls upstreams through undici, which knows forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment
- * apply. Slower than the native client and the same in every other respect: queue, deadlines and settling are shared
- * (ADR 0054). Loads the library, so that a start without it stays fast.
+ * Calls upstreams through undici, which supports forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment
+ * apply. It is slower than the native client and behaves the same: queue, deadlines and settling are shared (ADR 0054). The
+ * library is loaded here, so that a start without it stays fast.
  */
 export async function openUndiciClient(options: HttpClientOptions = {}): Promise<UpstreamClient> {
   const undici = await import('undici');
@@ -71,17 +71,17 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
       let openCalls = 0;
       const pool = direct ? directPool(origin, peer) : null;
       return {
-        send(order) {
+        send(dispatch) {
           openCalls += 1;
           active += 1;
-          const exchange = new Exchange(order, () => {
+          const undiciCall = new UndiciCall(dispatch, () => {
             openCalls -= 1;
             active -= 1;
-            order.free();
+            dispatch.free();
           });
-          order.call.setCarrier(exchange);
+          dispatch.call.setHandle(undiciCall);
           // Deferred: inside the callbacks of another answer, its connection is not free yet.
-          setImmediate(() => exchange.begin(pool ?? proxyAgent, origin));
+          setImmediate(() => undiciCall.begin(pool ?? proxyAgent, origin));
         },
         counts: () => ({ active: openCalls, idle: 0 }),
         close() {
@@ -99,27 +99,27 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
 }
 
 /** One call over undici. */
-class Exchange implements Carrier, Dispatcher.DispatchHandler {
+class UndiciCall implements TransportHandle, Dispatcher.DispatchHandler {
   readonly queued = false;
-  readonly #order: Order;
+  readonly #dispatch: CallDispatch;
   readonly #free: () => void;
   #state: 'new' | 'dispatched' | 'done' = 'new';
   #controller: Dispatcher.DispatchController | null = null;
-  /** The call is settled already. */
+  /** Whether the call is settled. */
   #aborted = false;
   #paused = false;
   #headReceived = false;
   #informational = 0;
 
-  constructor(order: Order, free: () => void) {
-    this.#order = order;
+  constructor(dispatch: CallDispatch, free: () => void) {
+    this.#dispatch = dispatch;
     this.#free = free;
   }
 
   begin(dispatcher: Dispatcher, origin: string): void {
     if (this.#state !== 'new') return;
     this.#state = 'dispatched';
-    const { method, path, headers, body } = this.#order.request;
+    const { method, path, headers, body } = this.#dispatch.request;
     try {
       dispatcher.dispatch(
         { origin, path, method, ...withContentLength(headers, body), headersTimeout: 0, bodyTimeout: 0 },
@@ -165,11 +165,11 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
     }
     const checkedHeaders = headersOf(headers);
     this.#headReceived = true;
-    this.#order.call.head(status, checkedHeaders);
+    this.#dispatch.call.head(status, checkedHeaders);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#state !== 'done') this.#order.call.body(chunk);
+    if (this.#state !== 'done') this.#dispatch.call.body(chunk);
   }
 
   onResponseEnd(): void {
@@ -177,7 +177,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
     this.#state = 'done';
     // Deferred: undici frees the connection first.
     setImmediate(this.#free);
-    if (!this.#aborted) this.#order.call.ended();
+    if (!this.#aborted) this.#dispatch.call.ended();
   }
 
   onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -189,7 +189,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
   #fail(error: Error): void {
     if (this.#state === 'done') return;
     this.#finish();
-    if (!this.#aborted) this.#order.call.failed(knownError(error, this.#headReceived));
+    if (!this.#aborted) this.#dispatch.call.failed(knownError(error, this.#headReceived));
   }
 
   #finish(): void {
@@ -199,7 +199,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
 }
 
 type Received = Readonly<Record<string, string | string[] | undefined>>;
-type Outgoing = Pick<Order['request'], 'headers' | 'body'>;
+type Outgoing = Pick<CallDispatch['request'], 'headers' | 'body'>;
 
 /** Headers and body for undici. A body of several chunks gets a Content-Length header. */
 function withContentLength(
@@ -213,7 +213,7 @@ function withContentLength(
 }
 
 /** An error of undici as an error of the native client. */
-function knownError(error: Error, headCame: boolean): Error {
+function knownError(error: Error, headReceived: boolean): Error {
   if (error.name === 'HTTPParserError')
     return new MalformedResponse(error.message.includes('EOF') ? 'CLOSED_EARLY' : 'PARSER');
   switch ('code' in error ? error.code : null) {
@@ -222,7 +222,7 @@ function knownError(error: Error, headCame: boolean): Error {
     case 'UND_ERR_HEADERS_OVERFLOW':
       return new MalformedResponse('OVERFLOW');
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return headCame ? new ConnectionEnded('CLOSED') : new MalformedResponse('CONTENT_LENGTH');
+      return headReceived ? new ConnectionEnded('CLOSED') : new MalformedResponse('CONTENT_LENGTH');
     case 'UND_ERR_SOCKET':
       return error.message.startsWith('bad ') ? new MalformedResponse('INFORMATIONAL') : new ConnectionEnded('CLOSED');
     default:

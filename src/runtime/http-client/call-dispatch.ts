@@ -1,5 +1,5 @@
 import type { HttpMethod } from '../../domain/http.ts';
-import type { Call, Carrier } from './call.ts';
+import type { Call, TransportHandle } from './call.ts';
 import { ConnectionEnded } from './faults.ts';
 import type { FairSlots, Share, Waiter } from './fair-shares.ts';
 
@@ -17,10 +17,10 @@ export interface Request {
 /** Sends requests to one origin. A connection carries one request at a time. */
 export interface OriginPool {
   /**
-   * Sends a call on a connection: calls its `setCarrier`, then reports events. Calls `free` of the order once its
-   * connection is no longer in use for it, before it reports an end.
+   * Sends a call on a connection: calls its `setHandle`, then reports events. Calls `free` of the dispatch once the
+   * connection is no longer used for it, before it reports the end.
    */
-  send(order: Order): void;
+  send(dispatch: CallDispatch): void;
   /** Open connections. */
   counts(): { readonly active: number; readonly idle: number };
   /** Closes its connections. Only called when none carries a call. */
@@ -31,17 +31,17 @@ export interface OriginPool {
 export interface Destination {
   readonly pool: OriginPool;
   readonly slots: FairSlots;
-  /** Called once for each order, when it no longer needs a connection. */
+  /** Called once for each dispatch, when it no longer needs a connection. */
   readonly settled: () => void;
 }
 
-/** One call, from the queue of its origin to the release of its connection. */
-export class Order implements Waiter, Carrier {
+/** Dispatch of one call: from the queue of its origin to the release of its connection. */
+export class CallDispatch implements Waiter, TransportHandle {
   readonly call: Call;
   readonly request: Request;
   readonly #destination: Destination;
   #share: Share | null = null;
-  #state: 'queued' | 'carried' | 'free' = 'queued';
+  #state: 'queued' | 'sent' | 'free' = 'queued';
 
   constructor(call: Call, request: Request, destination: Destination) {
     this.call = call;
@@ -54,7 +54,7 @@ export class Order implements Waiter, Carrier {
   }
 
   enter(owner: string): void {
-    this.call.setCarrier(this);
+    this.call.setHandle(this);
     const share = this.#destination.slots.enter(owner, this);
     this.#share = share;
     // A call that failed inside `start` could not return its slot, because its share was not known yet.
@@ -63,7 +63,7 @@ export class Order implements Waiter, Carrier {
 
   /** Sends the call. Called again when its connection closed before a byte of the request was written. */
   start(): void {
-    this.#state = 'carried';
+    this.#state = 'sent';
     try {
       this.#destination.pool.send(this);
     } catch (error) {
@@ -72,9 +72,9 @@ export class Order implements Waiter, Carrier {
     }
   }
 
-  /** Returns the connection's slot. Calls after the first change nothing. */
+  /** Returns the slot of the connection. Idempotent. */
   free(): void {
-    if (this.#state !== 'carried') return;
+    if (this.#state !== 'sent') return;
     this.#state = 'free';
     if (this.#share !== null) this.#destination.slots.leave(this.#share);
     this.#destination.settled();
