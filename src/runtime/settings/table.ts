@@ -73,7 +73,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   },
   {
     title: 'Export of spans to a collector',
-    note: 'Calls are exported, and each run of periodic work as a trace `duty:<name>` with its outcome. Prompts are exported only where they are stored. When the collector is unreachable, 4,096 spans or 32 MiB wait for it; further spans are dropped and counted at `/metrics`.',
+    note: 'Calls are exported, and each run of periodic work as a trace `duty:<name>` with its outcome. Prompts are exported only where they are stored. While the collector is unreachable, up to 4,096 spans or 32 MiB are queued; further spans are dropped and counted at `/metrics`.',
     settings: EXPORT_SETTINGS,
   },
   { title: 'Lenses', settings: LENS_SETTINGS },

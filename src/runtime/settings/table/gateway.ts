@@ -11,10 +11,10 @@ const age = () =>
 
 const noFault = () => null;
 
-const MOST_SECONDS = 86_400;
-const MOST_RETENTION_DAYS = 36_500;
+const MAX_SECONDS = 86_400;
+const MAX_RETENTION_DAYS = 36_500;
 /** Number of ports: more connections to one address are not possible. */
-const MOST_UPSTREAM_CONNECTIONS = 65_535;
+const MAX_UPSTREAM_CONNECTIONS = 65_535;
 
 /** Calls of models. */
 export const GATEWAY_SETTINGS = {
@@ -57,14 +57,14 @@ export const GATEWAY_SETTINGS = {
       'What is stored of decisions: nothing, answers without texts of the caller, or everything. `store_decisions` of the metadata of a key overrides it.',
   }),
   decisionRetentionDays: setting({
-    kind: integer(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MAX_RETENTION_DAYS),
     default: 30,
     file: 'general_settings.decision_retention_days',
     unit: 'days',
     description: 'Age at which a stored decision is deleted. 0 keeps it.',
   }),
   auditRetentionDays: setting({
-    kind: integer(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MAX_RETENTION_DAYS),
     default: 0,
     file: 'general_settings.audit_log_retention_days',
     unit: 'days',
@@ -88,7 +88,7 @@ export const GATEWAY_SETTINGS = {
     kind: integer(1, 1_000),
     default: 128,
     file: 'general_settings.max_decision_questions',
-    description: 'Most questions of one decision.',
+    description: 'Maximum questions of one decision.',
   }),
   decisionFallbackBelow: setting({
     kind: decimal({ from: 0, to: 1 }),
@@ -98,7 +98,7 @@ export const GATEWAY_SETTINGS = {
       'Asks refused questions of a decision again at the fallbacks of its model, and those whose label mass is below this number. 0 asks refused ones only. Without it, none is asked again.',
   }),
   streamHeartbeatSeconds: setting({
-    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    kind: decimal({ from: 0, to: MAX_SECONDS }),
     default: 15,
     file: 'general_settings.stream_heartbeat_seconds',
     unit: 's',
@@ -197,7 +197,7 @@ export const GATEWAY_SETTINGS = {
       'Stores responses of models without the Responses API, encrypted, unless a request has `store: false` (ADR 0033).',
   }),
   responseRetentionDays: setting({
-    kind: integer(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MAX_RETENTION_DAYS),
     default: 30,
     file: 'general_settings.response_retention_days',
     unit: 'days',
@@ -210,14 +210,14 @@ export const GATEWAY_SETTINGS = {
     description: 'Lets every key read every stored response.',
   }),
   batchPollingSeconds: setting({
-    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    kind: decimal({ from: 0, to: MAX_SECONDS }),
     default: 6_000,
     file: 'general_settings.proxy_batch_polling_interval',
     unit: 's',
     description: 'Time between polls of open batches. 0 never polls.',
   }),
   activityWriteSeconds: setting({
-    kind: decimal({ from: 0.1, to: MOST_SECONDS }),
+    kind: decimal({ from: 0.1, to: MAX_SECONDS }),
     default: 10,
     file: 'general_settings.proxy_batch_write_at',
     unit: 's',
@@ -234,7 +234,7 @@ export const HEALTH_SETTINGS = {
     description: 'Probes every deployment at an interval. Probes are billed.',
   }),
   healthCheckSeconds: setting({
-    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    kind: decimal({ above: 0, to: MAX_SECONDS }),
     default: 300,
     file: 'general_settings.health_check_interval',
     unit: 's',
@@ -264,27 +264,27 @@ export const UPSTREAM_SETTINGS = {
     description: 'HTTP client. `auto` takes `undici` when a proxy variable is set (ADR 0054).',
   }),
   upstreamConnections: setting({
-    kind: integer(1, MOST_UPSTREAM_CONNECTIONS),
+    kind: integer(1, MAX_UPSTREAM_CONNECTIONS),
     default: 256,
     env: ['LENSGATE_UPSTREAM_CONNECTIONS'],
     file: 'general_settings.upstream_connections',
-    description: 'Most connections to one upstream. Further calls wait within their timeout.',
+    description: 'Maximum connections to one upstream. Further calls wait within their timeout.',
   }),
   upstreamConnectionShare: setting({
     kind: decimal({ above: 0, to: 1 }),
     default: 0.75,
     file: 'general_settings.upstream_connection_share',
-    description: 'Share of the connections not used by other keys that one key may use.',
+    description: 'Fraction of the connections not used by other keys that one key may use.',
   }),
   upstreamSilenceSeconds: setting({
-    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    kind: decimal({ above: 0, to: MAX_SECONDS }),
     default: 300,
     file: 'general_settings.upstream_silence_seconds',
     unit: 's',
     description: 'Idle time within an answer after which the call to the upstream fails.',
   }),
   stalledReaderSeconds: setting({
-    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    kind: decimal({ above: 0, to: MAX_SECONDS }),
     default: 120,
     file: 'general_settings.stalled_reader_seconds',
     unit: 's',
@@ -300,7 +300,7 @@ export const UPSTREAM_SETTINGS = {
     kind: secretText('http:// or https:// address', proxyAddress),
     default: null,
     env: ['https_proxy', 'HTTPS_PROXY'],
-    description: 'The same for https: upstreams.',
+    description: 'Forward proxy for calls of https: upstreams.',
   }),
   noProxy: setting({
     kind: text('comma-separated hosts'),

@@ -2,7 +2,7 @@ import { isDuration } from '../../../domain/budgets/route-budget.ts';
 import { decimal, flag, providerBudgets, storable, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-/** Settings that the dashboard can store, too. The file wins over what is stored. */
+/** Settings that can also be stored at run time. The file takes precedence over stored values. */
 export const GROUP_SETTINGS = {
   defaultUserParams: setting({
     kind: storable('litellm_settings', 'default_internal_user_params'),
@@ -28,7 +28,7 @@ export const GROUP_SETTINGS = {
     kind: storable('litellm_settings', 'cost_discount_config'),
     default: null,
     file: 'litellm_settings.cost_discount_config',
-    description: 'Share of the price of a call that is taken off, by provider, such as `openai: 0.05`.',
+    description: 'Discount on the price of a call by provider, as a fraction, such as `openai: 0.05`.',
   }),
   providerBudgets: setting({
     kind: providerBudgets(),
@@ -56,14 +56,14 @@ export const GROUP_SETTINGS = {
     default: null,
     file: 'litellm_settings.budget_exceeded_throttle_percentage',
     description:
-      'Part of their limits per minute that keys with `throttle_on_budget_exceeded` keep when their budget is used up. Not set, their calls are refused, as those of other keys.',
+      'Fraction of their limits per minute that keys with `throttle_on_budget_exceeded` keep when their budget is used up. Not set, their calls are refused, as those of other keys.',
   }),
   costMargins: setting({
     kind: storable('litellm_settings', 'cost_margin_config'),
     default: null,
     file: 'litellm_settings.cost_margin_config',
     description:
-      'Share of the price of a call that is added, by provider or `global`: a number, or `percentage` and `fixed_amount` in USD.',
+      'Margin on the price of a call by provider or `global`: a fraction, or `percentage` and `fixed_amount` in USD.',
   }),
   readinessShowsDetails: setting({
     kind: flag(),

@@ -1,7 +1,7 @@
 import { decimal, secret, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-const SHORTEST_TOKEN = 32;
+const MIN_TOKEN_LENGTH = 32;
 
 /** Lens runs in this process. */
 export const LENS_SETTINGS = {
@@ -30,8 +30,8 @@ export const LENS_SETTINGS = {
     description: 'Time between checks for traces whose signals are not known. 0 never checks.',
   }),
   lensServiceToken: setting({
-    kind: secret(`at least ${SHORTEST_TOKEN} characters`, (token) =>
-      token.length < SHORTEST_TOKEN ? `must have at least ${SHORTEST_TOKEN} characters` : null,
+    kind: secret(`at least ${MIN_TOKEN_LENGTH} characters`, (token) =>
+      token.length < MIN_TOKEN_LENGTH ? `must have at least ${MIN_TOKEN_LENGTH} characters` : null,
     ),
     default: null,
     defaultText: 'none: the list is refused',

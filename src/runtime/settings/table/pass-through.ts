@@ -1,8 +1,8 @@
 import { anyValue, decimal, flag, secret } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-const MOST_SECONDS = 86_400;
-const MOST_COST = 10_000;
+const MAX_SECONDS = 86_400;
+const MAX_COST = 10_000;
 
 /** Paths whose calls are forwarded. */
 export const PASS_THROUGH_SETTINGS = {
@@ -14,7 +14,7 @@ export const PASS_THROUGH_SETTINGS = {
       'Paths whose calls are forwarded to an address, see [pass-through.md](pass-through.md). Stored entries are served besides.',
   }),
   passThroughTimeoutSeconds: setting({
-    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    kind: decimal({ above: 0, to: MAX_SECONDS }),
     default: 600,
     file: 'general_settings.pass_through_request_timeout',
     unit: 's',
@@ -27,7 +27,7 @@ export const PASS_THROUGH_SETTINGS = {
     description: 'Serves the own APIs of providers below their prefixes (`/openai/…`). When false they are a 404.',
   }),
   providerCostPerRequest: setting({
-    kind: decimal({ from: 0, to: MOST_COST }),
+    kind: decimal({ from: 0, to: MAX_COST }),
     default: null,
     defaultText: 'none: the cost is unknown',
     file: 'general_settings.provider_passthrough_cost_per_request',
@@ -36,7 +36,7 @@ export const PASS_THROUGH_SETTINGS = {
       "Cost of an answered call of a provider's own API whose usage or price is not known. Without it such calls count against no budget.",
   }),
   codingAgentPollSeconds: setting({
-    kind: decimal({ from: 0.01, to: MOST_SECONDS }),
+    kind: decimal({ from: 0.01, to: MAX_SECONDS }),
     default: 2,
     file: 'general_settings.coding_agent_poll_seconds',
     unit: 's',

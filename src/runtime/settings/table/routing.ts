@@ -3,8 +3,8 @@ import { MOST_FALLBACKS, MOST_RETRIES } from '../../../domain/routing/routing-po
 import { countsByClass, countsByModel, flag, list, listsByModel, integer, decimal } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-const MOST_SECONDS = 86_400;
-const MOST_FAILS = 1_000_000;
+const MAX_SECONDS = 86_400;
+const MAX_FAILS = 1_000_000;
 
 const RETRY_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}Retries`), 'DefaultRetries'];
 const FAIL_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}AllowedFails`), 'DefaultAllowedFails'];
@@ -28,11 +28,11 @@ export const ROUTING_SETTINGS = {
     description: 'The same, where `router_settings.num_retries` is not set.',
   }),
   retryAfterSeconds: setting({
-    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    kind: decimal({ from: 0, to: MAX_SECONDS }),
     default: 0,
     file: 'router_settings.retry_after',
     unit: 's',
-    description: 'Least wait before a retry at the same deployment. At most 8 s are waited.',
+    description: 'Minimum wait before a retry at the same deployment, at most 8 s.',
   }),
   retryPolicy: setting({
     kind: countsByClass(RETRY_COUNTS, MOST_RETRIES),
@@ -53,7 +53,7 @@ export const ROUTING_SETTINGS = {
     description: 'Calls every deployment, whatever its last calls did.',
   }),
   cooldownSeconds: setting({
-    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    kind: decimal({ from: 0, to: MAX_SECONDS }),
     default: 5,
     file: 'router_settings.cooldown_time',
     unit: 's',
@@ -61,14 +61,14 @@ export const ROUTING_SETTINGS = {
       'How long a deployment is left out after failures, unless it has a `cooldown_time` or its upstream sends `Retry-After` (at most 3,600 s). 0 turns cooldowns off.',
   }),
   allowedFails: setting({
-    kind: integer(0, MOST_FAILS),
+    kind: integer(0, MAX_FAILS),
     default: null,
     defaultText: 'a rule by status and share of failures',
     file: 'router_settings.allowed_fails',
     description: 'Failures within `cooldown_time` after which a deployment is not yet left out.',
   }),
   allowedFailsPolicy: setting({
-    kind: countsByClass(FAIL_COUNTS, MOST_FAILS),
+    kind: countsByClass(FAIL_COUNTS, MAX_FAILS),
     default: null,
     file: 'router_settings.allowed_fails_policy',
     description: 'The same by class of failure, e.g. `TimeoutErrorAllowedFails: 10`.',
@@ -122,7 +122,7 @@ export const ROUTING_SETTINGS = {
     kind: integer(0, MOST_FALLBACKS),
     default: MOST_FALLBACKS,
     file: 'router_settings.max_fallbacks',
-    description: 'Most models that are called after the first one failed.',
+    description: 'Maximum number of models that are called after the first one failed.',
   }),
   enforceFallbackModelAccess: setting({
     kind: flag(),

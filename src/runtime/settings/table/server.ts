@@ -6,8 +6,8 @@ import { choice, decimal, flag, list, megabytes, secret, secretText, text, integ
 import { setting } from '../setting.ts';
 import { httpAddress, originFault } from './checks.ts';
 
-/** Beyond what one process can hold. */
-const MOST_CONNECTIONS = 1_000_000;
+/** More than one process can have open. */
+const MAX_CONNECTIONS = 1_000_000;
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
 const keyFault = (key: string): string | null =>
@@ -97,14 +97,14 @@ export const SERVER_SETTINGS = {
     defaultText: '32',
     file: 'general_settings.max_request_size_mb',
     unit: 'MiB',
-    description: 'Largest request body.',
+    description: 'Maximum size of a request body.',
   }),
   maxFileBytes: setting({
     kind: megabytes(),
     default: null,
     file: 'general_settings.max_file_size_mb',
     unit: 'MiB',
-    description: 'Largest file in a request.',
+    description: 'Maximum size of a file in a request.',
   }),
   maxBatchFileBytes: setting({
     kind: megabytes(),
@@ -112,14 +112,14 @@ export const SERVER_SETTINGS = {
     defaultText: '`max_file_size_mb`',
     file: 'general_settings.max_batch_file_size_mb',
     unit: 'MiB',
-    description: 'Largest file with the lines of a batch.',
+    description: 'Maximum size of a file with the lines of a batch.',
   }),
   maxConnections: setting({
-    kind: integer(0, MOST_CONNECTIONS),
+    kind: integer(0, MAX_CONNECTIONS),
     default: 10_000,
     env: ['LENSGATE_MAX_CONNECTIONS'],
     file: 'general_settings.max_connections',
-    description: 'Most open client connections; more are answered 503. 0 sets no limit.',
+    description: 'Maximum open client connections; more are answered 503. 0 sets no limit.',
   }),
   wrongKeysPerMinute: setting({
     kind: integer(0, MOST_WRONG_KEYS),
@@ -197,7 +197,7 @@ export const SERVER_SETTINGS = {
     kind: choice(LOG_LEVELS),
     default: 'info',
     env: ['LENSGATE_LOG_LEVEL'],
-    description: 'Least severe log level that is written, as JSON lines to standard output.',
+    description: 'Lowest log level that is written, as JSON lines to standard error.',
   }),
   storeModelInDb: setting({
     kind: flag(),
@@ -271,6 +271,6 @@ export const STORAGE_SETTINGS = {
     default: 5_000,
     env: ['LENSGATE_DATABASE_LOCK_TIMEOUT_MS'],
     unit: 'ms',
-    description: 'Longest wait of a write for a lock of another connection; then 503.',
+    description: 'Maximum wait of a write for a lock of another connection; then 503.',
   }),
 } as const;

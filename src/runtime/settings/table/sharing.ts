@@ -74,13 +74,13 @@ export const SHARING_SETTINGS = {
     kind: text('host name or address'),
     default: null,
     file: 'litellm_settings.cache_params.host',
-    description: 'Its host.',
+    description: 'Host of that server.',
   }),
   cachePort: port([], 'litellm_settings.cache_params.port'),
   cachePassword: setting({
     kind: secret(''),
     default: null,
     file: 'litellm_settings.cache_params.password',
-    description: 'Its password.',
+    description: 'Password of that server.',
   }),
 } as const;

@@ -2,9 +2,9 @@ import { flag, secret, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { sourceLimits } from '../source-limits-kind.ts';
 
-const MOST_FAILURES = 1_000_000;
-const MOST_SECONDS = 86_400;
-const MOST_HOURS = 8_760;
+const MAX_FAILURES = 1_000_000;
+const MAX_SECONDS = 86_400;
+const MAX_HOURS = 8_760;
 
 /** Sign-in with name and password. */
 export const SIGN_IN_SETTINGS = {
@@ -29,21 +29,21 @@ export const SIGN_IN_SETTINGS = {
     description: 'Address of another server whose users sign in here: `/v3/login` gives it codes for sessions.',
   }),
   commandLineHours: setting({
-    kind: integer(1, MOST_HOURS),
+    kind: integer(1, MAX_HOURS),
     default: 24,
     env: ['LITELLM_CLI_JWT_EXPIRATION_HOURS', 'CLI_JWT_EXPIRATION_HOURS'],
     unit: 'h',
     description: 'How long a session of the command line lasts.',
   }),
   failedSignIns: setting({
-    kind: integer(0, MOST_FAILURES),
+    kind: integer(0, MAX_FAILURES),
     default: 10,
     file: 'general_settings.max_failed_login_attempts_per_source',
     description:
       'Failed sign-ins of a client network in a window before it is blocked; half as many for one name from it. Networks are counted where `trusted_proxies` is set. 0 sets no limit.',
   }),
   failedSignInsBySource: setting({
-    kind: sourceLimits(MOST_FAILURES),
+    kind: sourceLimits(MAX_FAILURES),
     default: [],
     defaultText: 'none',
     file: 'general_settings.max_failed_login_attempts_per_source_overrides',
@@ -51,14 +51,14 @@ export const SIGN_IN_SETTINGS = {
       'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network holds; 0 sets no limit.',
   }),
   failedSignInWindowSeconds: setting({
-    kind: integer(1, MOST_SECONDS),
+    kind: integer(1, MAX_SECONDS),
     default: 60,
     file: 'general_settings.failed_login_window_seconds',
     unit: 's',
     description: 'Window in which failed sign-ins are counted.',
   }),
   failedSignInBlockSeconds: setting({
-    kind: integer(1, MOST_SECONDS),
+    kind: integer(1, MAX_SECONDS),
     default: 300,
     file: 'general_settings.failed_login_block_seconds',
     unit: 's',

@@ -4,11 +4,11 @@ import { anyValue, secretText, text, texts, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { clickHouseAddress, databaseName } from './checks.ts';
 
-const MOST_RETENTION_DAYS = 36_500;
-/** Longest buffer on every platform. */
-const MOST_BYTES = 2 ** 31 - 1;
+const MAX_RETENTION_DAYS = 36_500;
+/** Maximum bytes of a buffer on every platform. */
+const MAX_BYTES = 2 ** 31 - 1;
 /** The parsers accept no deeper nesting. */
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 const MS_PER_SECOND = 1_000;
 
 /** Storage of traces. */
@@ -45,11 +45,11 @@ export const TRACE_STORE_SETTINGS = {
     description: 'Server that traces are read from.',
   }),
   clickHouseInsertBytes: setting({
-    kind: integer(1, MOST_BYTES),
+    kind: integer(1, MAX_BYTES),
     default: DEFAULT_INSERT_LIMITS.bytes,
     env: ['CLICKHOUSE_TRACE_MAX_INSERT_BYTES'],
     unit: 'bytes',
-    description: 'Largest insert. A larger row is refused with 413.',
+    description: 'Maximum size of an insert. A larger row is refused with 413.',
   }),
   clickHouseInsertSeconds: setting({
     kind: integer(1, 3_600),
@@ -59,7 +59,7 @@ export const TRACE_STORE_SETTINGS = {
     description: 'Timeout of one insert.',
   }),
   retentionDays: setting({
-    kind: integer(0, MOST_RETENTION_DAYS),
+    kind: integer(0, MAX_RETENTION_DAYS),
     default: 14,
     env: ['AGENT_TRACING_RETENTION_DAYS'],
     file: 'general_settings.tracing.store.retention_days',
@@ -69,7 +69,7 @@ export const TRACE_STORE_SETTINGS = {
   }),
 } as const;
 
-const limit = (variable: string, byDefault: number, unit: string, description: string, most = MOST_BYTES) =>
+const limit = (variable: string, byDefault: number, unit: string, description: string, most = MAX_BYTES) =>
   setting({ kind: integer(1, most), default: byDefault, env: [variable], unit, description });
 
 /** Limits of exports to `/v1/traces`. */
@@ -96,7 +96,7 @@ export const OTLP_SETTINGS = {
     'bytes',
     'Stored part of an attribute, input or output. A longer one is cut, not refused.',
   ),
-  depth: limit('OTLP_MAX_DECODE_DEPTH', DEFAULT_OTLP_LIMITS.depth, 'levels', 'Nesting.', MOST_DEPTH),
+  depth: limit('OTLP_MAX_DECODE_DEPTH', DEFAULT_OTLP_LIMITS.depth, 'levels', 'Nesting.', MAX_DEPTH),
   nodes: limit(
     'OTLP_MAX_DECODE_NODES',
     DEFAULT_OTLP_LIMITS.nodes,
@@ -110,12 +110,12 @@ export const OTLP_SETTINGS = {
     'Decoded size: all texts, 16 per value, 128 per span, event and link.',
   ),
   offloadBytes: setting({
-    kind: integer(1, MOST_BYTES),
+    kind: integer(1, MAX_BYTES),
     default: null,
     defaultText: '32768; 524288 on one core',
     env: ['OTLP_OFFLOAD_DECODE_BYTES'],
     unit: 'bytes',
-    description: 'No limit: inflated bodies above this size are decoded on a worker thread (ADR 0050).',
+    description: 'Not a limit: inflated bodies above this size are decoded on a worker thread (ADR 0050).',
   }),
 } as const;
 
