@@ -30,7 +30,7 @@ export interface ConfigDocument {
   readonly variables: Readonly<Record<string, string>>;
   /** Variables that the file names and that are left out. */
   readonly warnings: readonly ConfigFault[];
-  /** Wrong variables of the file, and references to unset variables at paths that are read. */
+  /** Invalid variables of the file, and references to unset variables in settings that are read. */
   readonly faults: readonly ConfigFault[];
   /** File and line of a setting; of the nearest enclosing one when it is missing. */
   placeOf(path: Path): { readonly source: string; readonly line: number | null };
@@ -53,7 +53,7 @@ interface Part {
   lineOf(path: Path): number;
 }
 
-/** The part that a section comes from; for a list, the part of its items from index `from` on. */
+/** Origin of a section: its file. For a list, the file of its items from index `from` on. */
 interface Segment {
   readonly part: Part;
   readonly from: number;
@@ -167,7 +167,7 @@ function readAnyYaml(file: string, text: string): Part {
   };
 }
 
-/** Replaced messages of the YAML library: they name its API, or lack a remedy. */
+/** Messages that replace those of the YAML library, which name its API or no remedy. */
 const SYNTAX: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'begins a second document; a configuration file has one, without `---` in between',
   TAB_AS_INDENT: 'Tabs are not allowed as indentation; indent with spaces',
@@ -180,7 +180,7 @@ const distinct = (faults: readonly ConfigFault[]): readonly ConfigFault[] => [
   ...new Map(faults.map((fault) => [faultText(fault), fault])).values(),
 ];
 
-/** Name of a key. The value of a merge key is a symbol. */
+/** Name of a key. The library has a symbol for a merge key (`<<`). */
 function nameOf(key: unknown): string {
   const value: unknown = isScalar(key) ? key.value : key;
   return typeof value === 'symbol' ? (value.description ?? '') : String(value);

@@ -10,7 +10,7 @@ import { SETTINGS } from './table.ts';
 /** A JSON Schema, as an object. */
 export type JsonSchema = JsonObject;
 
-/** Text in place of a value: a reference to a variable, or the value as text. */
+/** Text in place of a value: a reference to a variable. */
 const REFERENCE: JsonSchema = { type: 'string', pattern: '^os\\.environ/.+$' };
 const NULL: JsonSchema = { type: 'null' };
 
@@ -55,7 +55,7 @@ const sectionSchema = (properties: JsonSchema, isShort = false): JsonSchema => (
   properties,
 });
 
-/** Adds a schema at a dotted path; the maps on the way are made. */
+/** Adds a schema at a dotted path. Creates the maps on the path. */
 function withSchemaAt(properties: JsonSchema, [name = '', ...rest]: readonly string[], schema: JsonSchema): JsonSchema {
   const found = properties[name];
   const before = isJsonObject(found) ? found : {};

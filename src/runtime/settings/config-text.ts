@@ -8,13 +8,13 @@ export interface NamedFile {
   readonly by: Pick<ConfigFault, 'source' | 'line' | 'key'> | null;
 }
 
-/** Most characters of one file: 20,000 models have fewer. */
-const MOST_CHARACTERS = 8_000_000;
+/** Maximum characters of one file. A file with 20,000 models is smaller. */
+const MAX_CHARACTERS = 8_000_000;
 /** A character has at most four bytes in UTF-8. */
-const MOST_BYTES = 4 * MOST_CHARACTERS;
+const MAX_BYTES = 4 * MAX_CHARACTERS;
 const LINE_END = 0x0a;
 
-/** Faults of reading by the code of the system. */
+/** Reasons of read failures, by error code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'the file does not exist',
   EISDIR: 'it is a directory, not a file',
@@ -31,11 +31,11 @@ export function readText({ file, by }: NamedFile): string {
     ]);
   };
   const tooLarge = (size: string): ConfigError =>
-    refuse(`has ${size}; a configuration file has at most ${MOST_CHARACTERS} characters`);
+    refuse(`has ${size}; a configuration file has at most ${MAX_CHARACTERS} characters`);
   let bytes: Buffer;
   try {
     const { size } = statSync(file);
-    if (size > MOST_BYTES) throw tooLarge(`${size} bytes`);
+    if (size > MAX_BYTES) throw tooLarge(`${size} bytes`);
     bytes = readFileSync(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -47,7 +47,7 @@ export function readText({ file, by }: NamedFile): string {
   const nul = bytes.indexOf(0);
   if (nul !== -1) throw refuse('has a character U+0000; a configuration file is plain text', lineAt(bytes, nul));
   const text = bytes.toString('utf8');
-  if (text.length > MOST_CHARACTERS) throw tooLarge(`${text.length} characters`);
+  if (text.length > MAX_CHARACTERS) throw tooLarge(`${text.length} characters`);
   return text;
 }
 
@@ -61,7 +61,7 @@ function lineAt(bytes: Buffer, offset: number): number {
   return line;
 }
 
-/** The first line that is not UTF-8. A line end is no part of another character. */
+/** Number of the first line that is not UTF-8. No character of UTF-8 contains the byte of a line end. */
 function lineOfFault(bytes: Buffer): number {
   for (let start = 0, line = 1; ; line += 1) {
     const end = bytes.indexOf(LINE_END, start);

@@ -24,7 +24,7 @@ function readBelow(path: string): ReadonlySet<string> {
 
 /**
  * Sections and keys of the file that have no effect or are not known, one warning each. No warning repeats a value, except
- * names of callbacks. A value that means "off" (false, null, empty) is no reason to warn about a supported name.
+ * names of callbacks. There is no warning about an unsupported key whose value means "off" (false, null, empty).
  */
 export function configWarnings(document: ConfigDocument): readonly ConfigFault[] {
   const warnings = [...document.warnings];
@@ -137,7 +137,7 @@ function checkModel(model: JsonObject, path: Path, note: Warn): void {
 const INPUT_ONLY =
   'prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
 
-/** A key beside `litellm_params` that belongs into it. */
+/** Warning about a key beside `litellm_params`, which may belong into it. */
 function misplaced(name: string): string {
   if (MODEL_KEYS.test(name)) return `has no effect here; did you mean litellm_params.${name}?`;
   const nearest = nearestOf(name, ['model_name', 'litellm_params', 'model_info']);

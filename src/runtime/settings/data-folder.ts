@@ -21,12 +21,12 @@ export function readOrCreateAdminKey(
   generator: KeyGenerator,
 ): { readonly key: Secret; readonly source: 'data folder' | 'generated' } {
   const file = join(folder, 'admin-key');
-  const made = generator.make();
-  const isNew = orRefuse(file, 'the admin key cannot be written', () => writeNew(file, `${made}\n`));
-  if (isNew) return { key: new Secret(made), source: 'generated' };
+  const generated = generator.make();
+  const isNew = orRefuse(file, 'the admin key cannot be written', () => writeNew(file, `${generated}\n`));
+  if (isNew) return { key: new Secret(generated), source: 'generated' };
 
   const stored = orRefuse(file, 'the admin key cannot be read', () => {
-    // Rights are changed only when they are too wide: the folder may be read-only.
+    // Changed only when other users may read the file: the folder may be read-only.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   });

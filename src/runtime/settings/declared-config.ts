@@ -2,7 +2,7 @@ import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { ConfigDocument } from './config-document.ts';
 import { resolveReferences } from './config-references.ts';
 
-/** The configuration file as the owner of what it declares. */
+/** The settings that the configuration file declares, with resolved references. Stored settings do not replace them. */
 export function declaredConfigOf(
   document: ConfigDocument,
   file: string | null,

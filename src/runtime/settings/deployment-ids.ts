@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Deployment } from '../../domain/chat/provider.ts';
 
-/** A deployment as the file has it; its id is null where the file gives none. */
+/** A deployment of the file. Its id is null where the file has none. */
 export type DeploymentDraft = Omit<Deployment, 'id'> & { readonly id: string | null };
 
 /** Options that identify the account or region; others are parameters of the call. */
@@ -16,7 +16,7 @@ const PLACE_OPTIONS = [
 const digest = (parts: readonly unknown[], characters: number): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, characters);
 
-/** Id from the identity of a deployment, without its position in the file and its credential, which may be renewed. */
+/** Id from the model, the provider and the address of a deployment. Its position in the file and its credential may change. */
 function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: DeploymentDraft): string {
   const place = PLACE_OPTIONS.map((name) => options[name] ?? null);
   return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
@@ -25,7 +25,7 @@ function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: De
 /** Options that identify the caller at the provider. */
 const ACCOUNT_OPTIONS = ['aws_profile_name', 'aws_role_name'] as const;
 
-/** Distinguishes accounts at one place. Too short to reveal the credential that it is a hash of. */
+/** Hash that distinguishes accounts at one address. It is too short to reveal the credential. */
 const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   digest(
     [
@@ -55,7 +55,7 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
     const account = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
     const count = (usedCounts.get(account) ?? 0) + 1;
     usedCounts.set(account, count);
-    // Former ids: from before a second account was added, and from before ids were hashes.
+    // Former ids: without the account, from the time before a second account was added; and by position, as in old versions.
     const alone = isAmbiguous && !first.has(place) ? [place] : [];
     first.add(place);
     const formerIds = [...alone, `${deployment.modelGroup}#${index + 1}`];

@@ -15,8 +15,8 @@ import { MOST_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
-/** Most samples of one question of a decision. */
-const MOST_VOTES = 64;
+/** Maximum number of samples of one question of a decision. */
+const MAX_VOTES = 64;
 
 /** One model of the file. Other keys are accepted, with a warning (`config-warnings.ts`). */
 export const modelEntry = z.looseObject({
@@ -32,7 +32,7 @@ export const modelEntry = z.looseObject({
     use_chat_for_decisions: z.boolean().optional(),
     use_in_pass_through: z.boolean().optional(),
     max_decision_questions: z.int().positive().optional(),
-    decision_votes: z.int().min(1).max(MOST_VOTES).optional(),
+    decision_votes: z.int().min(1).max(MAX_VOTES).optional(),
     max_budget: z.number().min(0).nullish(),
     budget_duration: z.string().refine(isDuration, 'must be a duration such as 1h, 1d or 1mo').nullish(),
     num_retries: z.int().min(0).max(MOST_RETRIES).optional(),
@@ -210,10 +210,10 @@ export function withCredential(deployment: Deployment, credential: Parameters): 
   };
 }
 
-/** Members of an object; none of another value, which the reference ignores. */
+/** Members of an object; none for another value, which the reference ignores, too. */
 const membersOf = (value: unknown): JsonObject => (isJsonObject(value) ? { ...value } : {});
 
-/** Abilities of a decision model. Those of a model of another mode do not count. */
+/** Capabilities of a decision model; none for a model of another mode. */
 function decidesOf(info: ModelEntry['model_info']): Pick<Deployment, 'decides'> {
   if (info === undefined || !isDecisionMode(info.mode ?? null)) return {};
   return {
@@ -260,7 +260,7 @@ function responsesOf(
 /** OpenAI's text completion models. */
 const TEXT_MODELS = /^(gpt-3\.5-turbo-instruct(-0914)?|babbage-002|davinci-002)$/;
 
-/** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
+/** `openai/gpt-4o` names provider and upstream model. A name without a provider is a model of OpenAI, or the built-in `demo`. */
 function providerOf(named: string): { readonly provider: string; readonly model: string } {
   const slash = named.indexOf('/');
   if (slash === -1) {

@@ -1,14 +1,14 @@
-/** Variables that references read: those of the file, else of the process, else stored ones. */
+/** Variables for references: those of the file, else of the process, else stored ones. */
 export interface Environment {
-  /** All of them by name. A live object: stored ones come and go. */
+  /** All variables by name. The object is updated in place when stored variables change. */
   readonly variables: Readonly<NodeJS.ProcessEnv>;
   /** Stored variables that neither the file nor the process sets. They may be secrets. */
   stored(): Readonly<Record<string, string>>;
-  /** Replaces the stored variables. Returns whether one changed that is read. */
+  /** Replaces the stored variables. Returns whether `variables` has changed. */
   store(values: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** `own`: variables of the process and the file. As everywhere, an empty one is not set. */
+/** `own`: variables of the process and the file. An empty variable counts as not set. */
 export function createEnvironment(own: NodeJS.ProcessEnv): Environment {
   const variables = { ...own };
   let stored: Readonly<Record<string, string>> = {};

@@ -4,7 +4,7 @@ import { type Path, resolveReferences } from './config-references.ts';
 
 const SECTION = 'environment_variables';
 
-/** Variables of the machine and of the runtime, which a file does not set. */
+/** Variables of the machine and of the runtime, which a file cannot set. */
 const RESERVED =
   /^(PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|PYTHON(PATH|STARTUP|HOME)|NODE_(OPTIONS|PATH)|HOME|USER|SHELL|LOGNAME|NO_PROXY)$/i;
 /** Name of a variable. */

@@ -176,7 +176,7 @@ export function countsByClass(names: readonly string[], most: number): Kind<Read
   });
 }
 
-/** The same by model. */
+/** Maps of whole numbers by name, for each model. */
 export function countsByModel(
   names: readonly string[],
   most: number,
@@ -212,7 +212,7 @@ function countsIn(
   return { value, refusals };
 }
 
-/** Budgets by provider, by the reference's names of their members. */
+/** Budgets by provider, with the member names of the reference. */
 export function providerBudgets(): Kind<ProviderBudgets> {
   return kind<ProviderBudgets>('map of providers to budgets', (raw) => {
     if (!isJsonObject(raw)) return refuse('is not a map of providers');
@@ -259,12 +259,12 @@ export function listsByModel(): Kind<Readonly<Record<string, readonly string[]>>
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
 
-/** Any value of the file. */
+/** Any value. Another module checks it. */
 export function anyValue(form: string): Kind<unknown> {
   return kind(form, (raw) => ({ value: raw }), { isSecret: true });
 }
 
-/** A setting that the dashboard can store, too: the same rules hold for both. */
+/** A setting of the file that can also be stored at run time. Both have the same rules. */
 export function storable(section: string, name: string): Kind<unknown> {
   return kind<unknown>(
     'map',

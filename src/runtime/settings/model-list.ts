@@ -12,7 +12,7 @@ import { addressFault, modelEntry, keyWarningOf, toDeployment } from './deployme
 
 const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
 
-/** Readers of models of the file, and receivers of their faults. */
+/** Settings for reading the models of the file, and receivers of their faults. */
 interface ModelReading {
   readonly dropParams: boolean;
   /** Callers may send keys and addresses of their own. */
@@ -27,15 +27,15 @@ interface ModelReading {
 
 const IN_MODEL = /^model_list\.(\d+)\.(.+)$/;
 /** Required members of an entry. */
-const NEEDED = new Set(['model_name', 'litellm_params.model']);
+const REQUIRED = new Set(['model_name', 'litellm_params.model']);
 
 /** Whether a reference to an unset variable makes one model uncallable, and does not stop the start. */
 export function isOfModel({ key }: ConfigFault): boolean {
   const name = IN_MODEL.exec(key)?.[2];
-  return name !== undefined && !NEEDED.has(name);
+  return name !== undefined && !REQUIRED.has(name);
 }
 
-/** Its members are a request, in which null is a value. */
+/** Contains members of a request, in which null is a value. */
 const REQUEST_MEMBER = 'health_check_params';
 
 /**
@@ -105,16 +105,16 @@ function faultOf(
   const unresolved = unset.find(({ key }) => IN_MODEL.exec(key)?.[1] === String(index));
   if (unresolved !== undefined) return unresolved;
   const { provider, apiBase, credentialName } = deployment;
-  // A credential may have the address.
+  // The address may come from the credential.
   const fault = credentialName === undefined ? addressFault(provider, apiBase) : null;
   if (fault !== null) return at(fault);
-  const oddity = keyWarningOf(deployment, about.env);
-  if (oddity === null) return null;
-  if (oddity.isFault && !about.hasClientCredentials) return at(oddity.text);
-  about.warn(oddity.text);
+  const warning = keyWarningOf(deployment, about.env);
+  if (warning === null) return null;
+  if (warning.isFault && !about.hasClientCredentials) return at(warning.text);
+  about.warn(warning.text);
   return null;
 }
 
-/** Lists of tiers are not checked. */
+/** Whether a value is a valid price. Lists of price tiers are not checked. */
 export const isPrice = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'string' ? (rateFrom(value) ?? -1n) >= 0n : true;

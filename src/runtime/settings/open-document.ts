@@ -3,7 +3,7 @@ import { ConfigError, type ConfigFault } from './config-fault.ts';
 import { isOfModel } from './model-list.ts';
 import { readFile } from './read-file.ts';
 
-/** Reads the configuration file. Reports its faults, except those of single models; without a readable file it is empty. */
+/** Reads the configuration file, and reports its faults except those of single models. Empty without a readable file. */
 export function openDocument(
   path: string | null,
   env: NodeJS.ProcessEnv,

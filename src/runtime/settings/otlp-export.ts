@@ -15,7 +15,7 @@ export interface OtlpExportSettings {
 /** Default collector of OpenTelemetry. */
 const DEFAULT_ENDPOINT = 'http://localhost:4318';
 const TRACES_PATH = '/v1/traces';
-const LONGEST_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 const PROTOCOLS = { 'http/protobuf': 'protobuf', 'http/json': 'json' } as const;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const PRINTABLE = /^[\t\x20-\x7e]*$/;
@@ -23,8 +23,8 @@ const PRINTABLE = /^[\t\x20-\x7e]*$/;
 const OWN = new Set(['content-type', 'content-encoding', 'content-length', 'host', 'connection', 'transfer-encoding']);
 
 /**
- * The export; null when no collector is named or OpenTelemetry is disabled. The variables belong to OpenTelemetry and other
- * programs use them, too, so that wrong values count only when the export is on.
+ * The export; null when no collector is configured or OpenTelemetry is disabled. Other programs use the variables of OpenTelemetry,
+ * too, so that invalid values are faults only when the export is on.
  */
 export function otlpExportOf({ values, originOf, refuse }: SettingsRead): OtlpExportSettings | null {
   if (values.exportDisabled?.toLowerCase() === 'true' || values.exportExporter === 'none') return null;
@@ -45,8 +45,8 @@ export function otlpExportOf({ values, originOf, refuse }: SettingsRead): OtlpEx
     refuse('exportCompression', `"${compression}" is not one of gzip, none`);
   const timeout = values.exportTimeoutMs.trim();
   const timeoutMs = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
-  if (timeoutMs < 1 || timeoutMs > LONGEST_TIMEOUT_MS)
-    refuse('exportTimeoutMs', `"${timeout}" is not a whole number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`);
+  if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
+    refuse('exportTimeoutMs', `"${timeout}" is not a whole number of milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
   const headers = headersOf(values.exportHeaders ?? {}, (message) => refuse('exportHeaders', message));
 
   if (url === null || encoding === null) return null;

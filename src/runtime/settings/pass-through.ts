@@ -9,7 +9,7 @@ import type { Path } from './config-references.ts';
 
 /** Path of the entries in the file. */
 const PLACE = ['general_settings', 'pass_through_endpoints'] as const;
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 /** A header's value; YAML reads digits as numbers. */
 const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -21,7 +21,7 @@ const entry = z.looseObject({
   default_query_params: z.record(z.string(), headerValue).nullish(),
   include_subpath: z.boolean().nullish(),
   cost_per_request: z.number().nullish(),
-  timeout: z.number().positive().max(MOST_SECONDS).nullish(),
+  timeout: z.number().positive().max(MAX_SECONDS).nullish(),
   auth: z.boolean().nullish(),
   guardrails: z.record(z.string(), z.unknown()).nullish(),
   methods: z.array(z.string()).nullish(),

@@ -6,7 +6,7 @@ import { SETTINGS } from './table.ts';
 
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
-/** Keys that a row of the table reads. Settings of the sale of access may refer to variables that are not set. */
+/** Whether a row of the table reads a path. Billing settings may refer to variables that are not set. */
 function isRead(path: Path): boolean {
   const [section] = path;
   if (section === 'model_list' || section === 'guardrails') return true;

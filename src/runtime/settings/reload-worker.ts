@@ -2,9 +2,9 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import { keyGenerator } from '../identifiers.ts';
-import { carried } from './carried.ts';
+import { withMarkedSecrets } from './marked-secrets.ts';
 import { ConfigError } from './config-fault.ts';
-import type { CarriedConfig, ReloadAnswer, ReloadTask } from './reload.ts';
+import type { TransferredConfig, ReloadAnswer, ReloadTask } from './reload.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 // Worker thread that reads the configuration, once for each task.
@@ -16,7 +16,7 @@ const port = parentPort;
 const BATCH = 25;
 
 /** Places of the settings in every section that is a map. */
-function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['places'] {
+function placesOf({ declared, placeOf }: Settings['config']): TransferredConfig['places'] {
   return Object.fromEntries(
     Object.entries(declared).map(([section, content]) => {
       const isMap = isJsonObject(content);
@@ -36,10 +36,10 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
     for (let from = 0; from < models.length; from += BATCH)
       yield {
         kind: 'models',
-        deployments: carried(deployments.slice(from, from + BATCH), mark),
+        deployments: withMarkedSecrets(deployments.slice(from, from + BATCH), mark),
         declared: models.slice(from, from + BATCH),
       };
-    const whole: CarriedConfig = {
+    const whole: TransferredConfig = {
       config: { file: config.file, files: config.files, declared, resolved },
       places: placesOf(config),
       credentials,
@@ -48,14 +48,14 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       guardrails: guardrails.definitions,
       warnings,
     };
-    yield { kind: 'end', config: carried(whole, mark) };
+    yield { kind: 'end', config: withMarkedSecrets(whole, mark) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     yield { kind: 'refused', faults: error.faults };
   }
 }
 
-/** Waits for the next message of the process. The thread does not end meanwhile. */
+/** Waits for the next message of the main thread. The thread stays alive meanwhile. */
 const nextMessage = async (): Promise<unknown> => {
   const [message] = (await once(port, 'message')) as [unknown];
   return message;

@@ -8,7 +8,7 @@ import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts'
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
-import { revived } from './carried.ts';
+import { withRestoredSecrets } from './marked-secrets.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 
 /** Parts of a new configuration file that a running process applies. */
@@ -22,8 +22,8 @@ export interface Reloaded {
   readonly warnings: readonly string[];
 }
 
-/** The same without functions and models, as a thread sends it. */
-export interface CarriedConfig extends Omit<Reloaded, 'config' | 'deployments'> {
+/** The same without functions and models, as the worker thread sends it. */
+export interface TransferredConfig extends Omit<Reloaded, 'config' | 'deployments'> {
   readonly config: Omit<DeclaredConfig, 'placeOf'>;
   /** Places of settings by section and name. */
   readonly places: Readonly<Record<string, Readonly<Record<string, Place>>>>;
@@ -42,17 +42,17 @@ export interface ReloadTask {
 /** Asks for the next answer of a reading. */
 const NEXT = 'next';
 
-/** The answers of the thread. It sends the next one on request: many models at once would delay requests. */
+/** An answer of the thread. It sends the next one on request: reading many models at once would delay requests. */
 export type ReloadAnswer =
   | { readonly kind: 'models'; readonly deployments: unknown; readonly declared: readonly unknown[] }
   | { readonly kind: 'end'; readonly config: unknown }
   | { readonly kind: 'refused'; readonly faults: readonly ConfigFault[] };
 
-/** Longest time that a file may take, in ms. */
-const LONGEST_MS = 60_000;
+/** Timeout of one reading, in ms. */
+const READ_TIMEOUT_MS = 60_000;
 /** How long the thread waits for the next change, in ms: changes of a file often follow each other. */
 const IDLE_MS = 60_000;
-/** Space for new objects of the thread, in MB. All objects of one reading are new. */
+/** Size of the young generation of the thread, in MB: a reading creates many short-lived objects. */
 const YOUNG_MB = 32;
 
 /** Reads the configuration again. */
@@ -64,18 +64,18 @@ export interface ConfigReader {
 }
 
 /**
- * A reader of the configuration, on a thread: requests are served meanwhile. `env` is read for each reading. The thread stays for a minute, because its
- * start takes longer than its work.
+ * Reads the configuration on a worker thread, so that requests are served meanwhile. `env` is called for each reading. The thread
+ * stays for a minute, because its start takes longer than a reading.
  */
 export function createConfigReader(argv: readonly string[], env: () => NodeJS.ProcessEnv): ConfigReader {
   let idle: { readonly worker: Worker; readonly end: NodeJS.Timeout } | null = null;
 
   function takeWorker(): Worker {
-    const idleUpstreams = idle;
+    const last = idle;
     idle = null;
-    if (idleUpstreams === null) return startWorker();
-    clearTimeout(idleUpstreams.end);
-    return idleUpstreams.worker;
+    if (last === null) return startWorker();
+    clearTimeout(last.end);
+    return last.worker;
   }
 
   function stop(): void {
@@ -85,7 +85,7 @@ export function createConfigReader(argv: readonly string[], env: () => NodeJS.Pr
     idle = null;
   }
 
-  /** Of two threads of concurrent reads one stays. */
+  /** Keeps a thread for the next reading. Ends another idle thread, which concurrent readings leave. */
   function keep(worker: Worker): void {
     stop();
     idle = { worker, end: setTimeout(stop, IDLE_MS).unref() };
@@ -114,33 +114,34 @@ function startWorker(): Worker {
   });
   // The thread must not delay a shutdown.
   worker.unref();
-  // A reading reports the end of its thread. Without one there is nothing to report.
+  // A running reading reports the end of its thread. An idle thread may end.
   worker.on('error', () => {});
   return worker;
 }
 
 async function readOn(worker: Worker, task: ReloadTask): Promise<Reloaded> {
   const { mark } = task;
-  const signal = AbortSignal.timeout(LONGEST_MS);
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const deployments: Deployment[] = [];
   const declared: unknown[] = [];
   const answers = on(worker, 'message', { close: ['exit'], signal }) as AsyncIterable<[ReloadAnswer]>;
   worker.postMessage(task);
   for await (const [answer] of answers) {
     if (answer.kind === 'refused') throw new ConfigError(answer.faults);
-    if (answer.kind === 'end') return joined(revived(answer.config, mark) as CarriedConfig, deployments, declared);
+    if (answer.kind === 'end')
+      return joined(withRestoredSecrets(answer.config, mark) as TransferredConfig, deployments, declared);
     // The thread prepares the next answer meanwhile.
     worker.postMessage(NEXT);
-    deployments.push(...(revived(answer.deployments, mark) as readonly Deployment[]));
+    deployments.push(...(withRestoredSecrets(answer.deployments, mark) as readonly Deployment[]));
     declared.push(...answer.declared);
-    // Requests come between two answers.
+    // Yield, so that requests are served between two answers.
     await nextTurn();
   }
   throw new Error('The thread that reads the configuration ended without an answer.');
 }
 
 function joined(
-  { config, places, ...rest }: CarriedConfig,
+  { config, places, ...rest }: TransferredConfig,
   deployments: readonly Deployment[],
   models: readonly unknown[],
 ): Reloaded {

@@ -5,7 +5,7 @@ export interface Setting<Value = unknown, Default = unknown> {
   readonly kind: Kind<Value>;
   /** Value when nothing sets it; null for none. */
   readonly default: Default;
-  /** The default as documentation shows it, where the value alone does not say it. */
+  /** Text for the default in the documentation, where the value does not explain itself. */
   readonly defaultText?: string;
   /** Command-line argument, e.g. `--port`. It wins over everything else. */
   readonly argument?: string;
@@ -38,5 +38,5 @@ export const setting = <Value, const Default extends Value | null>(
 /** The value that a row yields. */
 export type ValueOf<Row> = Row extends Setting<infer Value, infer Default> ? Value | Widened<Default> : never;
 
-/** Null stays; a literal is one value of the kind already. */
+/** Null for a default of null. Other defaults are values of the kind. */
 type Widened<Default> = Default extends null ? null : never;

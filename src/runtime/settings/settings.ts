@@ -66,24 +66,28 @@ export interface Settings {
   readonly spanBlocks: boolean;
   /** Reads wide rows of SQLite as one text each. */
   readonly packedRows: boolean;
-  /** Longest wait of a write for a lock of another connection, in ms. */
+  /** Maximum wait of a write for a lock of another connection, in ms. */
   readonly lockTimeoutMs: number;
   readonly masterKey: Secret;
   readonly masterKeySource: 'environment' | 'config file' | 'data folder' | 'generated';
   readonly deployments: readonly Deployment[];
   /** Credentials of the file, which models use by name. */
   readonly credentials: readonly DeclaredCredential[];
-  /** Reads deployments that are made at run time. */
+  /** Reads deployments that are created at run time. */
   readonly deploymentReader: DeploymentReader;
-  /** Encrypt stored parameters and credentials: the salt keys, else the admin keys. */
+  /** Secrets that encrypt stored parameters and credentials: the salt keys, else the admin keys. */
   readonly saltSecrets: Secrets;
-  /** Encrypt stored settings and headers of pass-through entries: the admin keys. */
+  /** Secrets that encrypt stored settings and headers of pass-through entries: the admin keys. */
   readonly adminSecrets: Secrets;
-  /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
+  /** Serves the APIs of providers below their prefixes. */
   readonly providerPassThrough: boolean;
+  /** Cost of an answered call of such an API whose usage or price is unknown; null leaves the cost unknown. */
   readonly providerCostPerRequest: Usd | null;
+  /** Minimum seconds between two polls of a coding agent. */
   readonly codingAgentPollSeconds: number;
+  /** Secret of the signatures of webhooks of coding agents; null refuses them. */
   readonly codingAgentWebhookSecret: Secret | null;
+  /** Pass-through entries of the file, and their default timeout. */
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
   /** Guardrails of the file, and the reader of the params of all guardrails. */
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
@@ -92,19 +96,19 @@ export interface Settings {
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
-  /** Most open connections of clients; 0 for no limit. */
+  /** Maximum open connections of clients; 0 for no limit. */
   readonly maxConnections: number;
   /** Idle time of a stream before a heartbeat is sent; 0 sends none. */
   readonly streamHeartbeatSeconds: number;
   /** Connections to upstreams. */
   readonly upstream: UpstreamSettings;
-  /** Most bytes of one file in a request. */
+  /** Maximum bytes of one file in a request. */
   readonly fileLimits: FileLimits;
   /** Stores prompts and answers on the spans of the gateway. */
   readonly capturePrompts: boolean;
   /** Every stream ends with its usage, also when the request does not ask for it. */
   readonly alwaysStreamUsage: boolean;
-  /** Most questions of one decision. */
+  /** Maximum number of questions of one decision. */
   readonly mostDecisionQuestions: number;
   /** Label mass below which a question is asked again at a fallback; null asks none again. */
   readonly decisionFallbackBelow: number | null;
@@ -126,7 +130,7 @@ export interface Settings {
   readonly keyRules: KeyRules;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
-  /** `/metrics` has histograms of calls by model. */
+  /** Adds histograms of calls by model to `/metrics`. */
   readonly modelMetrics: boolean;
   /** Models that everyone may see, without a key. */
   readonly publicModels: readonly string[];
@@ -149,7 +153,7 @@ export interface Settings {
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   /** Stores translated responses for their owners, unless a request has `store: false`. */
   readonly storeResponses: boolean;
-  /** Age in days at which they are deleted; 0 keeps them. */
+  /** Age in days at which stored responses are deleted; 0 keeps them. */
   readonly responseRetentionDays: number;
   /** Name and password of the administrator, and limits of failed sign-ins. */
   readonly signIn: SignInSettings;
@@ -182,7 +186,7 @@ export interface Settings {
   readonly config: DeclaredConfig;
   /** Models, access groups, fallbacks and settings may be stored in the database at run time. */
   readonly storesModels: boolean;
-  /** Variables of references, also stored ones. */
+  /** Variables for references, with stored ones. */
   readonly environment: Environment;
   /** Variables that the configuration file sets in the environment of the process, by name. They may be secrets. */
   readonly variables: Readonly<Record<string, string>>;
@@ -196,7 +200,8 @@ const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } a
 
 /**
  * Reads arguments, environment and config file, in that order of precedence. Variables that the file sets belong to the
- * environment and replace those of the process. Throws ConfigError with every fault. Creates the data folder, and in it an admin key when none is configured.
+ * environment and replace those of the process. Creates the data folder, and in it an admin key when none is configured. Throws
+ * ConfigError with every fault.
  */
 export function readSettings(
   argv: readonly string[],
@@ -279,7 +284,7 @@ function settingsOf(values: SettingValues) {
     callLog: values.callLog === 'on',
     spanBlocks: values.spanBlocks === 'on',
     packedRows: values.packedRows === 'on',
-    // PostgreSQL waits for ever at 0.
+    // PostgreSQL waits without a limit at 0.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,
     maxRequestBytes: values.maxRequestBytes,

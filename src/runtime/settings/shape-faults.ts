@@ -20,7 +20,7 @@ const typeOf = (value: unknown): string => {
   return Number.isNaN(value) ? 'nan' : typeof value;
 };
 
-/** Messages for values of a wrong type: what is missing, or what was expected and what there is. */
+/** Messages for missing values and for values of a wrong type, with the expected type. */
 export const shapeMessages: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== 'invalid_type') return undefined;
   const expected = TYPES[issue.expected] ?? issue.expected;

@@ -7,7 +7,7 @@ import { resolveReferences } from './config-references.ts';
 import { addressFault, modelEntry, toDeployment } from './deployments.ts';
 import { isPrice } from './model-list.ts';
 
-/** Reads deployments that are sent and stored by the rules of the configuration file. */
+/** Reads deployments of requests and of the store, by the rules of the configuration file. */
 export function createDeploymentReader(about: {
   readonly env: NodeJS.ProcessEnv;
   readonly dropParams: boolean;

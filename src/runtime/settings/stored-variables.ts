@@ -4,7 +4,7 @@ import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
 
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
-/** Variables of settings: they are read at the start, before the database is open. */
+/** Variables of settings. They are read at the start, before the database is open, and so cannot be stored. */
 const OF_SETTINGS: ReadonlySet<string> = new Set(
   ['CONFIG_FILE_PATH', ...ROWS.flatMap(({ env = [] }) => env)].map((name) => name.toUpperCase()),
 );
@@ -13,10 +13,11 @@ const OF_SETTINGS: ReadonlySet<string> = new Set(
 const OF_PROCESS =
   /^(PATH|HOME|USER|SHELL|LOGNAME|PWD|TZ|TMPDIR|LANG|(LC|LD|DYLD|NODE|NPM|UV|MALLOC|PYTHON|SSL|OPENSSL|LENSGATE)_?.*|(HTTP|HTTPS|ALL|NO)_PROXY)$/i;
 
-/** Name that programs use (POSIX). Others only look like one, as a text with a space or of another script does. */
+/** Name of a variable by POSIX. Other names are refused, for example with a space or with letters that look like Latin ones. */
 const NAME = /^[A-Za-z_]\w{0,255}$/;
 
-const LONGEST = 32_768;
+/** Maximum characters of a stored variable. */
+const MAX_CHARACTERS = 32_768;
 
 /** Faults of a variable that would be stored. */
 export function storedVariableFaults(name: string, value: unknown): readonly ValueFault[] {
@@ -27,8 +28,8 @@ export function storedVariableFaults(name: string, value: unknown): readonly Val
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     return fault('is not a text, a number, true or false');
   const text = String(value);
-  if (text.length > LONGEST || text.includes('\0'))
-    return fault(`is not a text of at most ${LONGEST} characters without a null character`);
+  if (text.length > MAX_CHARACTERS || text.includes('\0'))
+    return fault(`is not a text of at most ${MAX_CHARACTERS} characters without a null character`);
   const faults: ValueFault[] = [];
   // A wrong address of a provider would be a fault of the configuration.
   readProviderAccounts({ [name]: text }, ({ message }) => faults.push({ path: [], message }));

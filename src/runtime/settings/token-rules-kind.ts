@@ -16,7 +16,7 @@ export interface TokenRulesSetting extends TokenRules {
   readonly issuers: readonly IssuerSetting[];
 }
 
-/** An issuer, the address of its keys, and the audiences that its tokens must have one of; empty accepts all. */
+/** An issuer, the address of its keys, and the accepted audiences of its tokens; an empty list accepts all. */
 export interface IssuerSetting {
   readonly issuer: string;
   readonly keySetUrl: string;
@@ -25,7 +25,7 @@ export interface IssuerSetting {
 
 /** Age at which a key set is read again, in seconds. */
 const DEFAULT_KEY_SET_SECONDS = 600;
-const MOST_KEY_SET_SECONDS = 86_400;
+const MAX_KEY_SET_SECONDS = 86_400;
 
 export const DEFAULT_RULES: TokenRulesSetting = {
   ...DEFAULT_TOKEN_RULES,
@@ -115,11 +115,11 @@ const issuersOf: Reader = (value) => {
 };
 
 const seconds: Reader = (value) =>
-  typeof value === 'number' && value >= 1 && value <= MOST_KEY_SET_SECONDS
+  typeof value === 'number' && value >= 1 && value <= MAX_KEY_SET_SECONDS
     ? { keySetSeconds: value }
-    : `is not a number from 1 to ${MOST_KEY_SET_SECONDS}`;
+    : `is not a number from 1 to ${MAX_KEY_SET_SECONDS}`;
 
-/** Accepted without effect: a changed mapping holds within seconds. */
+/** Accepted without effect: a changed mapping takes effect within seconds. */
 const mappingAge: Reader = (value) => (typeof value === 'number' && value >= 0 ? {} : 'is not a number of seconds');
 
 /** Handling of a token without a mapped key. */
@@ -166,7 +166,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   public_key_ttl: seconds,
 };
 
-/** Members of the reference that would narrow or widen rights and are not supported. Ignoring them would be unsafe. */
+/** Members of the reference that change rights and are not supported. They are refused, because ignoring them would be unsafe. */
 const UNSUPPORTED = new Set([
   'custom_validate',
   'enforce_team_based_model_access',

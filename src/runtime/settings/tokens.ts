@@ -5,7 +5,7 @@ import type { SettingsRead } from './values.ts';
 /** Signed tokens of other issuers. */
 export interface TokenSettings {
   readonly keySetUrls: readonly string[];
-  /** Age at which a key set is read again. */
+  /** Age at which a key set is read again, in seconds. */
   readonly keySetSeconds: number;
   /** Empty accepts all. */
   readonly issuers: readonly string[];

@@ -2,7 +2,7 @@ import { trustsEveryone } from '../network/client-network.ts';
 import { isLoopback } from './admin-key.ts';
 import type { SettingValues } from './table.ts';
 
-/** Warns of settings that are valid, but rarely intended. */
+/** Warns about settings that are valid but rarely intended. */
 export function warnIfUnwise(values: SettingValues, warn: (text: string) => void): void {
   if (values.trustedProxies.some(trustsEveryone))
     warn('Every address is trusted as a proxy: clients can forge the address that free calls are counted by.');

@@ -4,7 +4,7 @@ import type { SettingValues } from './table.ts';
 export interface UpstreamSettings {
   /** `undici` when a forward proxy is configured or the setting names it. */
   readonly client: 'native' | 'undici';
-  /** Most connections to one origin. */
+  /** Maximum number of connections to one origin. */
   readonly connections: number;
   /** Share of the connections not used by other keys that one key may use, above 0 and up to 1. */
   readonly connectionShare: number;

@@ -33,7 +33,8 @@ interface Candidate {
   readonly raw: unknown;
 }
 
-const LONGEST_SHOWN = 100;
+/** Maximum characters of a value in a message. */
+const MAX_SHOWN_CHARACTERS = 100;
 const ROWS: Readonly<Record<string, Setting>> = SETTINGS;
 
 /** The dotted path of a row as a path. */
@@ -71,7 +72,7 @@ export function readValues(sources: Sources, fault: (fault: ConfigFault) => void
 
 const labelOf = (row: Setting | undefined): string => row?.env?.[0] ?? row?.file ?? row?.argument ?? '';
 
-/** Every place that sets a row, the winner first. */
+/** Every source that sets a row, in the order of precedence. */
 function candidatesOf(row: Setting, { args, env, document }: Sources): readonly Candidate[] {
   const argument = row.argument === undefined ? undefined : args[row.argument.slice(2)];
   const fromArguments =
@@ -94,7 +95,7 @@ function faultOf(row: Setting, { origin, raw }: Candidate, refusal: Refusal, doc
   const isShown = refusal.complete !== true && path.length === 0 && !row.kind.isSecret && !Object.is(Object(raw), raw);
   return {
     ...place,
-    message: isShown ? `"${String(raw).slice(0, LONGEST_SHOWN)}" ${refusal.message}` : refusal.message,
+    message: isShown ? `"${String(raw).slice(0, MAX_SHOWN_CHARACTERS)}" ${refusal.message}` : refusal.message,
   };
 }
 

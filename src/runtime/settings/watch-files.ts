@@ -2,16 +2,16 @@ import { stat } from 'node:fs/promises';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { ConfigError } from './config-fault.ts';
 
-/** Watches files by their state, which also finds files that were replaced, and those behind links. */
+/** Detects changes of files by polling their state. It also finds replaced files, and changes behind symbolic links. */
 export interface FileWatch {
-  /** Begins to watch. `changed` is called when a file has another state than at the last call, in two checks in a row. */
+  /** Begins to poll. `changed` is called when a file has a new state that two checks in a row have found. */
   start(): void;
   stop(): void;
   /** Reports only changes after the current state. */
   markCurrent(): Promise<void>;
 }
 
-/** Throws ConfigError for anything but regular files: reading a pipe may never end. Missing files are left to the reader. */
+/** Throws ConfigError for files that are not regular: reading a pipe may never end. The reader reports missing files. */
 export async function assertRegular(files: readonly string[]): Promise<void> {
   const states = await Promise.all(files.map((file) => stat(file).catch(() => null)));
   const faults = files.flatMap((source, at) =>

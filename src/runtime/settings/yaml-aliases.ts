@@ -1,7 +1,7 @@
 import { type Alias, type Document, isAlias, isMap, isSeq, visit } from 'yaml';
 
-/** Most values that the aliases of a file stand for: more is an attack, or a mistake. */
-const MOST_ALIASED = 100_000;
+/** Maximum number of values to which the aliases of a file may expand, against exponential expansion. */
+const MAX_ALIASED_VALUES = 100_000;
 
 /** An alias that cannot be expanded. */
 export interface AliasFault {
@@ -10,7 +10,7 @@ export interface AliasFault {
   readonly message: string;
 }
 
-/** The first alias without an anchor, that contains itself, or with which all aliases stand for too many values; null for none. */
+/** The first alias that has no anchor, contains itself, or expands all aliases to too many values; null for none. */
 export function aliasFault(document: Document): AliasFault | null {
   const weights = new Map<unknown, number>();
   let total = 0;
@@ -21,8 +21,8 @@ export function aliasFault(document: Document): AliasFault | null {
       const message = target === undefined ? `*${alias.source} has no anchor &${alias.source} before it` : null;
       total += target === undefined ? 0 : weightOf(target, { document, weights });
       const excess = Number.isNaN(total) || total === Infinity ? 'contains itself' : null;
-      const tooMany = `aliases stand for more than ${MOST_ALIASED} values in all`;
-      const fault = message ?? excess ?? (total > MOST_ALIASED ? tooMany : null);
+      const tooMany = `aliases stand for more than ${MAX_ALIASED_VALUES} values in all`;
+      const fault = message ?? excess ?? (total > MAX_ALIASED_VALUES ? tooMany : null);
       if (fault === null) return undefined;
       found = { alias, ancestors, message: fault };
       return visit.BREAK;
@@ -40,7 +40,7 @@ function weightOf(
   if (isAlias(node)) return weightOf(node.resolve(document), about);
   const known = weights.get(node);
   if (known !== undefined) return known;
-  // Infinite while it is counted, so that a node within itself is infinite.
+  // Infinite during the count, so that a node that contains itself is infinite.
   weights.set(node, Infinity);
   const children: readonly unknown[] = isMap(node)
     ? node.items.map(({ value }) => value)

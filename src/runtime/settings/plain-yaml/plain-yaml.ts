@@ -25,13 +25,14 @@ interface Line {
 /** A text outside the subset. The YAML library reads it. */
 class NotPlain extends Error {}
 
-const MOST_DEPTH = 40;
+const MAX_DEPTH = 40;
+/** Characters outside printable ASCII and line feeds. */
 const UNUSUAL = /[^\n\x20-\x7e]/;
 const KEY = /^([A-Za-z_][\w.-]{0,200}):(?: +(.*))?$/;
-/** First characters of scalars with a meaning of their own. */
+/** First characters with a special meaning in YAML. */
 const INDICATOR = /^[-?:,[\]{}#&*!|>'"%@`]/;
 const NUMBER = /^(?:-?(?:0|[1-9]\d{0,14})|-?(?:0|[1-9]\d{0,14})\.\d{1,15})$/;
-/** Plain scalars that are no text, in all spellings of the core schema. */
+/** Plain scalars that are not texts, in all spellings of the core schema. */
 const RESOLVED =
   /^(?:~|null|true|false|[-+]?\d+|0o[0-7]+|0x[\da-f]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?|[-+]?\.inf|\.nan)$/i;
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
@@ -115,7 +116,7 @@ function createReader(lines: readonly Line[]) {
   }
 
   function map(indent: number, depth: number): Collection {
-    if (depth > MOST_DEPTH) throw new NotPlain();
+    if (depth > MAX_DEPTH) throw new NotPlain();
     const value: Record<string, unknown> = {};
     const inner = new Map<string, Placed>();
     for (let line = peek(); line !== undefined && line.indent >= indent; line = peek()) {
@@ -131,7 +132,7 @@ function createReader(lines: readonly Line[]) {
   }
 
   function list(indent: number, depth: number): Collection {
-    if (depth > MOST_DEPTH) throw new NotPlain();
+    if (depth > MAX_DEPTH) throw new NotPlain();
     const value: unknown[] = [];
     const inner = new Map<number, Placed>();
     for (let line = peek(); line !== undefined && line.indent === indent && isItem(line); line = peek()) {

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { carried, revived } from '../../../src/runtime/settings/carried.ts';
+import { withMarkedSecrets, withRestoredSecrets } from '../../../src/runtime/settings/marked-secrets.ts';
 
 it('secrets are carried to another thread, in lists and maps; functions are not', () => {
   const sent = { key: new Secret('hush'), list: [{ own: new Secret('quiet') }], plain: 1, none: null, run: () => 1 };
-  const received = revived(structuredClone(carried(sent, 'mark')), 'mark') as typeof sent;
+  const received = withRestoredSecrets(structuredClone(withMarkedSecrets(sent, 'mark')), 'mark') as typeof sent;
   expect(received.key.reveal()).toBe('hush');
   expect(received.list[0]?.own.reveal()).toBe('quiet');
   expect({ ...received, key: null, list: null }).toEqual({ key: null, list: null, plain: 1, none: null });
 });
 
 it('a value that looks like a secret under another mark stays as it is', () => {
-  expect(revived(carried({ other: 'text' }, 'mark'), 'mark')).toEqual({ other: 'text' });
+  expect(withRestoredSecrets(withMarkedSecrets({ other: 'text' }, 'mark'), 'mark')).toEqual({ other: 'text' });
 });
