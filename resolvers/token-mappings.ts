@@ -54,7 +54,7 @@ export const createTokenMapping = operation({
     const { hash } = await mappedKey(scope, key);
     const mapping = newTokenMapping({ ...facts, keyHash: hash }, { ...authored(scope), id: ids.uuid() });
     await stores.tokenMappings.add(mapping);
-    keyRing.distrust();
+    keyRing.markStale();
     return mapping;
   },
 });
@@ -72,7 +72,7 @@ export const updateTokenMapping = operation({
       patchedTokenMapping(row, { ...patch, ...keyHash }, about),
     );
     if (done === null) throw unknownMapping(id);
-    keyRing.distrust();
+    keyRing.markStale();
     return done.after;
   },
 });
@@ -84,7 +84,7 @@ export const deleteTokenMapping = operation({
   async run({ platform }: Scope<TokenMappingPlatform>, { id }: { readonly id: string }): Promise<TokenMapping> {
     const [gone] = await platform.stores.tokenMappings.remove([id]);
     if (gone === undefined) throw unknownMapping(id);
-    platform.keyRing.distrust();
+    platform.keyRing.markStale();
     return gone;
   },
 });

@@ -105,7 +105,7 @@ export interface AccessGroupPlatform {
 /** Virtual keys that stand for values of claims of signed tokens. */
 export interface TokenMappingPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'tokenMappings'>;
-  readonly keyRing: KeyPlatform['keyRing'] & Pick<KeyRing, 'distrust'>;
+  readonly keyRing: KeyPlatform['keyRing'] & Pick<KeyRing, 'markStale'>;
 }
 
 /** Customers of client applications. */

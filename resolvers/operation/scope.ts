@@ -86,7 +86,7 @@ export interface Platform
     ProbeGateway &
     ReservedCalls &
     TokenGateway;
-  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'distrust' | 'evict' | 'refresh'>;
+  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'markStale' | 'evict' | 'refresh'>;
   readonly callerWatch: TracePlatform['callerWatch'];
   readonly records: RecordState;
 }

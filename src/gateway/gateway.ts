@@ -17,11 +17,11 @@ import type { Realtime } from './sessions/realtime.ts';
 export interface Tries {
   /** Number of retries. */
   readonly retries: number;
-  /** Most retries that were allowed; null when there was none. */
+  /** Maximum number of retries that were allowed; null when there was none. */
   readonly mostRetries: number | null;
   /** Number of fallback models that were called. */
   readonly fallbacks: number;
-  /** Most fallbacks of the request; null when it names none. */
+  /** Maximum number of fallbacks of the request; null when it names none. */
   readonly mostFallbacks: number | null;
 }
 

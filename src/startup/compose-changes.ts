@@ -136,7 +136,7 @@ function refreshCache(cache: { refresh(): Promise<unknown> }): void {
 function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
   const changesAll = (['key', ...OWNER_KINDS] as const).some((kind) => changed.get(kind) === null);
   if (changesAll || changed.has('keyBudgets') || changed.has('tokenMappings')) {
-    keyRing.distrust();
+    keyRing.markStale();
     void keyRing.refresh();
   }
   const keys = [...(changed.get('key') ?? [])].map(keyHashesOf);

@@ -198,7 +198,7 @@ const labelStores = (
 ) => ({
   budgets: changeNotifier(budgets, (how) => {
     evictAll();
-    if (how !== 'added') keyRing.distrust();
+    if (how !== 'added') keyRing.markStale();
   }),
   customers: changeNotifier(customers, evictAll),
   tags: changeNotifier(tags, evictAll),

@@ -127,7 +127,7 @@ it('is one bus subscriber for equal readers, and each ends with its own key', as
     return admin;
   };
   house = await openGraph({
-    platform: { keyRing: { identify: () => admin, current, distrust() {}, evict() {}, refresh: async () => {} } },
+    platform: { keyRing: { identify: () => admin, current, markStale() {}, evict() {}, refresh: async () => {} } },
   });
   const all = [1, 2, 3].map(() => followed(overYoga(house.url, TraceUpdatesDocument, {})));
   await listening(3);

@@ -112,7 +112,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       throw new Unauthenticated('Expired Key.', 'expired');
     };
     house = await openGraph({
-      platform: { keyRing: { identify: () => ADMIN, current, distrust() {}, evict() {}, refresh: async () => {} } },
+      platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
     });
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
     await listening(1);
@@ -132,7 +132,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     };
     const released = Promise.withResolvers<void>();
     house = await openGraph({
-      platform: { keyRing: { identify: () => ADMIN, current, distrust() {}, evict() {}, refresh: async () => {} } },
+      platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
       gateway: scriptedGateway(() => chatAfter(released.promise)),
     });
     const readers = [1, 2, 3].map(() => followed(subscribe(house.url, TraceUpdatesDocument, {})));
@@ -162,7 +162,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       return ADMIN;
     };
     house = await openGraph({
-      platform: { keyRing: { identify: () => ADMIN, current, distrust() {}, evict() {}, refresh: async () => {} } },
+      platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
     });
     const FEEDS = 30;
     const readers = Array.from({ length: FEEDS }, (_, number) =>

@@ -20,7 +20,7 @@ const CALLERS: Readonly<Record<string, Caller>> = {
 /** Key ring with keys that never change. */
 export const KEYS_IN_MEMORY: Omit<Platform['keyRing'], 'identify'> = {
   current: (who) => who,
-  distrust() {},
+  markStale() {},
   evict() {},
   refresh: async () => {},
 };

@@ -5,7 +5,7 @@ import type { Clock, Ids } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { CallRecorder } from '../gateway.ts';
-import { isOfGuardrail } from '../guardrails/guarding.ts';
+import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import { guardrailSpans } from '../guardrails/guardrail-spans.ts';
 import type { HealthWatch, WatchedCall } from '../routing/health.ts';
 import { maskedForRecord } from './recorded-texts.ts';
@@ -82,14 +82,14 @@ export class CallAccount {
   }
 
   /** Replaces the deployment. The previous one was not called. */
-  redirected(to: CallTarget): void {
+  replaceDeployment(to: CallTarget): void {
     this.#watched?.ended(null);
     this.#watched = this.#tools.health.begin(to.deployment.id);
     this.#target = to;
   }
 
   /** Continues with a deployment of the same or another model. The failure counts for the previous deployment. */
-  moved(to: CallTarget, failure: unknown): void {
+  continueAt(to: CallTarget, failure: unknown): void {
     this.#watched?.ended(failure);
     this.#watched = this.#tools.health.begin(to.deployment.id);
     this.#target = to;
@@ -98,7 +98,7 @@ export class CallAccount {
   }
 
   /** All deployments failed. The call is recorded with the deployment `at`. */
-  gaveUp(at: CallTarget, failure: unknown): void {
+  allDeploymentsFailed(at: CallTarget, failure: unknown): void {
     this.#watched?.ended(failure);
     this.#watched = null;
     this.#target = at;
@@ -157,7 +157,7 @@ export class CallAccount {
       windows,
     });
     // A refusal by a guardrail does not count as a failure of the deployment.
-    this.#watched?.ended(recordedEnd === 'failed' && !isOfGuardrail(failure) ? failure : null);
+    this.#watched?.ended(recordedEnd === 'failed' && !isGuardrailFailure(failure) ? failure : null);
   }
 
   /** Records a call. Guardrails of the mode `logging_only` mask its texts first. */

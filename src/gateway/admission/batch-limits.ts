@@ -8,15 +8,16 @@ import { allCalls, type BatchCalls } from '../../domain/upstream-objects/batch-c
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
 import { type DailyLimit, dailyLimitsOf } from './rate-limits.ts';
 
-/** Tokens of a batch that are reserved in the day's limits. */
+/** Reservation of the tokens of a batch in the limits of the day. */
 export interface BatchReservation {
-  /** Counts the tokens: the batch was started. The windows belong to its record. */
+  /** Counts the tokens, when the batch has started. */
   commit(): void;
   release(): void;
+  /** The budget windows that the tokens count in, for the record of the batch. */
   readonly windows: readonly BudgetWindow[];
 }
 
-/** Reserves the tokens of a batch in the limits of the day. Null without any. Throws RateLimited. */
+/** Reserves the tokens of a batch in the limits of the day; null where none applies. Throws RateLimited. */
 export type BatchReserver = (
   caller: Caller,
   calls: BatchCalls,

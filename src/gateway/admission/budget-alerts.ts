@@ -21,9 +21,9 @@ import type { Admission, Refusal } from '../../domain/admission/admission.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 
 /** Minimum time between two alerts of one budget, in ms. */
-const QUIET_MS = 60_000;
-/** Most budgets whose last alert is in memory. The oldest is evicted. */
-const MOST_BUDGETS = 10_000;
+const MIN_ALERT_INTERVAL_MS = 60_000;
+/** Maximum number of budgets whose last alert is in memory. The oldest is evicted. */
+const MAX_BUDGETS = 10_000;
 
 type Subject = Pick<BudgetAlert, 'message' | 'keyHash'>;
 
@@ -31,7 +31,7 @@ type Subject = Pick<BudgetAlert, 'message' | 'keyHash'>;
 export interface BudgetAlerts {
   refused(charge: BudgetCharge, refusal: Subject): void;
   crossed(charge: SoftCharge, crossing: Subject): void;
-  /** Whether this process gave the alert of a soft budget in its current window. */
+  /** Whether this process has published the alert of a soft budget in its current window. */
   isCrossed(charge: SoftCharge): boolean;
 }
 
@@ -41,10 +41,10 @@ export function createBudgetAlerts(
 ): BudgetAlerts {
   const lastMs = new Map<string, number>();
   const crossed = new Set<string>();
-  /** A changed amount is another soft budget. */
+  /** Contains the amount: a changed soft budget gives another alert. */
   const nameOf = ({ scope, counter, limit, windowEndMs }: SoftCharge): string =>
     `${scope} ${limit} ${windowEndMs} ${counter}`;
-  const published = (kind: BudgetAlert['kind'], { counter, scope, owner }: BudgetCharge, subject: Subject): void =>
+  const publishAlert = (kind: BudgetAlert['kind'], { counter, scope, owner }: BudgetCharge, subject: Subject): void =>
     publish({ kind, at: clock.now(), scope, id: owner ?? spenderOf(counter).id, ...subject });
 
   return {
@@ -52,30 +52,30 @@ export function createBudgetAlerts(
       const name = `${charge.scope} ${charge.counter}`;
       const now = clock.monotonicMs();
       const last = lastMs.get(name);
-      if (last !== undefined && now - last < QUIET_MS) return;
+      if (last !== undefined && now - last < MIN_ALERT_INTERVAL_MS) return;
       lastMs.delete(name);
       lastMs.set(name, now);
-      evictOldest(lastMs, MOST_BUDGETS);
-      published('refused', charge, subject);
+      evictOldest(lastMs, MAX_BUDGETS);
+      publishAlert('refused', charge, subject);
     },
     isCrossed: (charge) => crossed.has(nameOf(charge)),
     crossed(charge, subject) {
       const name = nameOf(charge);
       if (crossed.has(name)) return;
       crossed.add(name);
-      evictOldest(crossed, MOST_BUDGETS);
-      published('soft_budget', charge, subject);
+      evictOldest(crossed, MAX_BUDGETS);
+      publishAlert('soft_budget', charge, subject);
     },
   };
 }
 
-/** A soft budget of a call as a charge that is only checked, with the text of its alert. */
+/** A soft budget of a call, as a charge that is checked and not reserved, with the text of its alert. */
 interface SoftCharge extends BudgetCharge {
   /** End of its window, Unix ms; 0 where its spend is never reset. */
   readonly windowEndMs: number;
 }
 
-/** The soft budget of a key, else of the budget that it names. */
+/** The soft budget of a key: its own, else that of the budget row that it names. */
 function softBudgetOfKey(key: VirtualKey): OwnerBudget {
   const { settings, owners } = key;
   return {
@@ -109,10 +109,10 @@ function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): 
 
 const memberBudgetOf = (key: VirtualKey): OwnerBudget | null => memberBudget(key, false);
 
-/** Soft budgets: they refuse nothing, and give one alert for each budget window in which they are crossed. */
+/** Soft budgets refuse no call. Each gives one alert in each budget window in which the spend crosses it. */
 export interface SoftBudgets {
-  /** Compares the soft budgets of a call with the spend. Call it when a cost was counted. Never throws. */
-  spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
+  /** Compares the soft budgets of a call with the spend, after its cost was counted. Never throws. */
+  alertIfCrossed(key: VirtualKey | null, labels: CallLabels | undefined): void;
 }
 
 export function createSoftBudgets({
@@ -126,22 +126,22 @@ export function createSoftBudgets({
 }): SoftBudgets {
   function compare(key: VirtualKey | null, labels: readonly LabelBudget[]): void {
     for (const charge of softChargesOf(key, labels)) {
-      // The alert of this window was given: no total is read for it.
+      // This window has had its alert: the total is not read.
       if (alerts.isCrossed(charge)) continue;
       const decided = admission.check([charge]);
-      // A total that cannot be read is compared at the next call.
-      if (decided instanceof Promise) decided.then((refusal) => alertIfCrossed(charge, refusal, key)).catch(() => {});
-      else alertIfCrossed(charge, decided, key);
+      // After a failed read the next call compares the total.
+      if (decided instanceof Promise) decided.then((refusal) => publishIfCrossed(charge, refusal, key)).catch(() => {});
+      else publishIfCrossed(charge, decided, key);
     }
   }
 
-  function alertIfCrossed(charge: SoftCharge, refusal: Refusal | null, key: VirtualKey | null): void {
+  function publishIfCrossed(charge: SoftCharge, refusal: Refusal | null, key: VirtualKey | null): void {
     if (refusal === null) return;
     alerts.crossed(charge, { message: charge.refusalText(refusal.used as Usd), keyHash: key?.hash ?? null });
   }
 
   return {
-    spent(key, labels) {
+    alertIfCrossed(key, labels) {
       const found = labelBudgets.of(labels, key);
       if (found instanceof Promise) found.then((read) => compare(key, read)).catch(() => {});
       else if (found.length > 0 || (key !== null && mayHaveSoftBudget(key))) compare(key, found);

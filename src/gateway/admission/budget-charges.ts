@@ -31,9 +31,9 @@ export interface BudgetCharge extends Charge {
   readonly refusalText: (spent: Usd) => string;
   /** Owner of the budget, where the counter alone does not name it. */
   readonly owner?: string;
-  /** Its window, where that has a counter of its own. */
+  /** Budget window with its own counter; absent where the budget counts in the total of its owner. */
   readonly counts?: BudgetWindow;
-  /** Only the use is checked, because another charge of the call reserves and counts in the same counter. */
+  /** The charge is checked and not counted, because another charge of the call counts in the same counter. */
   readonly isOnlyChecked?: true;
 }
 
@@ -56,7 +56,7 @@ export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean 
   );
 }
 
-/** A key and its owners, as a cost counts in their spend. */
+/** The key and the owners in whose spend a cost counts. */
 export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged => ({
   keyHash: hash,
   teamId,
@@ -66,8 +66,7 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
 });
 
 /**
- * The budgets of a key, its owners and the labels of a call, in the order in which they are checked. Each is one charge of
- * its own counter.
+ * The budgets of a key, its owners and the labels of a call, in the order in which they are checked.
  */
 export function chargesOf(
   key: VirtualKey | null,
@@ -89,7 +88,7 @@ export function chargesOf(
   }
   const ownCharge = keyCharge(key, amount, now);
   const windowCharge = keyWindowCharge(key, amount, ownCharge);
-  // The charge of the window counts in the same counter.
+  // The charge of the window counts in the counter of the key.
   const own =
     ownCharge === null || windowCharge === null
       ? ownCharge
@@ -143,9 +142,9 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 }
 
 /**
- * The budget of a key; null for none. It and those of its windows compare one counter, the total of the key: a budget with
- * windows has a limit that is higher by the spend before its window. So the smallest limit is the one charge of that
- * counter. The budget of the key is checked before those of its owners, its windows after them.
+ * Charge of the budget of a key; null without one. The budget and those of the key's windows share one counter, the total
+ * spend of the key. The limit of a window therefore contains the spend before the window, and only the smallest limit counts.
+ * The budget of the key is checked before those of its owners, its windows after them.
  */
 function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null {
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
@@ -162,7 +161,7 @@ function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null
   };
 }
 
-/** The budget of the window of a key with the smallest limit; null for none, and where the budget of the key is not wider. */
+/** Charge of the window of a key with the smallest limit; null without windows, and where the budget of the key has a smaller one. */
 function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null): BudgetCharge | null {
   const windows = key.settings.budgetLimits;
   if (windows === undefined) return null;
@@ -197,8 +196,8 @@ function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Us
 }
 
 /**
- * Adds the budget of a team and those of its windows. They compare one counter, the total of the team, as those of a key: the
- * smallest limit is the one charge of that counter.
+ * Adds the budget of a team and those of its windows. As those of a key, they share one counter, the total spend of the team,
+ * and only the smallest limit counts.
  */
 function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const team = key.owners?.team;
@@ -210,7 +209,7 @@ function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const limitOf = ({ budget, spentBefore }: CountedWindow): Usd => (budget + spentBefore) as Usd;
   const least = others.reduce((first, other) => (limitOf(other) < limitOf(first) ? other : first), one);
   const limit = limitOf(least);
-  // A budget that refuses only what is above it is the wider one of two equal limits.
+  // Of two equal limits, one that refuses above it admits more than one that refuses at it.
   if (own !== undefined && (own.refused === 'at' ? own.limit <= limit : own.limit < limit)) return;
   if (own !== undefined) charges[at] = { ...own, amount: ZERO_USD, isOnlyChecked: true };
   charges.push({

@@ -8,7 +8,7 @@ interface Routed<Request> {
   readonly route: Route;
 }
 
-/** Models that a key calls in place of one whose budget for the key is used up, in their order. */
+/** Fallbacks of a model whose budget of the key is used up, in order of preference. */
 const fallbacksOf = ({ settings }: VirtualKey, model: string): readonly string[] =>
   settings.budgetFallbacks !== undefined && Object.hasOwn(settings.budgetFallbacks, model)
     ? (settings.budgetFallbacks[model] ?? [])
@@ -18,9 +18,9 @@ const fallbacksOf = ({ settings }: VirtualKey, model: string): readonly string[]
 export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbacksOf(key, model).length > 0;
 
 /**
- * Replaces the model of a call when the budget of the key for this model is used up: by the first of its fallbacks that can be
- * routed and of which the budget is not used up. Fallbacks of fallbacks are not followed. Without such a model the call
- * stays as it is, and its reservation is refused. `locate` returns null for a model that the key may not call.
+ * Replaces the model of a call when the budget of the key for this model is used up: by the first fallback that has a route and
+ * whose budget is not used up. Fallbacks of fallbacks are not used. Without such a fallback the call is unchanged, and its
+ * reservation is refused. `locate` returns null for a model that the key may not call.
  */
 export async function affordableModel<Request extends { readonly model: string }>(
   { isModelSpent }: Pick<Budgets, 'isModelSpent'>,

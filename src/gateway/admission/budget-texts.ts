@@ -5,7 +5,7 @@ import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, usdText } from '../../domain/money.ts';
 import type { CurrentTeamWindow } from '../../domain/teams/team-windows.ts';
 
-/** Text of the reference. */
+/** Error text of an exceeded budget, as in the reference. */
 export function budgetText(subject: string, spent: Usd, budget: Usd): string {
   return `Budget has been exceeded! ${subject} Current cost: ${amountText(spent)}, Max budget: ${amountText(budget)}`;
 }
@@ -22,7 +22,7 @@ export function windowText({ alias, name }: VirtualKey, window: BudgetWindow, sp
 const roundedText = (spent: Usd, budget: Usd): string =>
   `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(budget).toFixed(2)}`;
 
-/** Text for a window of a team. */
+/** Error text of an exceeded window of a team. */
 export const teamWindowText = (teamId: string, { duration, budget, resetAt }: CurrentTeamWindow, spent: Usd): string =>
   `ExceededBudget: Team=${teamId} over ${duration} budget. ${roundedText(spent, budget)}${resetText({ duration, resetAt })}`;
 
@@ -39,18 +39,18 @@ export const windowIn = ({
 }: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>): Window | null =>
   duration === null || resetAt === null ? null : { duration, resetAt };
 
-/** Window and reset time, after the text of the reference. */
+/** Suffix of an error text: the budget window and its reset time. */
 export const resetText = (window: Window | null): string =>
   window === null
     ? ''
     : `. Budget window: ${window.duration}. Budget resets at: ${window.resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** As the reference writes amounts: always with a decimal point. */
+/** An amount as in the reference: always with a decimal point. */
 export const amountText = (amount: bigint): string => {
   const text = usdText(amount as Usd);
   return text.includes('.') ? text : `${text}.0`;
 };
 
-/** Text for end users, as in the reference. */
+/** Error text of an exceeded budget of an end user, as in the reference. */
 export const endUserText = (subject: string, spent: Usd, budget: Usd): string =>
   `ExceededBudget: ${subject} over budget. Spend=${amountText(spent)}, Budget=${amountText(budget)}`;

@@ -22,8 +22,8 @@ import {
 import { ChargedReservation, type CostReservation, type CountedCall } from './cost-reservation.ts';
 import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
 
-/** Deployment and request that a cost is estimated for. */
-export interface Estimated {
+/** Deployment and request whose cost is estimated. */
+export interface EstimatedCall {
   readonly deployment: Deployment;
   /** Null for one turn of a realtime session. */
   readonly request: SentRequest | null;
@@ -41,12 +41,12 @@ export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
    * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded,
-   * RouteBudgetExceeded for that of the provider or the deployment, and Forbidden for a blocked end user. `throttle` is called,
-   * with the part of its limits that the key keeps, where its budget is used up and it goes on.
+   * RouteBudgetExceeded for a budget of the provider or the deployment, and Forbidden for a blocked end user. Where the budget of
+   * the key is used up and the call continues with reduced rate limits, `throttle` receives the fraction of the limits that is left.
    */
   reserve(
     caller: Caller,
-    call: Estimated,
+    call: EstimatedCall,
     labels?: CallLabels,
     throttle?: Throttle,
   ): CostReservation | null | Promise<CostReservation | null>;
@@ -54,24 +54,24 @@ export interface Budgets {
    * Refuses what `reserve` would refuse. Without a request, as for an open session, reservations are ignored: only a used-up
    * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
    */
-  check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
-  /** As `check`, of the key's own budget alone: requests without a model are refused when it is used up. */
+  check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
+  /** Checks only the key's own budget, for requests without a model. Throws as `check`. */
   checkKey(caller: Caller): void | Promise<void>;
-  /** As `check`, of the budgets that come before the budget of all calls, or before those of the provider and the deployment. */
-  checkBefore(stage: Stage, caller: Caller, call: Estimated): void | Promise<void>;
+  /** Checks only the budgets before a stage: before the budget of all calls, or before those of the route. Throws as `check`. */
+  checkBefore(stage: Stage, caller: Caller, call: EstimatedCall): void | Promise<void>;
   /**
    * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
    * budget. Synchronous when its spend is in memory.
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
-  /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
+  /** Charges a cost without a reservation. Owners that `charged` does not name have it after the next read of their spend. */
   charge(charged: Charged | null, cost: Usd, also?: AlsoCharged): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
   windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
   /** Whether the provider or the deployment of a call has a budget. */
   isRouteLimited(deployment: Deployment): boolean;
-  /** Gives the alerts of soft budgets that a cost has crossed. Call it when the cost was charged. */
-  spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
+  /** Publishes the alerts of soft budgets that a cost has crossed, after it was charged. */
+  alertSoftBudgets(key: VirtualKey | null, labels: CallLabels | undefined): void;
   /**
    * Spend of a key without reservations; null when it is not in memory. That of a key with its own budget is in memory
    * from its first call on.
@@ -98,12 +98,12 @@ const NO_LABELS: NamedLabels = { labels: undefined, found: [] };
 
 /** A call whose expected cost is being reserved. */
 interface Reserving extends CountedCall {
-  readonly call: Estimated;
+  readonly call: EstimatedCall;
   readonly found: readonly LabelBudget[];
   readonly throttle: Throttle | undefined;
 }
 
-/** The expectation of a call whose cost is known beforehand: nothing is learned from it. */
+/** Expected cost of a call whose cost is known in advance. It updates no average. */
 const knownCost = (cost: Usd): ExpectedCost => ({ cost, learn() {} });
 
 export function createBudgets({
@@ -131,7 +131,7 @@ export function createBudgets({
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: (() => RouteBudget | null) | undefined;
-  /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
+  /** Fraction of its rate limits that a key keeps when its budget is used up, read for each call; null and absent refuse the call. */
   readonly throttlePart?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {
@@ -139,7 +139,7 @@ export function createBudgets({
   const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
 
   /** Free models skip the budget check. */
-  function refuse(refusal: Refusal, call: Estimated | undefined, key: VirtualKey | null): null {
+  function refuse(refusal: Refusal, call: EstimatedCall | undefined, key: VirtualKey | null): null {
     if (call !== undefined && isFree(call.deployment)) return null;
     const error = exceeded(refusal, errorKind);
     const { charge } = refusal;
@@ -148,14 +148,19 @@ export function createBudgets({
     throw error;
   }
 
-  /** Part of its limits with which a key goes on after a refusal; null where the refusal holds. Free models ignore budgets. */
-  function limitPartAfter({ charge }: Refusal, call: Estimated | undefined, key: VirtualKey | null): number | null {
+  /** Fraction of its rate limits that a key keeps after a refusal; null where the call is refused, and for free models. */
+  function limitPartAfter({ charge }: Refusal, call: EstimatedCall | undefined, key: VirtualKey | null): number | null {
     if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
     const part = throttleOf(key, throttlePart());
     return part === null || (call !== undefined && isFree(call.deployment)) ? null : part;
   }
 
-  function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels, throttle?: Throttle) {
+  function reserveAll(
+    key: VirtualKey | null,
+    call: EstimatedCall,
+    { labels, found }: NamedLabels,
+    throttle?: Throttle,
+  ) {
     if (found.length > 0) assertNoneBlocked(found);
     const windows = windowBudgets.of(key, routedOf(call), found);
     if (!isCharged(key, found, windows)) return null;
@@ -193,7 +198,7 @@ export function createBudgets({
 
   function checkAll(
     key: VirtualKey | null,
-    call: Estimated | undefined,
+    call: EstimatedCall | undefined,
     labels: readonly LabelBudget[],
     { throttle, before }: { readonly throttle?: Throttle | undefined; readonly before?: Stage } = {},
   ): void | Promise<void> {
@@ -257,13 +262,13 @@ export function createBudgets({
     },
     windowsOf(key, at, labels) {
       const found = labelBudgets.of(labels, key);
-      // A customer that is not in memory has no call under way with a budget.
+      // An end user that is not in memory has no open call that counts in a budget.
       const { early, team, all, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
       const windows = [...early, ...team, ...all, ...route].map(({ window }) => window);
       return windows.length === 0 ? undefined : windows;
     },
     isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
-    spent: soft?.spent ?? (() => {}),
+    alertSoftBudgets: soft?.alertIfCrossed ?? (() => {}),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }
@@ -271,7 +276,7 @@ export function createBudgets({
 /** Smallest cost. With it, a check includes the reservations of running calls. */
 const SMALLEST_COST = 1n as Usd;
 
-const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Routed => ({ deployment, model });
+const routedOf = ({ deployment, model = deployment.modelGroup }: EstimatedCall): Routed => ({ deployment, model });
 
 const windowsBefore = (stage: Stage | undefined, windows: CallWindows): CallWindows =>
   stage === undefined || windows === NO_WINDOWS

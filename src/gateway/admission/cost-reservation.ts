@@ -11,21 +11,21 @@ import type { ExpectedCost } from './expected-cost.ts';
 import { labelCounters } from './label-budgets.ts';
 import { type CallWindows, isOfRoute, NO_WINDOWS, type WindowBudget } from './window-budgets.ts';
 
-/** Where a call was sent last, and what its answer used. */
-interface Settled {
-  /** The deployment that was reserved for, when absent. */
+/** Last deployment of a call, and the usage of its answer. */
+interface SettledCall {
+  /** Absent: the deployment of the reservation. */
   readonly deployment?: Deployment;
   /** Cost and usage update the averages for later estimates. Null where the answer is not complete. */
   readonly answered?: { readonly usage: Usage | null } | null;
 }
 
-/** Reservation of one call. `settle` ends it; later calls have no effect. */
+/** Reservation of the expected cost of one call. `settle` ends it; later calls of `settle` have no effect. */
 export interface CostReservation {
   /**
    * Replaces the reserved cost by the actual one, which counts for the provider and the deployment that the call was sent to
-   * last. Null releases it without a charge, because no cost is known.
+   * last. Null, for an unknown cost, releases the reservation without a charge.
    */
-  settle(cost: Usd | null, settled?: Settled): void;
+  settle(cost: Usd | null, settled?: SettledCall): void;
   /** Budget windows that the cost of a call at this deployment counts in; undefined for none. */
   windowsAt(deployment: Deployment): readonly BudgetWindow[] | undefined;
   /** Charges one turn of a session. `settle` takes the total cost of all turns. */
@@ -40,7 +40,7 @@ export interface CountedCall {
   readonly labels: CallLabels | undefined;
   readonly windows: CallWindows;
   readonly expected: ExpectedCost;
-  /** The deployment that was reserved for. */
+  /** The deployment of the reservation. */
   readonly at: Deployment;
   /** Budgets of the provider and of the deployment of a call. */
   readonly routeAt: (deployment: Deployment) => readonly WindowBudget[];
@@ -70,7 +70,7 @@ export class ChargedReservation implements CostReservation {
     return all.length === 0 ? undefined : all;
   }
 
-  settle(cost: Usd | null, { deployment = this.#call.at, answered = null }: Settled = {}): void {
+  settle(cost: Usd | null, { deployment = this.#call.at, answered = null }: SettledCall = {}): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     if (cost === null) return this.#reservation.release();
@@ -83,7 +83,7 @@ export class ChargedReservation implements CostReservation {
         counted.map((one, place) => (isOfRoute(this.#charges[place]?.scope ?? '') ? ZERO_USD : one)),
       );
     if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
-    // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
+    // Owners whose budget does not apply to this key, such as the user of a team's key. It may apply to other keys.
     if (key !== null) this.#countOthers(countersOf(chargedOf(key)), cost);
     this.#countOthers(labelCounters(labels), cost);
     if (answered !== null) expected.learn(cost, answered.usage);

@@ -9,7 +9,7 @@ import type { SpendFilter, SpendReports } from '../../domain/spend/spend-reports
 import { currentTeamWindow, type TeamWindow } from '../../domain/teams/team-windows.ts';
 
 /** A key, an owner of keys, or a label of calls that refers to a budget row. */
-export interface Spending {
+export interface BudgetHolder {
   readonly kind: KeyOwnerKind | 'key' | 'tag' | 'end_user';
   /** The hash of a key, the name of a label. Ids of members are made by `memberId`. */
   readonly id: string;
@@ -17,19 +17,19 @@ export interface Spending {
 
 /** Limits of budget rows with the spend before the current window of each. */
 export interface CountedBudgets {
-  of(spending: Spending, row: Budget): Promise<CountedLimits>;
+  of(holder: BudgetHolder, row: Budget): Promise<CountedLimits>;
   /** The current window of a team's budget. */
   window(teamId: string, window: TeamWindow): Promise<CountedWindow>;
 }
 
-/** How long a spend is used without a further read, in ms. It changes only when a key moves to another owner. */
+/** Cache time of a spend before a window, in ms. It changes only when a key moves to another owner. */
 const FRESH_MS = 60_000;
-/** The same in a young window: calls that began before it are still being recorded. */
+/** Cache time in a young window, in ms: calls that began before the window are still being recorded. */
 const YOUNG_FRESH_MS = 2_000;
 /** Age of a window up to which it is young, in ms. */
 const YOUNG_MS = 120_000;
-/** Most spends in memory. The oldest is evicted. */
-const MOST_KNOWN = 50_000;
+/** Maximum number of spends in memory. The oldest is evicted. */
+const MAX_SPENDS = 50_000;
 
 interface CachedSpend {
   readonly freshUntilMs: number;
@@ -37,8 +37,8 @@ interface CachedSpend {
   readonly spent: Promise<Usd>;
 }
 
-/** The calls of a spending. */
-function conditionOf({ kind, id }: Spending): Pick<SpendFilter, 'any' | 'ownedBy'> {
+/** The calls that count in the spend of a holder. */
+function conditionOf({ kind, id }: BudgetHolder): Pick<SpendFilter, 'any' | 'ownedBy'> {
   switch (kind) {
     case 'key':
       return { any: { key: [id] } };
@@ -55,12 +55,12 @@ function conditionOf({ kind, id }: Spending): Pick<SpendFilter, 'any' | 'ownedBy
   }
 }
 
-/** One spending may have several windows. */
-const nameOf = ({ kind, id }: Spending, start: Date): string => `${start.getTime()}:${kind}:${id}`;
+/** One holder may have several windows. */
+const cacheKeyOf = ({ kind, id }: BudgetHolder, start: Date): string => `${start.getTime()}:${kind}:${id}`;
 
 /**
  * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The spend before
- * the window is derived from the spend rows, so no row of its own can disagree with them.
+ * the window is computed from the spend rows and not stored, so that both always agree.
  */
 export function createCountedBudgets(
   reports: Pick<SpendReports, 'groups'>,
@@ -73,27 +73,27 @@ export function createCountedBudgets(
 ): CountedBudgets {
   const known = new Map<string, CachedSpend>();
 
-  async function read(spending: Spending, start: Date): Promise<Usd> {
+  async function read(holder: BudgetHolder, start: Date): Promise<Usd> {
     await recorded();
-    const filter = { from: null, to: start, visibleTo: null, ...conditionOf(spending) };
+    const filter = { from: null, to: start, visibleTo: null, ...conditionOf(holder) };
     const groups = await reports.groups({ filter, by: [], limit: 1 });
     return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);
   }
 
-  function spentBefore(spending: Spending, start: Date): Promise<Usd> {
-    const name = nameOf(spending, start);
+  function spentBefore(holder: BudgetHolder, start: Date): Promise<Usd> {
+    const name = cacheKeyOf(holder, start);
     const nowMs = clock.monotonicMs();
     const last = known.get(name);
     if (last !== undefined && nowMs <= last.freshUntilMs) return last.spent;
     const isYoung = clock.now().getTime() - start.getTime() <= YOUNG_MS;
     const freshUntilMs = nowMs + (isYoung ? YOUNG_FRESH_MS : FRESH_MS);
-    const entry = { freshUntilMs, spent: read(spending, start) };
+    const entry = { freshUntilMs, spent: read(holder, start) };
     known.delete(name);
     known.set(name, entry);
     entry.spent.catch(() => {
       if (known.get(name) === entry) known.delete(name);
     });
-    evictOldest(known, MOST_KNOWN);
+    evictOldest(known, MAX_SPENDS);
     return entry.spent;
   }
 
@@ -102,11 +102,11 @@ export function createCountedBudgets(
       const current = currentTeamWindow(window, clock.now());
       return { ...current, spentBefore: await spentBefore({ kind: 'team', id }, current.start) };
     },
-    async of(spending, row) {
+    async of(holder, row) {
       const now = clock.now();
       const start = countStart(row, now);
       const limits: Limits = limitsOf(withIncrease(withCurrentWindow(row, now), now));
-      return { ...limits, spentBefore: start === null ? null : await spentBefore(spending, start) };
+      return { ...limits, spentBefore: start === null ? null : await spentBefore(holder, start) };
     },
   };
 }

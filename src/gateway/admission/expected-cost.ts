@@ -10,7 +10,7 @@ import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { mostOutputTokens, answerCount } from '../../domain/inference/output-limit.ts';
 import type { Pricer } from '../accounting/price.ts';
 
-/** Parts of a request that its cost is estimated from: the size and small members. The prompt is not parsed. */
+/** Parts of a request for the estimate of its cost: its size and small members. The prompt is not parsed. */
 export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes' | 'labels'>;
 
 /** Expected cost of a call. */
@@ -35,15 +35,15 @@ export interface CostExpectations {
 
 /** Request bytes per input token. */
 const BYTES_PER_TOKEN = 4;
-/** Input limit when the catalog has none: a body may contain images, which are few tokens. */
-const MOST_INPUT_TOKENS = 200_000;
-/** Output tokens of a call without a limit and without an average. */
+/** Maximum input tokens where the catalog has no limit. The body may contain images, which have more bytes per token. */
+const MAX_INPUT_TOKENS = 200_000;
+/** Assumed output tokens of a call without a limit and without an average. */
 const USUAL_OUTPUT_TOKENS = 1_024;
 /** Bytes per second of audio: 128 kbit/s. */
 const BYTES_PER_SECOND = 16_000;
 /** Input tokens, and output tokens, per second of transcribed audio. */
 const TOKENS_PER_SECOND = 10;
-/** Most averages in memory. The oldest is evicted. */
+/** Maximum number of averages in memory. The oldest is evicted. */
 const KINDS_LIMIT = 10_000;
 /** Exponential moving average: a new value counts 1/WEIGHT. */
 const WEIGHT = 8;
@@ -83,7 +83,7 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
   const turnCost = (deployment: Deployment): Usd | null =>
     price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) });
 
-  /** Whether no cost of a call can be known before its end: tokens have no price, and no call has reported a cost. */
+  /** Whether the cost of a call cannot be estimated: tokens have no price, and no earlier call has reported a cost. */
   const isUnknown = (deployment: Deployment, request: SentRequest | null): boolean =>
     (request === null || isBilledByTokens(request.endpoint)) &&
     !learned.has(deployment.id) &&
@@ -92,13 +92,13 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
   function callCost(deployment: Deployment, request: SentRequest, average: Average | undefined): Usd | null {
     const { endpoint, body, bytes } = request;
     const answers = answerCount(body);
-    const limit = writes(endpoint) ? mostOutputTokens(body) : null;
+    const limit = generatesText(endpoint) ? mostOutputTokens(body) : null;
     if (limit === null && average !== undefined) return average.cost;
     const bounds = boundsOf(deployment, catalog());
     const sized = Math.min(Math.ceil(bytes.length / BYTES_PER_TOKEN), bounds.input);
     const input = average?.inputTokens ?? sized;
     if (!isBilledByTokens(endpoint)) return unitCost(deployment, request, answers);
-    if (!writes(endpoint)) return price(deployment, { usage: tokens(input, 0) });
+    if (!generatesText(endpoint)) return price(deployment, { usage: tokens(input, 0) });
     const output = Math.min(limit ?? USUAL_OUTPUT_TOKENS, bounds.output) * answers;
     return price(deployment, { usage: tokens(input, output) });
   }
@@ -174,13 +174,13 @@ const isBilledByTokens = ({ medium, billedBy, operation }: Endpoint): boolean =>
   medium === undefined && billedBy === undefined && operation !== 'rerank';
 
 /** Whether an endpoint generates text, so that the request size does not bound the output tokens. */
-const writes = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';
+const generatesText = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';
 
 function boundsOf(deployment: Deployment, catalog: CatalogSnapshot): TokenBounds {
   const row = entryFor(deployment, catalog)?.row ?? NO_ROW;
   const own = deployment.priceOverrides;
   return {
-    input: limitIn(own, row, 'max_input_tokens') ?? MOST_INPUT_TOKENS,
+    input: limitIn(own, row, 'max_input_tokens') ?? MAX_INPUT_TOKENS,
     output: limitIn(own, row, 'max_output_tokens') ?? limitIn(own, row, 'max_tokens') ?? Infinity,
   };
 }

@@ -6,7 +6,7 @@ import { END_USER } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { type DemandedParams, type Lack, lackOf } from '../../domain/keys/enforced-params.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
-import type { Budgets, Estimated } from './budgets.ts';
+import type { Budgets, EstimatedCall } from './budgets.ts';
 
 /** A request with the model alias of its key replaced, and with the tags of the key, its team and its project. */
 export function requestOfKey(key: VirtualKey, request: ModelRequest): ModelRequest {
@@ -33,7 +33,7 @@ export interface Demands {
    * and labels and before the budget of all calls, other members after that. Synchronous where nothing is lacking. Throws
    * InvalidInput, and as `Budgets.check`.
    */
-  met(caller: Caller, at: Estimated & { readonly request: ModelRequest }): void | Promise<never>;
+  met(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }
 
 export function createDemands(
@@ -43,7 +43,7 @@ export function createDemands(
   const lackIn: Demands['lackOf'] = (key, { body, labels }) =>
     lackOf(key, { body, hasEndUser: idOrNull(labels?.[END_USER] ?? null) !== null }, demanded?.());
 
-  async function refuse({ error, isEndUser }: Lack, caller: Caller, at: Estimated): Promise<never> {
+  async function refuse({ error, isEndUser }: Lack, caller: Caller, at: EstimatedCall): Promise<never> {
     await budgets.checkBefore(isEndUser ? 'global' : 'route', caller, at);
     throw error;
   }

@@ -39,13 +39,13 @@ export interface LabelBudget {
 }
 
 /**
- * Budgets and blocks of the tags and the end user that a call names. They are cached; an old one is read again before it is used, a
- * failed read uses the cached one.
+ * Budgets and blocks of the tags and the end user that a call names. They are cached. A stale entry is read again before it is used;
+ * when the read fails, the stale entry is used for up to a minute.
  */
 export interface LabelBudgets {
   /** In the order of the checks: tags, then the end user. Synchronous when they are in memory. */
   of(labels: CallLabels | undefined, key: VirtualKey | null): readonly LabelBudget[] | Promise<readonly LabelBudget[]>;
-  /** Evicts all: a tag, a customer or a budget was changed in this process. */
+  /** Evicts all entries, after a tag, a customer or a budget was changed in this process. */
   evictAll(): void;
 }
 
@@ -77,18 +77,19 @@ interface LabelStores {
   readonly tags: Pick<TagStore, 'findMany' | 'count'>;
 }
 
-/** How long a budget is used without a further read, in ms. */
+/** Age in ms up to which a cached budget is used without a read. */
 const FRESH_MS = 5_000;
-/** How long it is used while the store does not answer, in ms. */
+/** Age in ms up to which it is used while the store is unavailable. */
 const OUTAGE_MS = 60_000;
-/** Most labels in memory. The oldest is evicted. */
-const MOST_LABELS = 50_000;
+/** Maximum number of labels in memory. The oldest is evicted. */
+const MAX_LABELS = 50_000;
 
-/** A label of a call, and the budget of end users without their own. */
-interface Named {
+/** A label of a call. */
+interface NamedLabel {
   readonly scope: LabelBudget['scope'];
   readonly id: string;
-  readonly otherwise: string | null;
+  /** Id of the budget of a label without its own; null for none. */
+  readonly defaultBudgetId: string | null;
 }
 
 interface Entry {
@@ -105,13 +106,13 @@ interface LabelRow {
 
 const NO_ROW: LabelRow = { budgetId: null, blocked: false, place: undefined };
 
-/** A label's budget, and whether it is blocked. */
-interface Limited extends Pick<LabelRow, 'blocked' | 'place'> {
+/** A label's budget row, and whether it is blocked. */
+interface LabelLimits extends Pick<LabelRow, 'blocked' | 'place'> {
   readonly row: Budget | null;
 }
 
 /** An end user without a budget, who is blocked or bound to a region. */
-const withoutBudget = ({ scope, id }: Named, { blocked, place }: Limited): LabelBudget => ({
+const withoutBudget = ({ scope, id }: NamedLabel, { blocked, place }: LabelLimits): LabelBudget => ({
   scope,
   id,
   blocked,
@@ -123,10 +124,10 @@ const withoutBudget = ({ scope, id }: Named, { blocked, place }: Limited): Label
   window: null,
 });
 
-const nameOf = ({ scope, id, otherwise }: Named): string => JSON.stringify([scope, id, otherwise]);
+const nameOf = ({ scope, id, defaultBudgetId }: NamedLabel): string => JSON.stringify([scope, id, defaultBudgetId]);
 
-/** Whether there are tags and customers. Without them no label is looked up. */
-interface Kinds {
+/** Whether the store has tags and customers. Labels of a kind without rows are not looked up. */
+interface LabelKinds {
   readonly readMs: number;
   readonly tags: boolean;
   readonly customers: boolean;
@@ -136,16 +137,16 @@ export function createLabelBudgets(
   stores: LabelStores,
   counted: Pick<CountedBudgets, 'of'>,
   clock: Pick<Clock, 'monotonicMs'>,
-  /** Budget of end users without their own, of keys that name none. */
-  defaultBudgetId: string | null = null,
+  /** Id of the budget of end users without their own, for keys that name none. */
+  endUserBudgetId: string | null = null,
 ): LabelBudgets {
   const entries = new Map<string, Entry>();
-  let kinds: Kinds | null = null;
+  let kinds: LabelKinds | null = null;
   let generation = 0;
-  /** The read in flight, which calls share. */
-  let readingKinds: Promise<Kinds> | null = null;
+  /** The running read, which concurrent calls share. */
+  let readingKinds: Promise<LabelKinds> | null = null;
 
-  async function readKinds(): Promise<Kinds> {
+  async function readKinds(): Promise<LabelKinds> {
     const readMs = clock.monotonicMs();
     const startGeneration = generation;
     try {
@@ -162,7 +163,7 @@ export function createLabelBudgets(
     }
   }
 
-  async function entryOf(named: Named, limited: Limited, readMs: number): Promise<Entry> {
+  async function entryOf(named: NamedLabel, limited: LabelLimits, readMs: number): Promise<Entry> {
     const { row, blocked, place } = limited;
     const mustReport = blocked || place !== undefined;
     if (row === null) return { readMs, found: mustReport ? withoutBudget(named, limited) : null };
@@ -188,8 +189,8 @@ export function createLabelBudgets(
   }
 
   /** Ids of the budgets of labels, and which labels are blocked. */
-  async function rowsOf(names: readonly Named[]): Promise<ReadonlyMap<Named, LabelRow>> {
-    const idsOf = (scope: Named['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
+  async function rowsOf(names: readonly NamedLabel[]): Promise<ReadonlyMap<NamedLabel, LabelRow>> {
+    const idsOf = (scope: NamedLabel['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
     const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];
     const [tags, customers] = await Promise.all([
       tagIds.length === 0 ? [] : stores.tags.findMany(tagIds),
@@ -203,12 +204,12 @@ export function createLabelBudgets(
         const customer = named.scope === 'end_user' ? byId.get(named.id) : undefined;
         const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
         const place = region === null ? undefined : { region, defaultModel };
-        return [named, { budgetId: own ?? named.otherwise, blocked, place }];
+        return [named, { budgetId: own ?? named.defaultBudgetId, blocked, place }];
       }),
     );
   }
 
-  async function readLabels(names: readonly Named[]): Promise<ReadonlyMap<string, Entry>> {
+  async function readLabels(names: readonly NamedLabel[]): Promise<ReadonlyMap<string, Entry>> {
     const startGeneration = generation;
     const readMs = clock.monotonicMs();
     const rows = await rowsOf(names);
@@ -230,7 +231,7 @@ export function createLabelBudgets(
       entries.set(name, entry);
     }
     for (const name of entries.keys()) {
-      if (entries.size <= MOST_LABELS) break;
+      if (entries.size <= MAX_LABELS) break;
       entries.delete(name);
     }
     return read;
@@ -238,10 +239,10 @@ export function createLabelBudgets(
 
   const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
     entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS;
-  const foundOf = (names: readonly Named[]): readonly LabelBudget[] =>
+  const foundOf = (names: readonly NamedLabel[]): readonly LabelBudget[] =>
     names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
 
-  async function refreshed(names: readonly Named[]): Promise<readonly LabelBudget[]> {
+  async function refreshed(names: readonly NamedLabel[]): Promise<readonly LabelBudget[]> {
     // A copy: `evictAll` may evict entries during the read, and a call must not pass without its budgets.
     const known = new Map(names.map((named) => [named, entries.get(nameOf(named))]));
     const old = names.filter((named) => !isFresh(known.get(named)));
@@ -255,17 +256,17 @@ export function createLabelBudgets(
     return names.flatMap((named) => (read.get(nameOf(named)) ?? known.get(named))?.found ?? []);
   }
 
-  function namesOf({ tags, customers }: Kinds, labels: CallLabels, key: VirtualKey | null): readonly Named[] {
-    const names: Named[] = [];
-    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: cutLabel(tag), otherwise: null });
+  function namesOf({ tags, customers }: LabelKinds, labels: CallLabels, key: VirtualKey | null): readonly NamedLabel[] {
+    const names: NamedLabel[] = [];
+    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: cutLabel(tag), defaultBudgetId: null });
     const endUser = idOrNull(labels[END_USER] ?? null);
-    const otherwise = key?.settings.endUserBudgetId ?? defaultBudgetId;
-    if (endUser !== null && (customers || otherwise !== null))
-      names.push({ scope: 'end_user', id: cutLabel(endUser), otherwise });
+    const defaultBudgetId = key?.settings.endUserBudgetId ?? endUserBudgetId;
+    if (endUser !== null && (customers || defaultBudgetId !== null))
+      names.push({ scope: 'end_user', id: cutLabel(endUser), defaultBudgetId });
     return names;
   }
 
-  function budgetsOf(known: Kinds, labels: CallLabels, key: VirtualKey | null) {
+  function budgetsOf(known: LabelKinds, labels: CallLabels, key: VirtualKey | null) {
     const names = namesOf(known, labels, key);
     if (names.every((named) => isFresh(entries.get(nameOf(named))))) return foundOf(names);
     return refreshed(names);

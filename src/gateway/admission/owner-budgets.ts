@@ -19,13 +19,13 @@ export interface OwnerBudget {
   readonly subject: string;
   /** Its window; absent where the spend is never reset. */
   readonly window?: Window | null;
-  /** Text of the refusal, where it is not the common one. */
+  /** Text of the refusal; `budgetText` when absent. */
   readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
 }
 
 /**
- * The window of a key's budget: its own one, else that of the budget row that the key names, also for an amount of its
- * own. A spend that an administrator has set stays until the next window of the row.
+ * The window of a key's budget: its own one, else that of the budget row that the key names, also where the key has its own
+ * amount. A spend that an administrator has set holds until the next window of the row.
  */
 export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
@@ -60,7 +60,7 @@ export function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
   };
 }
 
-/** The budget of a user holds for keys without a team. */
+/** The budget of a user, which applies to keys without a team. */
 export function userBudget({ owners }: VirtualKey): OwnerBudget | null {
   const user = owners?.user ?? null;
   if (user === null || owners?.team !== null) return null;
@@ -82,7 +82,7 @@ const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore
   window: limits === null ? null : windowIn(limits),
 });
 
-/** The text differs for a member with a budget of its own, whose check comes first. */
+/** `isEarly`: the member has its own budget, which is checked first and has another error text. */
 export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
   const member = owners?.member ?? null;
   if (member === null || teamId === null || userId === null) return null;

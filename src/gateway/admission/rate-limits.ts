@@ -26,7 +26,7 @@ interface CallNames {
   readonly tags: readonly string[];
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
-  /** Part of its own limits that the key keeps, because its budget is used up; all of them when absent. */
+  /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
   readonly limitPart?: number | undefined;
 }
 
@@ -185,23 +185,23 @@ function modelOfTeam(key: VirtualKey, model: string): RateLimit | null {
   return { scope: 'model_per_team', id: `${key.teamId}:${model}`, requests, tokens };
 }
 
-/** Parts of a call that limits use. Without bytes, its tokens are not known before it ends. */
+/** Parts of a call that limits use. Without `bytes`, no tokens are reserved: they are counted at the end. */
 export type Limited = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
     /** Calls of the batch that it starts. */
     readonly calls?: BatchCalls | undefined;
-    /** Part of its own limits that the key keeps, because its budget is used up; all of them when absent. */
+    /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
     readonly limitPart?: number | undefined;
   };
 
-/** A limit of tokens of batches in a day. */
+/** A limit of the tokens of batches per day. */
 export interface DailyLimit {
   readonly scope: RateScope;
   readonly id: string;
   readonly limit: number;
 }
 
-/** Limits of tokens a day: they hold for batches in place of those of the scope per minute. */
+/** Limits of tokens per day. They apply to batches, in place of the limits per minute of their scopes. */
 export function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels']): readonly DailyLimit[] {
   const limits: DailyLimit[] = [];
   const add = (scope: RateScope, id: string | undefined, limit: number | null | undefined): void => {
@@ -216,8 +216,8 @@ export function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels'
 }
 
 /**
- * The limits per minute of a batch: each counts all of its requests and tokens, those of single models the calls of the
- * model. A scope with a limit of tokens a day has none per minute.
+ * The limits per minute of a batch. Each counts all requests and tokens of the batch, a limit of a model only the calls of the
+ * model. A scope with a limit of tokens per day has none per minute.
  */
 export function batchScopesOf(
   key: VirtualKey | null,
@@ -248,8 +248,8 @@ export interface CallLimits {
    */
   admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
   /**
-   * Asks for the shares that `admit` will need, while the call waits for its budgets: one round trip answers both. Does nothing
-   * for a batch, and where the limits of the labels are not in memory.
+   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip answers both. Does
+   * nothing for a batch, and where the limits of the labels are not in memory.
    */
   prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
 }
@@ -287,7 +287,7 @@ export function createCallLimits(
     },
     prepare(caller, call, labels) {
       const found = labels === undefined ? [] : labelBudgets.of(labels, caller.key);
-      // A failed read is reported by the call's own one.
+      // `admit` reads again, and reports a failure.
       if (found instanceof Promise) return void found.catch(() => {});
       if (call.calls !== undefined) return;
       const scopes = scopesOf(caller, call, { tags: labels === undefined ? [] : ownTags(labels), labels: found });

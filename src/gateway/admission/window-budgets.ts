@@ -45,16 +45,16 @@ export interface Routed {
 const NONE: readonly WindowBudget[] = Object.freeze([]);
 export const NO_WINDOWS: CallWindows = Object.freeze({ early: NONE, team: NONE, all: NONE, route: NONE });
 
-/** Whether a scope is that of a provider or a deployment: another deployment of the model may be called. */
+/** Whether a scope is a provider or a deployment, so that another deployment of the model may be called. */
 export const isOfRoute = (scope: string): boolean => scope === 'provider' || scope === 'deployment';
 
 /** Finds the budgets of single models, providers, deployments and all calls that a call counts in. */
 export interface WindowBudgets {
   /** `NO_WINDOWS` for a call without such budgets. Without a target, only the budget of all calls. */
   of(key: VirtualKey | null, at: Routed | undefined, labels: readonly LabelBudget[]): CallWindows;
-  /** Those of a key for a model alone. */
+  /** Only the budgets of a key for a model. */
   ofKey(key: VirtualKey, model: string): readonly WindowBudget[];
-  /** Those of a provider and a deployment alone. */
+  /** Only the budgets of the provider and the deployment. */
   ofRoute(deployment: Deployment): readonly WindowBudget[];
 }
 
@@ -113,7 +113,7 @@ export function createWindowBudgets(
     return ofModel(user.modelMaxBudget, of);
   }
 
-  /** The budget of a team holds for models that the key has no budget for. */
+  /** The budget of a team for a model, which applies where the key has none for it. */
   function ofTeam({ owners }: VirtualKey, model: string): readonly WindowBudget[] {
     const team = owners?.team;
     const budgets = team?.metadata['model_max_budget'];

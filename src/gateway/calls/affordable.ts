@@ -23,7 +23,7 @@ export async function reserveAffordable(call: OpenCall, { request, routes, forRe
     try {
       const deployment = forRequest(route.deployment, request);
       await call.reserve({ deployment, request, model: request.model });
-      if (refusals.length > 0) call.redirected({ request, deployment });
+      if (refusals.length > 0) call.replaceDeployment({ request, deployment });
       return route;
     } catch (failure) {
       if (!(failure instanceof RouteBudgetExceeded)) throw failure;

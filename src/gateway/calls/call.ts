@@ -8,7 +8,7 @@ import { plausibleCost, plausibleUsage } from '../../domain/inference/plausible-
 import { spendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../../domain/money.ts';
 import { chargedOf } from '../admission/budget-charges.ts';
-import type { Budgets, Estimated } from '../admission/budgets.ts';
+import type { Budgets, EstimatedCall } from '../admission/budgets.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type AccountTools, CallAccount, type CallTarget } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
@@ -32,7 +32,7 @@ export interface OpenCall {
    * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous when
    * the key's spend is in memory. Throws BudgetExceeded.
    */
-  reserve(at: Estimated): void | Promise<void>;
+  reserve(at: EstimatedCall): void | Promise<void>;
   /**
    * Counts the call against its limits, until it ends. Synchronous when this process holds a share of every limit and the
    * limits of its labels are in memory. Throws RateLimited.
@@ -58,11 +58,11 @@ export interface OpenCall {
   /** The deployment that it is sent to. */
   deployment(): Deployment;
   /** Replaces the deployment. The previous one was not called. */
-  redirected(to: CallTarget): void;
+  replaceDeployment(to: CallTarget): void;
   /** Continues at another deployment; the failure counts for the previous one. */
-  moved(to: CallTarget, failure: unknown): void;
+  continueAt(to: CallTarget, failure: unknown): void;
   /** All deployments failed: the call is recorded with the deployment `at`. */
-  gaveUp(at: CallTarget, failure: unknown): void;
+  allDeploymentsFailed(at: CallTarget, failure: unknown): void;
 }
 
 const NO_OUTCOME: Outcome = {
@@ -144,7 +144,7 @@ class Call implements OpenCall, SettledByAnswer {
     this.#account.edited(request);
   }
 
-  reserve(at: Estimated): void | Promise<void> {
+  reserve(at: EstimatedCall): void | Promise<void> {
     if (this.#reserved !== null) this.#release();
     const throttle = (part: number): void => {
       this.#limitPart = part;
@@ -198,19 +198,19 @@ class Call implements OpenCall, SettledByAnswer {
     this.#isSent = true;
   }
 
-  redirected(to: CallTarget): void {
+  replaceDeployment(to: CallTarget): void {
     this.#target = to;
-    this.#account.redirected(to);
+    this.#account.replaceDeployment(to);
   }
 
-  moved(to: CallTarget, failure: unknown): void {
+  continueAt(to: CallTarget, failure: unknown): void {
     this.#target = to;
-    this.#account.moved(to, failure);
+    this.#account.continueAt(to, failure);
   }
 
-  gaveUp(at: CallTarget, failure: unknown): void {
+  allDeploymentsFailed(at: CallTarget, failure: unknown): void {
     this.#target = at;
-    this.#account.gaveUp(at, failure);
+    this.#account.allDeploymentsFailed(at, failure);
   }
 
   answered(received: Exchange, tries = NO_RETRIES): GatewayCall {
@@ -272,7 +272,7 @@ class Call implements OpenCall, SettledByAnswer {
       });
     if (started === null) this.#batch?.release();
     else started.commit();
-    if (charged !== null && charged > 0n) budgets.spent(caller.key, request.labels);
+    if (charged !== null && charged > 0n) budgets.alertSoftBudgets(caller.key, request.labels);
   }
 
   #release(): void {

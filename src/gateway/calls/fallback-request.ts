@@ -4,10 +4,10 @@ import type { Fallback } from '../../domain/inference/retries.ts';
 
 /** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
 export function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
-  const redirected = { ...request, model, credentials: null };
-  if (Object.keys(members).length === 0) return redirected;
+  const withModel = { ...request, model, credentials: null };
+  if (Object.keys(members).length === 0) return withModel;
   const replaced = { ...request.replaced, ...members };
-  return { ...redirected, body: { ...request.body, ...members }, replaced };
+  return { ...withModel, body: { ...request.body, ...members }, replaced };
 }
 
 /** Text about failed fallbacks that the reference appends to the error message. */

@@ -12,7 +12,7 @@ import type { OpenCall } from './call.ts';
 import { asFallback, fallbackText } from './fallback-request.ts';
 import { allCoolingDown, type Cooldowns } from '../routing/cooldowns.ts';
 import type { BeforeSend } from '../guardrails/guarded-call.ts';
-import { isOfGuardrail } from '../guardrails/guarding.ts';
+import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import { inRegion, permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { type Route, type Router, type TeamRouter, unknownModel } from '../routing/route.ts';
@@ -184,7 +184,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       next = await affordableAfter(failure, { next, open, request, called }, sending);
     tries.retries += 1;
     tries.mostRetries = most;
-    call.moved({ request, deployment: forRequest(next.deployment, request) }, failure);
+    call.continueAt({ request, deployment: forRequest(next.deployment, request) }, failure);
     return next;
   }
 
@@ -253,7 +253,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     const routeOf = permittedRoutes(sending);
     const failures: DomainError[] = [];
     const collect = (failure: unknown): DomainError => {
-      if (signal.aborted || !(failure instanceof DomainError) || isOfGuardrail(failure)) throw failure;
+      if (signal.aborted || !(failure instanceof DomainError) || isGuardrailFailure(failure)) throw failure;
       failures.push(failure);
       return failure;
     };
@@ -272,7 +272,7 @@ export function createRetrying(tools: RetryTools): Retrying {
           : found.first;
         budgetFailure = reserved instanceof DomainError ? reserved : null;
         if (reserved instanceof DomainError) continue;
-        call.moved(
+        call.continueAt(
           { request: fallbackRequest, deployment: forRequest(reserved.deployment, fallbackRequest) },
           failures.at(-1),
         );
@@ -284,7 +284,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       }
     }
     const last = failures.at(-1);
-    call.gaveUp(failedAt, last);
+    call.allDeploymentsFailed(failedAt, last);
     // Only the budget prevented the fallbacks.
     if (tries.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
     if (reportsTries) first.message += fallbackText(request.model, targets, last);

@@ -8,18 +8,18 @@ import { isMembers, type Members, type Place, withTexts } from '../../domain/gua
 import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
 
-/** Most bytes of a complete answer. */
+/** Maximum bytes of a complete answer. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
 type RunningCall = Parameters<CallGuard['check']>[2];
 
 /** The answer of a guarded call. */
 export interface GuardedAnswer {
-  /** The exchange whose body is guarded. */
+  /** Returns the exchange with guardrails on its body. */
   take(exchange: Exchange): Exchange;
   /** Resolves when the head of the answer may be sent. Throws Rejected, GuardrailFailed and Unavailable. */
   checked(): Promise<void>;
-  /** Cancels the answer, also one that comes later. */
+  /** Cancels the answer, also one that has not arrived yet. */
   cancel(failure: unknown): void;
 }
 
@@ -57,7 +57,7 @@ export function guardAnswer(
     };
     if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, streamGuard);
-    // A failure is thrown by `checked`, or has ended the stream.
+    // `checked` reports the failure, or it has ended the stream.
     firstReleased.catch(() => undefined);
     waits = () => firstReleased;
     return { ...exchange, bytes };
@@ -139,7 +139,7 @@ export function guardAnswer(
 const asAnswer = (texts: readonly string[]): readonly GuardedText[] =>
   texts.map((text) => ({ text, role: 'assistant' }));
 
-/** The closest settings of the guardrails that check the answer. */
+/** The strictest stream settings among the guardrails that check the answer. */
 export function streamSettings(guard: CallGuard): StreamSettings {
   const all = guard.of('post_call').map(({ stream }) => stream);
   return {
@@ -148,7 +148,7 @@ export function streamSettings(guard: CallGuard): StreamSettings {
   };
 }
 
-/** The refusal of a text that would have to be masked where that is not possible. */
+/** Error for a text that a guardrail would mask where masking is not possible. */
 export function unmaskable(guard: CallGuard, where: string): Rejected {
   const [name = ''] = guard.applied;
   return new Rejected(`The guardrails of this call would mask a text ${where}, where they can only block`, name);
@@ -165,7 +165,7 @@ function parsed(bytes: Uint8Array): Members | null {
 
 const CLOSING_BRACE = 0x7d;
 
-/** The JSON object with the list of guardrails as its last member. All other bytes stay. */
+/** Appends the list of guardrails to a JSON object as its last member. All other bytes are unchanged. */
 function withReport(bytes: Uint8Array, entries: readonly GuardrailEntry[]): Uint8Array {
   const end = bytes.lastIndexOf(CLOSING_BRACE);
   const before = Buffer.from(bytes.buffer, bytes.byteOffset, end);
@@ -188,7 +188,7 @@ function kindOf({ path }: Place): 'text' | 'reasoning' | 'arguments' {
 const textOf = (places: readonly Place[], texts: readonly string[], kind: ReturnType<typeof kindOf>): string =>
   places.map((place, index) => (kindOf(place) === kind ? (texts[index] ?? '') : '')).join('');
 
-/** The steps of a complete answer with its edited texts. */
+/** The deltas of a complete answer with its edited texts. */
 async function* withEdits(
   deltas: AsyncIterableIterator<ChatDelta>,
   places: readonly Place[],

@@ -12,17 +12,17 @@ import type { GatewayCall } from '../gateway.ts';
 import { guardAnswer, unmaskable } from './guarded-answer.ts';
 
 /** A request whose answer is stored only after its guardrails let it pass. */
-interface DeferredKeeping {
+interface DeferredStore {
   readonly request: ModelRequest;
   /** Stores the answer. `texts` are its edited texts; null where none was edited. */
   passed(texts: readonly string[] | null): void;
 }
 
 /** Stores the answer of a guarded call after it was checked. */
-function deferKeeping(guard: CallGuard, request: ModelRequest): DeferredKeeping {
+function deferStore(guard: CallGuard, request: ModelRequest): DeferredStore {
   const { followUp, endpoint } = request;
-  const keep = followUp?.store;
-  if (followUp === undefined || keep === undefined || !guard.has('post_call'))
+  const store = followUp?.store;
+  if (followUp === undefined || store === undefined || !guard.has('post_call'))
     return { request, passed: () => undefined };
   let answer: JsonObject | null = null;
   return {
@@ -39,14 +39,14 @@ function deferKeeping(guard: CallGuard, request: ModelRequest): DeferredKeeping 
     passed(texts) {
       if (answer === null) return;
       const changes = texts === null ? {} : withTexts(answer, answerTexts(endpoint, answer), texts);
-      keep({ ...answer, ...changes });
+      store({ ...answer, ...changes });
     },
   };
 }
 
 type RunningCall = Parameters<CallGuard['check']>[2];
 
-/** Runs the guardrails of a deployment that did not run yet, before a request is sent to it. */
+/** Runs the guardrails of a deployment that have not run yet, before a request is sent to it. */
 export type BeforeSend = (deployment: Deployment, request: ModelRequest) => Promise<ModelRequest>;
 
 /** Sends an admitted and checked request. */
@@ -71,8 +71,8 @@ async function edited(
     const changes = withTexts(request.body, places, texts);
     return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
   };
-  const partly = keep === undefined ? undefined : (texts: readonly string[]): void => keep(after(texts));
-  const { texts, isEdited } = await guard.check(mode, places, call, 'all', partly);
+  const onEdit = keep === undefined ? undefined : (texts: readonly string[]): void => keep(after(texts));
+  const { texts, isEdited } = await guard.check(mode, places, call, 'all', onEdit);
   if (!isEdited) return request;
   if (request.form !== undefined) throw unmaskable(guard, 'in a form');
   return after(texts);
@@ -80,8 +80,11 @@ async function edited(
 
 const READING_MODES = ['pre_call', 'during_call'] as const;
 
-/** Refuses a JSON body of which another reader may read other texts than those that are checked. Throws InvalidInput. */
-export function assertReadOneWay(
+/**
+ * Refuses a JSON body that has a member twice: parsers differ in the value that they use, so the checked text may not be the one that
+ * the upstream reads. Throws InvalidInput.
+ */
+export function assertNoRepeatedMember(
   guard: CallGuard,
   { bytes, form, levels = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly levels?: number },
 ): void {
@@ -92,20 +95,20 @@ export function assertReadOneWay(
   throw new InvalidInput(message, [{ path: ['body'], rule: 'repeated', message }]);
 }
 
-/** The request as it may be sent, where its answer is not checked. Throws as `sendGuarded`. */
+/** Checks a request whose answer is not checked. Returns it with edited texts. Throws as `sendGuarded`. */
 export async function checkedRequest(
   guard: CallGuard,
   request: ModelRequest,
   call: RunningCall,
 ): Promise<ModelRequest> {
-  assertReadOneWay(guard, request);
+  assertNoRepeatedMember(guard, request);
   const first = await edited(guard, 'pre_call', { request, call });
   await guard.checkAtOnce('during_call', requestTexts(first.endpoint, first.body), call);
   return first;
 }
 
-/** Runs guardrails beside the call. A block ends the call's own signal. */
-function besides(guard: CallGuard, request: ModelRequest, call: RunningCall) {
+/** Runs guardrails in parallel with the call. A block aborts the returned signal. */
+function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningCall) {
   const stop = new AbortController();
   const running = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
   running.catch((failure: unknown) => stop.abort(failure));
@@ -113,8 +116,8 @@ function besides(guard: CallGuard, request: ModelRequest, call: RunningCall) {
 }
 
 /**
- * Sends a call with its guardrails: before it, beside it, and on its answer. Resolves when the head of the answer may be
- * sent. Throws Rejected, GuardrailFailed and Unavailable, and what `send` throws.
+ * Sends a call with its guardrails: before the call, in parallel with it, and on its answer. Resolves when the head of the answer
+ * may be sent. Throws Rejected, GuardrailFailed and Unavailable, and what `send` throws.
  */
 export async function sendGuarded(
   guard: CallGuard,
@@ -122,19 +125,19 @@ export async function sendGuarded(
   { request, signal, send }: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly send: Send },
 ): Promise<GatewayCall> {
   const running = { callId: call.callId, traceId: call.traceId, signal };
-  assertReadOneWay(guard, request);
+  assertNoRepeatedMember(guard, request);
   const keep = (one: ModelRequest): void => call.edited(one);
   const checked = await edited(guard, 'pre_call', { request, call: running }, keep);
-  const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
-  const keeping = deferKeeping(guard, checked);
-  const answer = guardAnswer(guard, { request: checked, call: running, passed: keeping.passed });
+  const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
+  const deferred = deferStore(guard, checked);
+  const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.passed });
   call.checksAnswer((exchange) => answer.take(exchange));
   const own = [...guard.applied];
-  // Guardrails that checked a body. A fallback may have texts of its own, or the first ones without later edits.
+  // Names of the guardrails that checked each body. A fallback may send its own body, or the first body without later edits.
   const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
   const beforeSend: BeforeSend = async (deployment, attempted) => {
     const { guardrails = [] } = deployment;
-    guard.join(guardrails);
+    guard.add(guardrails);
     const done = checks.get(attempted.body) ?? [];
     const due = [...own, ...guardrails].filter((name) => !done.includes(name));
     if (due.length === 0) return attempted;
@@ -145,8 +148,8 @@ export async function sendGuarded(
     return first;
   };
   try {
-    const sending = send(call, { request: keeping.request, signal: beside?.signal ?? signal, beforeSend });
-    const [answered] = await Promise.all([sending, beside?.running]);
+    const sending = send(call, { request: deferred.request, signal: parallel?.signal ?? signal, beforeSend });
+    const [answered] = await Promise.all([sending, parallel?.running]);
     await answer.checked();
     return answered.guarded(guard.applied, checked === request ? undefined : checked.body);
   } catch (failure) {

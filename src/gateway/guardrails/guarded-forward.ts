@@ -7,13 +7,13 @@ import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import { isMembers, type Members, type Place, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { Forwarded } from '../../domain/pass-through/forwarded.ts';
 import { streamSettings, unmaskable } from './guarded-answer.ts';
-import { assertReadOneWay } from './guarded-call.ts';
+import { assertNoRepeatedMember } from './guarded-call.ts';
 import { guardedBytes } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
 
 type RunningCall = Parameters<CallGuard['check']>[2];
 
-/** Most bytes of an answer that is checked. */
+/** Maximum bytes of an answer that is checked. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 const OPENING_BRACE = 0x7b;
 
@@ -40,7 +40,7 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
   if (!modes.some((mode) => guard.has(mode))) return request;
   const { fields, body } = request;
-  if (!isEmpty(fields) && isJsonObject(body)) assertReadOneWay(guard, { bytes: body, levels: 1 });
+  if (!isEmpty(fields) && isJsonObject(body)) assertNoRepeatedMember(guard, { bytes: body, levels: 1 });
   const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
   const { texts, isEdited } = await guard.check('pre_call', places, call);
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
@@ -56,7 +56,7 @@ const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|wind
 const EVENTS = /^\s*text\/event-stream/i;
 
 /**
- * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is no text passes.
+ * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is not text is not checked.
  * Throws Rejected, GuardrailFailed and Unavailable.
  */
 export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
@@ -89,7 +89,7 @@ const bodyOf = (bytes: Uint8Array): ByteStream => bytesOf(bytes);
 
 async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall): Promise<Uint8Array> {
   const value = parsed(bytes);
-  // A list has the place of a member.
+  // A list is wrapped in an object, so that its texts have a path.
   const members: Members | null = value === undefined ? null : isMembers(value) ? value : { value };
   const places = members === null ? wholeText(bytes) : allTexts(members);
   const { texts, isEdited } = await guard.check('post_call', places, call);

@@ -5,10 +5,10 @@ import type { StreamSettings } from '../../domain/guardrails/guardrail.ts';
 import { createEventReader, type StreamEvent } from '../../domain/guardrails/texts/stream-events.ts';
 import { createStreamTexts, withStreamTexts } from '../../domain/guardrails/texts/stream-texts.ts';
 
-/** Most characters of a stream that are buffered until they are checked. */
-const MOST_BUFFERED = 64 * 1024 * 1024;
-/** Windows between two checks begin with a word, unless they are this many times as long as they should be. */
-const LONGEST_WINDOW = 8;
+/** Maximum characters of a stream that are buffered until they are checked. */
+const MAX_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
+/** A due check waits for the next word boundary, but no longer than this multiple of the sampling rate. */
+const MAX_WINDOW_FACTOR = 8;
 
 /** Checks of a stream. */
 interface StreamGuard {
@@ -17,11 +17,11 @@ interface StreamGuard {
   readonly isEditable: boolean;
   /** The edited texts; null where none was edited. Rejects when they may not be sent. */
   check(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null>;
-  /** The refusal of an edit that cannot be made. */
+  /** Error for an edit that cannot be applied. */
   refusal(where: string): Error;
 }
 
-/** Texts between two checks. */
+/** The texts that were received since the last check. */
 function createWindow({ isEditable, check, refusal }: StreamGuard) {
   const texts = createStreamTexts();
   return {
@@ -104,7 +104,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
       const events = reader.read(decoder.decode(chunk, { stream: true }));
       const texts = events.flatMap((event) => event.texts);
       const isDue = !atEndOnly && chunks >= samplingRate && buffered.length > 0;
-      if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * LONGEST_WINDOW)) {
+      if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * MAX_WINDOW_FACTOR)) {
         await release(buffered, false);
         chunks = 0;
         bufferedLength = 0;
@@ -112,7 +112,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
       hold(events);
       if (texts.length > 0) before = texts.slice(-1);
       chunks += 1;
-      if (bufferedLength + reader.open > MOST_BUFFERED)
+      if (bufferedLength + reader.open > MAX_BUFFERED_CHARACTERS)
         throw new Unavailable('The answer is too large to be checked.', null);
     }
     hold([...reader.read(decoder.decode()), ...reader.end()]);
@@ -151,7 +151,7 @@ const beginsWord = (before: Texts, next: Texts): boolean =>
   (next.length > 0 && next.every(({ text }) => /^(\s|$)/.test(text))) ||
   before.every(({ text }) => /(^|\s)$/.test(text));
 
-/** Typed steps of a stream, buffered until their texts are checked. */
+/** Deltas of a stream, buffered until their texts are checked. */
 export function guardedDeltas(
   source: AsyncIterableIterator<ChatDelta>,
   guard: StreamGuard,
@@ -180,7 +180,7 @@ export function guardedDeltas(
       const isDue = !atEndOnly && buffered.length >= samplingRate;
       const isReleased =
         isDue &&
-        (beginsWord(buffered.slice(-1).map(textOf), [{ text }]) || buffered.length >= samplingRate * LONGEST_WINDOW);
+        (beginsWord(buffered.slice(-1).map(textOf), [{ text }]) || buffered.length >= samplingRate * MAX_WINDOW_FACTOR);
       if (isReleased) await release(false);
       window.append(channel, text);
       buffered.push(step.value);
@@ -228,7 +228,7 @@ function textOf(delta: ChatDelta): { readonly channel: string; readonly text: st
   }
 }
 
-/** Steps whose texts are replaced: the first of a channel by its new text, the others by nothing. */
+/** Deltas with replaced texts: the first delta of a channel has the new text, its later ones are empty. */
 function withDeltaTexts(deltas: readonly ChatDelta[], texts: ReadonlyMap<string, string>): readonly ChatDelta[] {
   const written = new Set<string>();
   return deltas.map((delta) => {

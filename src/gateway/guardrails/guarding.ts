@@ -19,8 +19,8 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
 import type { Route } from '../routing/route.ts';
 
-/** The guardrails that apply to a call. */
-interface Guarding {
+/** Selects the guardrails that apply to a call. */
+interface GuardSelection {
   readonly caller: Caller;
   /** Name of the model that the caller sent. */
   readonly model: string;
@@ -61,7 +61,7 @@ export interface CallGuard {
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
   /**
    * Runs the guardrails of a mode one after another, with edits chained. Throws Rejected, GuardrailFailed and Unavailable.
-   * With `failures`, runs that let the texts pass have no entry. `partly` receives the texts after each edit, also when a
+   * With `failures`, runs that let the texts pass have no entry. `onEdit` receives the texts after each edit, also when a
    * later guardrail throws.
    */
   check(
@@ -69,12 +69,12 @@ export interface CallGuard {
     texts: readonly GuardedText[],
     call: RunningCall,
     recorded?: 'all' | 'failures',
-    partly?: (texts: readonly string[]) => void,
+    onEdit?: (texts: readonly string[]) => void,
   ): Promise<Checked>;
   /** Runs them at once; edits are dropped. Throws as `check`. */
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
   /** Adds guardrails that a deployment names. */
-  join(names: readonly string[]): void;
+  add(names: readonly string[]): void;
   /** The same call with the guardrails of some names. */
   only(names: readonly string[]): CallGuard;
 }
@@ -84,13 +84,13 @@ export interface Guards {
   /** Whether no guardrail is configured. */
   isIdle(): boolean;
   /** The guardrails of a call. Throws InvalidInput for an unknown name of the request, and Unavailable for one of its key. */
-  open(about: Guarding): CallGuard;
+  open(about: GuardSelection): CallGuard;
 }
 
 const NO_NAMES: readonly string[] = [];
 
 export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
-  function guardOf(about: Guarding, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
+  function guardOf(about: GuardSelection, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
     const fits = selected.filter((one) => about.isEmbedding !== true || one.inspectsEmbeddings);
     const runs = fits.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
     const applied = [...new Set(runs.map(({ definition }) => definition.name))];
@@ -140,7 +140,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       of,
       isIdle: () => fits.length === 0,
       has: (mode) => fits.some((one) => hasMode(one, mode)),
-      async check(mode, texts, call, recorded, partly) {
+      async check(mode, texts, call, recorded, onEdit) {
         let current = texts;
         let isEdited = false;
         for (const one of of(mode)) {
@@ -148,14 +148,14 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
           if (verdict.kind !== 'edited') continue;
           current = current.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text }));
           isEdited = true;
-          partly?.(current.map(({ text }) => text));
+          onEdit?.(current.map(({ text }) => text));
         }
         return { texts: current.map(({ text }) => text), isEdited };
       },
       async checkAtOnce(mode, texts, call) {
         await Promise.all(of(mode).map((one) => run(one, mode, texts, call)));
       },
-      join(names) {
+      add(names) {
         const fresh = names.filter((name) => !applied.includes(name));
         if (fresh.length === 0) return;
         const more = selectedGuardrails(active.current(), {
@@ -192,14 +192,14 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
   };
 }
 
-/** The verdict, if it has a text for each one that was checked. Throws Rejected: the others would be lost. */
+/** The verdict; a blocking one where the guardrail returned another number of texts, because edits cannot be assigned to texts. */
 function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
   if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
   const error = 'The guardrail returned another number of texts than it was given';
   return { kind: 'blocked', detail: { error }, report: error };
 }
 
-/** All texts, with the edited ones in place. Some texts are not checked. */
+/** The verdict with all texts: the edited ones, and those that were not checked. */
 function spread(
   verdict: Extract<Verdict, { kind: 'edited' }>,
   texts: readonly GuardedText[],
@@ -209,30 +209,30 @@ function spread(
   return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
 }
 
-/** Failures that end a call without retries and fallbacks. */
-export const isOfGuardrail = (failure: unknown): boolean =>
+/** Whether a failure comes from a guardrail. It ends a call without retries and fallbacks. */
+export const isGuardrailFailure = (failure: unknown): boolean =>
   failure instanceof Rejected || failure instanceof GuardrailFailed || failure instanceof GuardrailMissing;
 
 /** Selects the guardrails of model calls; null for a call without any. */
 type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
 
-/** Whether any deployment names a guardrail. Computed once for each list of deployments. */
-function createNaming(deployments: () => readonly Deployment[]): () => boolean {
-  let of: readonly Deployment[] | null = null;
-  let names = false;
+/** Returns whether any deployment names a guardrail. Computed once for each list of deployments. */
+function createAnyNamed(deployments: () => readonly Deployment[]): () => boolean {
+  let checkedList: readonly Deployment[] | null = null;
+  let isAnyNamed = false;
   return () => {
     const now = deployments();
-    if (now !== of) {
-      of = now;
-      names = now.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
+    if (now !== checkedList) {
+      checkedList = now;
+      isAnyNamed = now.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
     }
-    return names;
+    return isAnyNamed;
   };
 }
 
 export function createGuardOf(guards: Guards | null, deployments: () => readonly Deployment[]): GuardOf {
   if (guards === null) return () => null;
-  const anyNamed = createNaming(deployments);
+  const anyNamed = createAnyNamed(deployments);
 
   return (caller, request, route) => {
     if (request.unguarded === true) return null;

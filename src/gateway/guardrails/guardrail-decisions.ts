@@ -6,12 +6,12 @@ import { DECISIONS } from '../../domain/inference/endpoint.ts';
 import { SystemCaller } from '../../domain/system-caller.ts';
 import type { Gateway } from '../gateway.ts';
 
-/** Most bytes of an answer. */
+/** Maximum bytes of an answer. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Deadline of one call, in seconds. The caller waits for its guardrails. */
 const DEADLINE_SECONDS = 30;
 
-/** Caller of the decisions of guardrails. They count against no key, and may use any model. */
+/** Caller of the decisions of guardrails. They are charged to no key, and may use any model. */
 const CALLER = new SystemCaller('guardrail');
 
 /** Asks decision models of a gateway. No guardrail runs on these calls, and nothing is retried. */

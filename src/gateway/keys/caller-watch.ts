@@ -20,7 +20,8 @@ export interface CallerWatch {
   check(keyHash: string): void;
 }
 
-interface Watched {
+/** A caller with open feeds. */
+interface WatchedCaller {
   readonly caller: Caller;
   readonly feeds: Set<WatchedFeed>;
   /** Whether a check is running. */
@@ -31,25 +32,25 @@ interface Watched {
 
 /** Creates a watch over a key ring. The caller of this function runs `runChecks` periodically. */
 export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatch {
-  /** By identity, then by secret: several tokens of one bearer end at different times. */
-  const byKey = new Map<string, Map<string, Watched>>();
+  /** Callers by key hash, then by secret hash: tokens of one bearer expire at different times. */
+  const byKey = new Map<string, Map<string, WatchedCaller>>();
 
-  function checkNow(watched: Watched): void {
+  function checkNow(watched: WatchedCaller): void {
     try {
       const caller = keyRing.current(watched.caller);
       if (caller instanceof Promise) void wait(watched, caller);
-      else show(watched, caller);
+      else checkFeeds(watched, caller);
     } catch (error) {
-      lose(watched, error);
+      endFeeds(watched, error);
     }
   }
 
-  async function wait(watched: Watched, pending: Promise<Caller>): Promise<void> {
+  async function wait(watched: WatchedCaller, pending: Promise<Caller>): Promise<void> {
     watched.checking = true;
     try {
-      show(watched, await pending);
+      checkFeeds(watched, await pending);
     } catch (error) {
-      lose(watched, error);
+      endFeeds(watched, error);
     } finally {
       watched.checking = false;
     }
@@ -62,7 +63,7 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
     watch(caller, feed) {
       const { keyHash } = caller;
       const secretHash = caller.key?.secretHash ?? keyHash;
-      const ofKey = byKey.get(keyHash) ?? new Map<string, Watched>();
+      const ofKey = byKey.get(keyHash) ?? new Map<string, WatchedCaller>();
       byKey.set(keyHash, ofKey);
       const watched = ofKey.get(secretHash) ?? { caller, feeds: new Set(), checking: false, checkAgain: false };
       ofKey.set(secretHash, watched);
@@ -86,7 +87,7 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
   };
 }
 
-function show({ feeds }: Watched, caller: Caller): void {
+function checkFeeds({ feeds }: WatchedCaller, caller: Caller): void {
   for (const feed of feeds) {
     try {
       feed.check(caller);
@@ -96,8 +97,8 @@ function show({ feeds }: Watched, caller: Caller): void {
   }
 }
 
-/** Only an invalid key, and one without its team, ends feeds. Other errors, such as a store timeout, are retried at the next check. */
-function lose({ feeds }: Watched, error: unknown): void {
+/** Unauthenticated and Forbidden end the feeds. After other errors, such as a store timeout, the next check tries again. */
+function endFeeds({ feeds }: WatchedCaller, error: unknown): void {
   if (error instanceof Unauthenticated || error instanceof Forbidden) for (const feed of feeds) feed.lost(error);
 }
 

@@ -18,17 +18,17 @@ export interface CatalogKeyRing extends PaidKeys {
 
 /** Age up to which a valid key is accepted from memory, in ms. */
 const CACHED_MS = 60_000;
-/** Age from which a valid key is re-read in the background. */
+/** Age from which a valid key is read again in the background, in ms. */
 const STALE_MS = 30_000;
-/** Milliseconds for which an invalid key is refused from memory. Short, because a payment may validate it. */
+/** Time for which an invalid key is refused from memory, in ms. Short, because a payment makes it valid. */
 const REFUSED_MS = 5_000;
-/** Most keys in memory of each kind. The oldest is evicted. */
+/** Maximum number of keys in memory of each kind. The oldest is evicted. */
 const CACHED_LIMIT = 100_000;
 const REFUSED_LIMIT = 10_000;
 /** Longer credentials are invalid and are not hashed. */
 const KEY_LENGTH_LIMIT = 128;
 
-/** Creates a ring of the catalog keys that checkouts sold. */
+/** Creates a key ring for the catalog keys that checkouts have sold. */
 export function createCatalogKeyRing(options: {
   readonly store: Pick<CheckoutStore, 'findByKey'>;
   readonly generator: KeyGenerator;
@@ -48,7 +48,7 @@ export function createCatalogKeyRing(options: {
       .then((checkout) => {
         const holds = checkout !== null && isEntitled(checkout);
         // After `evict` this read may be stale: do not cache it.
-        if (reading.get(hash) === started) remember(hash, holds, readMs);
+        if (reading.get(hash) === started) cacheResult(hash, holds, readMs);
         return holds;
       })
       .catch((cause: unknown) => {
@@ -61,7 +61,7 @@ export function createCatalogKeyRing(options: {
     return started;
   }
 
-  function remember(hash: string, holds: boolean, readMs: number): void {
+  function cacheResult(hash: string, holds: boolean, readMs: number): void {
     valid.delete(hash);
     refused.delete(hash);
     if (holds) keep(valid, hash, readMs, CACHED_LIMIT);

@@ -27,9 +27,10 @@ const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/;
 
 /** Age up to which a cached tracing key is used without a read. A key that another process deletes is refused after this time. */
 const FRESH_MS = 4_000;
-const MOST_KNOWN = 10_000;
+/** Maximum tracing keys in memory. The oldest is evicted. */
+const MAX_CACHED_KEYS = 10_000;
 
-/** Acceptance of signed tokens of other issuers. */
+/** Verifier and rules for signed tokens of other issuers. */
 export interface TokenAcceptance {
   readonly verifier: TokenVerifier;
   readonly rules: TokenRules;
@@ -155,7 +156,7 @@ function chosenTeamOf(peer: Peer | undefined): string | null {
   return null;
 }
 
-/** Identifies tracing keys from memory. Wrong ones count like wrong virtual keys. */
+/** Identifies tracing keys from memory. Wrong ones count as failed keys of their peer, as wrong virtual keys do. */
 function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clock, failures }: CredentialOptions) {
   const known = new Map<string, { readonly key: TracingKey; readonly readMs: number }>();
 
@@ -178,7 +179,7 @@ function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clo
     }
     known.delete(hash);
     if (key !== undefined) known.set(hash, { key, readMs });
-    evictOldest(known, MOST_KNOWN);
+    evictOldest(known, MAX_CACHED_KEYS);
     return senderOf(key, peer);
   }
 

@@ -21,7 +21,7 @@ export interface KeyOwner {
   readonly id: string;
 }
 
-/** Authenticates credentials from memory. The store is read for a key that is not cached or whose cache entry is old (ADR 0056). */
+/** Authenticates keys from memory. The store is read for a key that is not cached or whose cache entry is stale (ADR 0056). */
 export interface KeyRing {
   /**
    * The caller of a key: synchronous when the key is cached, else after one read of the store. With `peer`, wrong keys are
@@ -30,7 +30,7 @@ export interface KeyRing {
    */
   identify(key: string, peer?: Peer): Caller | Promise<Caller>;
   /**
-   * The caller with the current state of its key, which may have been blocked, expired or changed. Mostly synchronous.
+   * The caller with the current state of its key, which may have been blocked, expired or changed. Synchronous when the key is cached.
    * Throws Unauthenticated, and Unavailable.
    */
   current(caller: Caller): Caller | Promise<Caller>;
@@ -38,31 +38,32 @@ export interface KeyRing {
   evict(...keys: readonly KeyHashes[]): void;
   /** Evicts the keys of owners that were changed, so that their next calls read the store. */
   evictOwner(...owners: readonly KeyOwner[]): void;
-  /** Makes every key old, so that its next call reads the store. While the store is away, keys stay usable as before. */
-  distrust(): void;
+  /** Marks every cached key as stale, so that its next call reads the store. While the store is unavailable, cached keys stay usable. */
+  markStale(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
   /** Calls `listener` with the hash of each key that was evicted or whose rights changed. */
   onChange(listener: (keyHash: string) => void): void;
 }
 
-/** A key ring that also takes secrets by their hash, for credentials that another part has verified. */
+/** A key ring that also accepts the hash of a secret, for credentials that are verified elsewhere. */
 export interface OpeningKeyRing extends KeyRing {
   /** The caller of a secret by its hash, as `identify`. `name` names the credential in errors. */
   open(secretHash: string, name: () => string): Caller | Promise<Caller>;
 }
 
-/** Age up to which a cached key is used without a read. A change by another process takes effect after this time. */
+/** Age in ms up to which a cached key is used without a read. A change by another process takes effect after this time. */
 const FRESH_MS = 4_000;
-/** Age up to which a cached key is used while the store fails; older keys get Unavailable. */
+/** Age in ms up to which a cached key is used while the store fails. Older keys get Unavailable. */
 const OUTAGE_MS = 60_000;
-/** Deadline of a store read. */
+/** Deadline of a store read, in ms. */
 const READ_MS = 3_000;
-/** Time after a failed read in which cached keys are used without a read. Longer than the refresh interval plus the deadline. */
+/** Time after a failed read in which cached keys are used without a read, in ms. Longer than the refresh interval and the deadline. */
 const STORE_DOWN_MS = 5_000;
-/** Time in which an unknown key is refused from memory. */
+/** Time in which an unknown key is refused from memory, in ms. */
 const UNKNOWN_MS = 5_000;
-const MOST_UNKNOWN = 10_000;
+/** Maximum unknown keys in memory. The oldest is evicted. */
+const MAX_UNKNOWN = 10_000;
 /** Keys per statement of a refresh. */
 const REFRESH_BATCH = 500;
 /** Longer credentials are invalid and are not hashed. */
@@ -91,8 +92,8 @@ export function createKeyRing(options: {
   /** Until this time cached keys are used without a read, because a read failed or timed out. */
   let downUntilMs = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | null = null;
-  /** Entries that were read at this time or before are old. */
-  let distrustedMs = Number.NEGATIVE_INFINITY;
+  /** Entries that were read at this time or before are stale. */
+  let staleUpToMs = Number.NEGATIVE_INFINITY;
 
   function changed(keyHash: string): void {
     for (const listener of listeners) listener(keyHash);
@@ -126,7 +127,7 @@ export function createKeyRing(options: {
     const started = withDeadline(store.find(hash))
       .then((key) => {
         // After `evict` this read may be stale: do not cache it.
-        if (reading.get(hash) === started) remember(hash, key, readMs);
+        if (reading.get(hash) === started) cacheResult(hash, key, readMs);
         return key;
       })
       .finally(() => {
@@ -136,13 +137,13 @@ export function createKeyRing(options: {
     return started;
   }
 
-  function remember(hash: string, key: VirtualKey | null, readMs: number): void {
+  function cacheResult(hash: string, key: VirtualKey | null, readMs: number): void {
     known.delete(hash);
     unknown.delete(hash);
     const nowMs = clock.monotonicMs();
     if (key !== null && opens(key, hash, clock.now())) return known.set(hash, key, { readMs, nowMs });
     unknown.set(hash, nowMs);
-    evictOldest(unknown, MOST_UNKNOWN);
+    evictOldest(unknown, MAX_UNKNOWN);
   }
 
   function usable({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
@@ -193,7 +194,7 @@ export function createKeyRing(options: {
     const entry = known.use(hash, nowMs);
     if (entry) {
       const age = nowMs - entry.readMs;
-      const isFresh = age <= FRESH_MS && entry.readMs > distrustedMs;
+      const isFresh = age <= FRESH_MS && entry.readMs > staleUpToMs;
       return isFresh || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
     }
     const refusedMs = unknown.get(hash);
@@ -237,7 +238,7 @@ export function createKeyRing(options: {
       return generator.same(hash, masterHash) ? master : callerOfHash(hash, () => keyName(key), peer);
     },
     open(secretHash, name) {
-      // The secret is known to be valid: an earlier read may have come before its row.
+      // The secret is verified: an entry in `unknown` comes from a read before its row was written.
       unknown.delete(secretHash);
       return callerOfHash(secretHash, name);
     },
@@ -265,12 +266,12 @@ export function createKeyRing(options: {
         ([kind, named]) => [kind, new Set<string | null>(named.map(({ id }) => id))] as const,
       );
       const dropped = known.dropWhere((key) => idsByKind.some(([kind, ids]) => ids.has(ownerId(key, kind))));
-      // A read that is under way may have begun before the change.
+      // A running read may have begun before the change.
       reading.clear();
       for (const keyHash of new Set(dropped)) changed(keyHash);
     },
-    distrust() {
-      distrustedMs = clock.monotonicMs();
+    markStale() {
+      staleUpToMs = clock.monotonicMs();
       unknown.clear();
       reading.clear();
     },

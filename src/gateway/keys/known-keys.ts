@@ -5,10 +5,10 @@ import { weakerRole } from '../../domain/owners/key-owners.ts';
 import type { Role } from '../../domain/role.ts';
 import { DEFAULT_USER_ID } from '../../domain/users/user.ts';
 
-/** Most keys in memory. The least recently used is evicted, with a precision of `MOVE_MS`. */
-const MOST_KNOWN = 100_000;
-/** Least time between two LRU moves of a key, because a move costs more than a look-up. */
-const MOVE_MS = 1_000;
+/** Maximum number of keys in memory. The least recently used is evicted, with a precision of `LRU_MOVE_INTERVAL_MS`. */
+const MAX_KEYS = 100_000;
+/** Minimum time between two LRU moves of a key, because a move costs more than a look-up. */
+const LRU_MOVE_INTERVAL_MS = 1_000;
 
 /** Cached key. */
 export interface KnownKey {
@@ -40,7 +40,7 @@ export interface KnownKeys {
   takeUsed(): readonly KnownKey[];
 }
 
-export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
+export function createKnownKeys(most = MAX_KEYS): KnownKeys {
   const entries = new Map<string, KnownKey>();
   let used: KnownKey[] = [];
 
@@ -55,7 +55,7 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
       const entry = entries.get(secretHash);
       if (entry === undefined) return undefined;
       mark(entry);
-      if (nowMs - entry.movedMs > MOVE_MS) {
+      if (nowMs - entry.movedMs > LRU_MOVE_INTERVAL_MS) {
         entry.movedMs = nowMs;
         entries.delete(secretHash);
         entries.set(secretHash, entry);
@@ -96,11 +96,11 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
 }
 
 /**
- * The role of a key, without the rights that its user lacks. The default user stands for the admin key: a row of it, which a
- * membership of a team makes, takes no rights from sessions of the administrator.
+ * The weaker of the roles of a key and of its user. The default user represents the admin key: its row, which a team membership
+ * creates, does not restrict the sessions of the administrator.
  */
 export function roleOf({ role, userId, owners, token }: VirtualKey): Role {
-  // The role of a token has its user's role already.
+  // The role of a key of a token already includes that of its user.
   if (token !== undefined) return role;
   const userRole = userId === DEFAULT_USER_ID ? null : (owners?.user?.role ?? null);
   return userRole === null ? role : weakerRole(role, userRole);

@@ -6,7 +6,7 @@ import type { TokenMappingStore } from '../../domain/token-mappings/token-mappin
 import { roleOf } from './known-keys.ts';
 import type { OwnedKeys } from './owned-keys.ts';
 
-/** What the key of a mapping is read with. */
+/** Stores and rules for reading mapped keys. */
 export interface MappedKeyOptions {
   readonly keys: Pick<OwnedKeys, 'withOwners'>;
   readonly stored: Pick<KeyStore, 'findMany'>;
@@ -16,7 +16,7 @@ export interface MappedKeyOptions {
 
 const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
 
-/** A stored key as a token opens it: until one of both expires. */
+/** The key for a token that is mapped to a stored key. It expires with the key or the token, whichever is earlier. */
 function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken): VirtualKey {
   const { endUserId, expiresAt } = identity;
   return {
@@ -29,7 +29,7 @@ function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken)
   };
 }
 
-/** Tokens by what a mapping makes of them, each by the hash of the token. Other tokens are in neither map. */
+/** Results of mappings, by the hash of the token. A token without a mapping is in neither map, unless it is refused for that. */
 export interface MappedTokens {
   readonly keys: ReadonlyMap<string, VirtualKey>;
   readonly refused: ReadonlyMap<string, () => DomainError>;

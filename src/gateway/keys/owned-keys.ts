@@ -12,7 +12,7 @@ import type { TeamMember } from '../../domain/teams/member.ts';
 import type { Team } from '../../domain/teams/team.ts';
 import type { TenancyStores } from '../../domain/tenancy-stores.ts';
 import type { User } from '../../domain/users/user.ts';
-import type { CountedBudgets, Spending } from '../admission/counted-limits.ts';
+import type { CountedBudgets, BudgetHolder } from '../admission/counted-limits.ts';
 
 export type OwnerStores = Pick<
   TenancyStores,
@@ -28,7 +28,7 @@ interface OwnerRows {
   readonly budgets: ReadonlyMap<string, Budget>;
 }
 
-/** A list of models with those that access groups add. An empty list allows every model already. */
+/** A list of models with those that access groups add. An empty list stays empty: it allows every model. */
 const widened = (models: readonly string[], granted: readonly string[]): readonly string[] =>
   models.length === 0 || granted.length === 0 ? models : [...models, ...granted];
 
@@ -83,7 +83,7 @@ async function ownersOf(
   rows: OwnerRows,
   { granted, counted }: { readonly granted: Grants; readonly counted: CountedBudgets },
 ): Promise<KeyOwners> {
-  const countedIn = async (row: Budget | null | undefined, kind: Spending['kind'], id: string) =>
+  const countedIn = async (row: Budget | null | undefined, kind: BudgetHolder['kind'], id: string) =>
     row === null || row === undefined ? null : counted.of({ kind, id }, row);
   const user = rows.users.get(userId ?? '') ?? null;
   const team = rows.teams.get(teamId ?? '') ?? null;
@@ -175,12 +175,12 @@ async function ownedKey(
 
 /** A store of keys with their owners. */
 export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
-  /** Adds the owners and access groups of keys, by any name. */
+  /** Adds the owners and access groups to keys. The names in the map are kept. */
   withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>>;
 }
 
 /**
- * Keys read together with their owners and access groups, for the key ring: all are then equally fresh (ADR 0056). The
+ * Keys read together with their owners and access groups, so that the cached key and its owners have one age (ADR 0056). The
  * access groups of models are looked up for each call.
  */
 export function createOwnedKeys(

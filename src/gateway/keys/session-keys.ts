@@ -6,8 +6,8 @@ import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
 type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
 
 /**
- * The same store. A session whose opening password or key has changed, was blocked or has expired is refused, as is one
- * whose user has left its team.
+ * A store of keys that also checks sessions. It refuses a session whose opening password or key has changed, was blocked or has
+ * expired, and one whose user has left its team.
  */
 export function createSessionKeys(
   keys: SessionStore,

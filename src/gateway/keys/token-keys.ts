@@ -15,8 +15,8 @@ import type { OwnedKeys, OwnerStores } from './owned-keys.ts';
 /** Name of a list that allows no model. */
 const NO_MODELS = 'no-default-models';
 
-/** Most teams that are compared to find out whether an alias is unique. */
-const MOST_ALIKE = 1_000;
+/** Maximum number of teams that are compared to find out whether an alias is unique. */
+const MAX_COMPARED_TEAMS = 1_000;
 
 interface TokenKeyOptions extends MappedKeyOptions {
   readonly keys: OwnedKeys;
@@ -27,7 +27,7 @@ interface TokenKeyOptions extends MappedKeyOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A token with the row of its user, and the users by their ids. */
+/** A token with the row of its user; null for no user. */
 interface Bearer {
   readonly secretHash: string;
   readonly token: KnownToken;
@@ -200,9 +200,11 @@ async function sharedAliases(
   const shared = await Promise.all(
     chosenAliases.map(async (alias) => {
       const filter = { ...ALL_TEAMS, aliasPart: alias };
-      const page = { filter, sort: 'created_at', descending: false, limit: MOST_ALIKE, from: 0 } as const;
+      const page = { filter, sort: 'created_at', descending: false, limit: MAX_COMPARED_TEAMS, from: 0 } as const;
       const alike = await stores.teams.list(page);
-      return alike.filter((team) => team.alias === alias).length === 1 && alike.length < MOST_ALIKE ? [] : [alias];
+      return alike.filter((team) => team.alias === alias).length === 1 && alike.length < MAX_COMPARED_TEAMS
+        ? []
+        : [alias];
     }),
   );
   return new Set(shared.flat());
@@ -246,7 +248,7 @@ function tokenKey(
   const models = identity.models === null ? [] : identity.models.length === 0 ? [NO_MODELS] : identity.models;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;
-  // The same bearer owns the same rows with its next token.
+  // Later tokens of a bearer have the same hash, so that they own the same rows.
   const hash = about.hash(JSON.stringify(['token', issuer, userId ?? subject, teamId, role]));
   return {
     hash,
@@ -284,6 +286,6 @@ function tokenKey(
 
 const roleOfToken = (role: TokenIdentity['role']): Role => (role === null || role === 'team' ? 'internal_user' : role);
 
-/** A key of a token without a role of its own has the role of its user. */
+/** A key with the role of its user, where the token has none. */
 const withRole = (key: VirtualKey): VirtualKey =>
   key.token?.hasRole === false ? { ...key, role: key.owners?.user?.role ?? key.role } : key;

@@ -27,7 +27,7 @@ interface Counts {
 
 const MINUTE_MS = 60_000;
 /** Deployments that are counted. The oldest is dropped: deployments that are no longer configured leave counts behind. */
-const MOST_DEPLOYMENTS = 10_000;
+const MAX_DEPLOYMENTS = 10_000;
 
 /** Counts results by deployment id, and starts cooldowns by the policy that is in force at the time of a failure. */
 export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): Cooldowns {
@@ -39,7 +39,7 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
     if (counts === undefined) {
       counts = { minuteFromMs: nowMs, calls: 0, failures: 0, recentFromMs: nowMs, recent: 0, recentOf: new Map() };
       counted.set(id, counts);
-      evictOldest(counted, MOST_DEPLOYMENTS);
+      evictOldest(counted, MAX_DEPLOYMENTS);
     }
     if (nowMs - counts.minuteFromMs >= MINUTE_MS) Object.assign(counts, { minuteFromMs: nowMs, calls: 0, failures: 0 });
     return counts;

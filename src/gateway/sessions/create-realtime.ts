@@ -91,7 +91,7 @@ export function createRealtime(
           deployment,
           charge(cost) {
             reserved?.progress(cost);
-            budgets.spent(caller.key, request.labels);
+            budgets.alertSoftBudgets(caller.key, request.labels);
           },
         });
         const session = createSession({

@@ -22,7 +22,7 @@ export interface RealtimeLimits extends SideLimits {
   readonly recheckMs: number;
   /** Refused messages after which a session ends. */
   readonly refusals: number;
-  /** Most concurrent sessions of this process. */
+  /** Maximum concurrent sessions of this process. */
   readonly sessions: number;
 }
 

@@ -5,12 +5,12 @@ import type { SideLimits } from './realtime.ts';
 /** Limits of connections. Times in milliseconds. */
 export interface ResponseSessionLimits extends SideLimits {
   readonly lifeMs: number;
-  /** Most concurrent responses of a connection, over all lanes. */
+  /** Maximum concurrent responses of a connection, over all lanes. */
   readonly running: number;
   /** Waiting turns, and their bytes, from which reading pauses. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Most concurrent connections of this process. */
+  /** Maximum concurrent connections of this process. */
   readonly sessions: number;
 }
 

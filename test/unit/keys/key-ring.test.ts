@@ -96,7 +96,7 @@ describe('a key ring that must read its keys again', () => {
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     stored.set(sha256(other), aKey({ hash: sha256(other) }));
     state.nowMs = 1;
-    ring.distrust();
+    ring.markStale();
     state.nowMs = 2;
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
     expect(await identified(ring, other)).toMatchObject({ keyHash: sha256(other) });
@@ -111,7 +111,7 @@ describe('a key ring that must read its keys again', () => {
     await expect.poll(() => pending.reads?.length).toBe(1);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     state.nowMs = 1;
-    ring.distrust();
+    ring.markStale();
     state.nowMs = 2;
     pending.reads.forEach((resolve) => resolve());
     pending.reads = null;
@@ -123,7 +123,7 @@ describe('a key ring that must read its keys again', () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     state.away = true;
-    ring.distrust();
+    ring.markStale();
     state.nowMs = 1;
     expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
     expect(state.finds).toBe(2);
