@@ -11,15 +11,15 @@ const KEPT_EVENTS = 512;
 /** An event with its sequence number in its topic. */
 interface NumberedEvent<Event> {
   readonly event: Event;
-  readonly place: number;
+  readonly sequence: number;
   /** Delivery shared by all subscribers that missed nothing; null before the first. */
   delivery: Delivery<Event> | null;
 }
 
-/** Functions that a feed calls. */
+/** Callbacks of a feed. */
 interface FeedHooks<Event> {
-  readonly idOf: (place: number) => string;
-  /** A feed of the same events, with nothing in its queue. */
+  readonly idOf: (sequence: number) => string;
+  /** Creates a feed of the same events with an empty queue. */
   readonly another: () => Feed<Event>;
   /** Calls the reader asynchronously. */
   readonly wake: (ready: () => void) => void;
@@ -105,11 +105,11 @@ class Feed<Event> implements PollableStream<Delivery<Event>> {
   }
 
   #delivery(entry: NumberedEvent<Event>): Delivery<Event> {
-    const { event, place } = entry;
+    const { event, sequence } = entry;
     const missed = this.#missed;
     this.#missed = 0;
-    if (missed > 0) return { event, id: this.#hooks.idOf(place), missed };
-    entry.delivery ??= { event, id: this.#hooks.idOf(place), missed };
+    if (missed > 0) return { event, id: this.#hooks.idOf(sequence), missed };
+    entry.delivery ??= { event, id: this.#hooks.idOf(sequence), missed };
     return entry.delivery;
   }
 }
@@ -124,11 +124,11 @@ class Channel<Event> {
   readonly subscriptions = new Set<Subscription<Event>>();
   /** Ring buffer of the latest events: the index is the sequence number modulo the size. */
   readonly #recent: (NumberedEvent<Event> | undefined)[] = [];
-  #nextPlace = 0;
+  #nextSequence = 0;
 
   publish(event: Event): void {
-    const entry: NumberedEvent<Event> = { event, place: this.#nextPlace++, delivery: null };
-    this.#recent[entry.place % KEPT_EVENTS] = entry;
+    const entry: NumberedEvent<Event> = { event, sequence: this.#nextSequence++, delivery: null };
+    this.#recent[entry.sequence % KEPT_EVENTS] = entry;
     for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(entry);
   }
 
@@ -139,10 +139,10 @@ class Channel<Event> {
   }
 
   /** Replays the events after a sequence number; false when they are not kept. */
-  replay({ feed, wanted }: Subscription<Event>, behind: number): boolean {
-    if (behind >= this.#nextPlace || behind + 1 < this.#nextPlace - KEPT_EVENTS) return false;
-    for (let place = behind + 1; place < this.#nextPlace; place++) {
-      const entry = this.#recent[place % KEPT_EVENTS];
+  replay({ feed, wanted }: Subscription<Event>, after: number): boolean {
+    if (after >= this.#nextSequence || after + 1 < this.#nextSequence - KEPT_EVENTS) return false;
+    for (let sequence = after + 1; sequence < this.#nextSequence; sequence++) {
+      const entry = this.#recent[sequence % KEPT_EVENTS];
       if (entry !== undefined && wanted(entry.event)) feed.push(entry);
     }
     return true;
@@ -155,9 +155,9 @@ type Channels = { readonly [Topic in keyof Topics]: Channel<Topics[Topic]> };
 export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit?: number } = {}): Bus & {
   close(): void;
 } {
-  // Part of event ids: another process, or this one after a restart, has other events with the same numbers.
+  // Part of the event ids, because another process, or this one after a restart, numbers its own events.
   const run = randomBytes(6).toString('base64url');
-  const idOf = (place: number): string => `${run}.${place.toString(36)}`;
+  const idOf = (sequence: number): string => `${run}.${sequence.toString(36)}`;
   const channels: Channels = {
     catalogChange: new Channel(),
     trace: new Channel(),
@@ -185,9 +185,9 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
   }
 
   /** Sequence number of an event id of this bus; -1 for any other. */
-  function placeOf(id: string): number {
-    const [idRun, place = ''] = id.split('.');
-    return idRun === run && /^[0-9a-z]{1,10}$/.test(place) ? Number.parseInt(place, 36) : -1;
+  function sequenceOf(id: string): number {
+    const [idRun, sequence = ''] = id.split('.');
+    return idRun === run && /^[0-9a-z]{1,10}$/.test(sequence) ? Number.parseInt(sequence, 36) : -1;
   }
 
   function addSubscription<Event>(
@@ -223,11 +223,11 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
       const subscription = addSubscription(channel, wanted, () => signal?.removeEventListener('abort', abort));
       const { feed } = subscription;
       if (after !== null) {
-        const place = placeOf(after);
-        if (place < 0 || !channel.replay(subscription, place)) {
+        const sequence = sequenceOf(after);
+        if (sequence < 0 || !channel.replay(subscription, sequence)) {
           feed.close();
           throw new Conflict(
-            'What came after this event is no longer kept. Read the list again and follow from now on.',
+            'The events after this one are no longer in memory. Read the list again, and subscribe without an event id.',
           );
         }
       }

@@ -9,18 +9,18 @@ import {
 } from '../domain/cache-changes.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 
-/** Time in which changes are gathered before they are sent or applied, in ms. */
+/** Time for which changes are collected before they are sent or applied, in ms. */
 const GATHER_MS = 5;
-/** Least time between two messages, and between two evictions for messages, in ms: 20 a second at most. */
+/** Minimum time between two messages, and between two evictions for messages, in ms: 20 a second at most. */
 const GAP_MS = 50;
 /** Time after which a message that could not be sent is sent again, in ms. */
 const RETRY_MS = 1_000;
-/** Most ids of one kind. Beyond it, every row of the kind counts as changed. */
+/** Maximum number of ids of one kind. Beyond it, every row of the kind counts as changed. */
 const MAX_IDS = 100;
 
-/** Changes between processes: announces those of this process, and evicts what others announce. */
+/** Announces changed rows to other processes, and evicts the rows that they announce. */
 export interface CacheChanges extends ChangeAnnouncer {
-  /** Begins to listen. `evict` is called with what others have changed, and with everything when messages may be lost. */
+  /** Begins to listen. `evict` receives the rows that other processes have changed, and all rows when messages may be lost. */
   start(evict: (changed: ChangedRows) => void): void;
   /** Sends pending changes and stops listening. */
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ function changesWithMessages(messages: ProcessMessages): CacheChanges {
     try {
       await messages.send(encodeMessage(origin, changed, messages.mostBytes));
     } catch {
-      // Until then, other processes see the change when their cached entries expire.
+      // Sent again later. Until then, other processes see the change when their cached entries expire.
       outgoing.add(changed);
       sending.request(RETRY_MS);
     }
@@ -123,7 +123,7 @@ function createRateLimitedTask(work: () => Promise<void>) {
   };
 }
 
-/** Changed rows that are not sent yet; at most `MOST_IDS` of each kind. */
+/** Changed rows that are not sent yet; at most `MAX_IDS` of each kind. */
 function createBatch() {
   let rows = new Map<ChangeKind, ReadonlySet<string> | null>();
   return {

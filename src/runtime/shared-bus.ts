@@ -4,16 +4,16 @@ import { evictOldest } from '../domain/evict-oldest.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
-/** Time in which events are gathered, and least time between two messages, in ms: 20 a second at most. */
+/** Time for which events are collected, and minimum time between two messages, in ms: at most 20 messages a second. */
 const GAP_MS = 50;
 /** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
 const ANNOUNCEMENT_MS = 2_000;
 const ANNOUNCEMENT_VALID_MS = 6_000;
 /** Capacity of the queues of events to send and to read. Beyond it the oldest are dropped. */
 const QUEUE_CAPACITY = 1_000;
-/** Bytes of a message beside its lists. */
+/** Bytes that are reserved in a message for everything but its lists. */
 const FRAME_BYTES = 200;
-/** Events that are read together. */
+/** Events of one read. */
 const READ_BATCH = 20;
 
 /** Topic of an event, and the reference with which other processes read it. */
@@ -24,7 +24,7 @@ interface FeedMessage {
   readonly origin: string;
   /** Whether the sender has subscribers. */
   readonly follows: boolean;
-  /** Events that no reader may receive any more; they come before `events`. */
+  /** Withdrawn events, which no reader may receive any more. They are applied before `events`. */
   readonly gone: readonly EventRef[];
   readonly events: readonly EventRef[];
 }
@@ -61,7 +61,7 @@ export function createSharedBus<Own extends Bus>(
   const linkOf = <Topic extends keyof Topics>(topic: Topic): EventLink<Topics[Topic]> | undefined => links[topic];
 
   async function send(body: Omit<FeedMessage, 'origin'>): Promise<void> {
-    // A lost message is a missed event: subscribers read lists again after a connection ends.
+    // After a lost message, subscribers miss its events. They read lists again after a reconnect.
     await messages?.send(JSON.stringify({ origin, ...body })).catch(() => {});
   }
 
@@ -174,7 +174,7 @@ function createQueue() {
       waiting.set(JSON.stringify(named), named);
       evictOldest(waiting, QUEUE_CAPACITY);
     },
-    /** Takes at most so many, or so many bytes; at least one. */
+    /** Takes the oldest events, up to a number and a size. At least one. */
     take({ count = QUEUE_CAPACITY, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {
       const taken: EventRef[] = [];
       let left = bytes;
@@ -189,7 +189,7 @@ function createQueue() {
   };
 }
 
-/** Null for a text that is no message of feeds. */
+/** The message in a text; null for a text of another kind. */
 function decodeMessage(text: string): FeedMessage | null {
   let message: unknown;
   try {

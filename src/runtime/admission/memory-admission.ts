@@ -8,23 +8,23 @@ import { SpendShare } from './spend-share.ts';
 import { createTotalsReader, type TotalsReader } from './totals-reader.ts';
 import { UseCounter } from './use-counter.ts';
 
-/** Most counters in memory. Beyond that the least recently used one without a call in flight is evicted. */
+/** Maximum counters in memory. Beyond that the least recently used one without a call in flight is evicted. */
 const COUNTERS_LIMIT = 100_000;
-/** A reservation that was not ended after this long expires: one hour, as the reference's parallel slots. */
+/** Time after which an open reservation expires, in ms: one hour, as parallel slots in the reference. */
 const LEASE_MS = 3_600_000;
-/** A stored total older than this is read again before it is used. */
+/** Age in ms from which a stored total is read again before it is used. */
 const STALE_MS = 5_000;
-/** A stored total older than this is read again in the background when it is used. */
+/** Age in ms from which a stored total is read again in the background when it is used. */
 const AHEAD_MS = 2_500;
-/** Counters tried for an eviction: those with calls in flight stay. */
+/** Counters that one eviction examines. Those with calls in flight are not evicted. */
 const EVICTION_TRIES = 8;
 /**
- * Longest time that a call repeats its requests for shares, in ms. Then it is admitted, because something is left of
- * each limit.
+ * Maximum time that a call repeats its requests for shares, in ms. Then it is admitted: each limit has room left, but other calls
+ * took the granted shares.
  */
-const LONGEST_WAIT_MS = 2_000;
-/** Least time between two LRU moves of a counter, in ms, because a move costs more than a lookup. */
-const MOVE_MS = 1_000;
+const MAX_WAIT_MS = 2_000;
+/** Minimum time between two LRU moves of a counter, in ms, because a move costs more than a lookup. */
+const LRU_MOVE_INTERVAL_MS = 1_000;
 
 /** Reservation counts, for metrics. */
 interface ReservationCounts {
@@ -43,7 +43,7 @@ interface MemoryAdmissionOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Called when a background read of stored totals failed. The totals in memory stay in use. */
   readonly failed: (error: unknown) => void;
-  /** Shares of budgets that several processes count together; absent when this process counts alone. */
+  /** Shares of budgets that several processes count together; absent where each process counts for itself. */
   readonly shares?: Shares | null | undefined;
   readonly countersLimit?: number;
   readonly leaseMs?: number;
@@ -103,7 +103,7 @@ export function createMemoryAdmission({
   /** Marks counters as most recently used. */
   function touch(charged: readonly Charged[], now: number): void {
     for (const { counter } of charged) {
-      if (now - counter.movedMs < MOVE_MS) continue;
+      if (now - counter.movedMs < LRU_MOVE_INTERVAL_MS) continue;
       counter.movedMs = now;
       counters.delete(counter.name);
       counters.set(counter.name, counter);
@@ -152,7 +152,7 @@ export function createMemoryAdmission({
     charged: readonly Charged[],
     admitted: (charged: readonly Charged[]) => Passed,
   ): Promise<Refusal | Passed> {
-    const deadlineMs = nowMs() + LONGEST_WAIT_MS;
+    const deadlineMs = nowMs() + MAX_WAIT_MS;
     for (;;) {
       const lacking = charged.filter(isLacking);
       await Promise.all(lacking.map(async ({ charge, counter }) => counter.share?.request(charge)));
@@ -160,7 +160,7 @@ export function createMemoryAdmission({
       if (refusal !== null) return refusal;
       const first = charged.find(isLacking);
       if (first === undefined) return admitted(charged);
-      // Two calls that take each other's room repeat their requests. Each answer admits one of them.
+      // Another call may have taken the granted room: ask again. Each answer admits at least one call.
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
       if (nowMs() >= deadlineMs) return admitted(charged);
       await Promise.all(

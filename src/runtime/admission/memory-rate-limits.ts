@@ -10,11 +10,11 @@ import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { OpenList, type Place } from '../../domain/open-list.ts';
 
-/** A slot that was not freed after this long is free: one hour, as the reference's. */
+/** Time after which a slot is freed in any case, in ms: one hour, as in the reference. */
 const SLOT_MS = 3_600_000;
-/** Counters of one scope in memory at once. Beyond that the oldest without a call under way and in no open window are removed. */
+/** Maximum counters of one scope in memory. Beyond it the oldest without an open call and an open window are evicted. */
 const COUNTERS_LIMIT = 100_000;
-/** Counters tried for one eviction. */
+/** Counters that one eviction examines. */
 const EVICTION_TRIES = 8;
 
 /** Counts of one scope and id. */
@@ -22,7 +22,7 @@ class RateCounter {
   windowMs = Number.NEGATIVE_INFINITY;
   requests = 0;
   tokens = 0;
-  /** Slots of calls under way. */
+  /** Slots of open calls. */
   parallel = 0;
 
   /** Begins a new window when the last one has ended. Returns this counter. */
@@ -44,7 +44,7 @@ class RateCounter {
 interface CountedLimit {
   readonly limit: RateLimit;
   readonly counter: RateCounter;
-  /** When the window of the counter began in which the call is counted. */
+  /** Start of the window in which the call is counted. */
   readonly windowMs: number;
 }
 
@@ -53,7 +53,7 @@ function refusal({ limit }: CountedLimit, type: RateType, most: number, used: nu
   return { kind: 'refused', scope, id, type, limit: most, remaining: Math.max(0, most - used) };
 }
 
-/** The first of the counters whose limit of one type does not have room for an amount; null when all have. */
+/** Refusal by the first limit of one type without room for the amount; null when all have room. */
 function refusedBy(counted: readonly CountedLimit[], type: RateType, expected: number): RateRefusal | null {
   for (const one of counted) {
     const most = limitOf(one.limit, type);
@@ -87,10 +87,10 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
 }
 
 /** Calls that hold slots of parallel calls, the oldest first. */
-type Holding = OpenList<AdmittedCall>;
+type SlotHolders = OpenList<AdmittedCall>;
 
 /** Frees the slots that were not freed in time. */
-function expire(holding: Holding, nowMs: number): void {
+function expire(holding: SlotHolders, nowMs: number): void {
   for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
 }
 
@@ -101,7 +101,7 @@ class AdmittedCall implements RateAdmission {
   readonly endMs: number;
   readonly #counted: readonly CountedLimit[];
   readonly #expected: number;
-  readonly #holding: Holding;
+  readonly #holding: SlotHolders;
   readonly #place: Place<AdmittedCall>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #open = true;
@@ -109,7 +109,7 @@ class AdmittedCall implements RateAdmission {
   constructor(
     counted: readonly CountedLimit[],
     expected: number,
-    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: Holding },
+    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: SlotHolders },
   ) {
     this.#counted = counted;
     this.#expected = expected;
@@ -144,7 +144,7 @@ class AdmittedCall implements RateAdmission {
   }
 }
 
-/** Limits that this process counts for itself: always synchronous. */
+/** Limits that this process counts for itself. All methods are synchronous. */
 interface MemoryRateLimits {
   admit(limits: readonly RateLimit[], expectedTokens: number): RateAdmission | RateRefusal;
   /** Does nothing: there are no shares. */
@@ -161,7 +161,7 @@ export function createMemoryRateLimits({
 }): MemoryRateLimits {
   /** Counters by id, for each scope. */
   const scopes = new Map<RateScope, Map<string, RateCounter>>();
-  const holding: Holding = new OpenList();
+  const holding: SlotHolders = new OpenList();
 
   function counterOf({ scope, id }: RateLimit, nowMs: number): RateCounter {
     const counters = scopes.get(scope) ?? new Map<string, RateCounter>();
@@ -194,7 +194,8 @@ export function createMemoryRateLimits({
       });
       const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
-      // Another caller may have a limit of this counter that this one has not: its own replaces it.
+      // Counted only where this call has a limit of requests. Keys may share a counter, for example that of a model in a team, but a
+      // key with its own limit for the model is not counted in the limit of the team.
       for (const { limit, counter } of counted)
         if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
       return (

@@ -1,19 +1,19 @@
 import type { ShareRequest, ShareAnswer } from '../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
-import type { Holder, Shares } from './shares.ts';
+import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** An unused share is kept while it is less than this part of the remaining amount. */
+/** Divisor: unused room is kept while it is smaller than this fraction of what is left of the limit. */
 const SMALL_PART = 16;
 
 const roundedUp = (amount: number): bigint => BigInt(Math.ceil(amount));
 
 /**
- * Share of one limit of a rate: requests or tokens of a window, or slots of calls under way. It counts what this process
- * uses. Calls are admitted while the use is below the ceiling that the ledger has granted.
+ * Share of one rate limit: requests or tokens of a window, or slots of open calls. It counts the use of this process. Calls are
+ * admitted while the use is below the ceiling that the ledger has granted.
  */
-export class RateShare implements Holder {
+export class RateShare implements ShareHolder {
   readonly name: string;
   readonly kind: 'window' | 'slots';
   listed = false;
@@ -31,10 +31,12 @@ export class RateShare implements Holder {
   #windows = 0;
   /** Use that belongs to the next window. */
   #carried = 0;
+  /** Use up to which calls are admitted without asking the ledger. */
   #ceiling = 0;
-  /** What is left of the limit beyond the ceiling, by the last answer of the ledger. */
+  /** Rest of the limit above the ceiling, by the last answer of the ledger. */
   #left: number;
   #epoch = 0;
+  /** Whether the counter is new in this process: the ledger has not answered for it yet. */
   #joins = true;
   /** Sum of the amounts that calls wait for. */
   #waiting = 0;
@@ -77,10 +79,10 @@ export class RateShare implements Holder {
     return this.#isOver() ? this.#windows + 1 : this.#windows;
   }
 
-  /** What is left of the limit, as far as this process knows. */
+  /** Rest of the limit, as far as this process knows. */
   get left(): number {
-    if (this.#shares.isUnavailable() && !this.#remembers()) return this.limit - this.#localUse();
-    if (this.#isOver() || (this.#epoch !== this.#shares.epoch() && !this.#remembers())) return this.limit;
+    if (this.#shares.isUnavailable() && !this.#isAnswerValid()) return this.limit - this.#localUse();
+    if (this.#isOver() || (this.#epoch !== this.#shares.epoch() && !this.#isAnswerValid())) return this.limit;
     return this.#left + this.#ceiling - this.used;
   }
 
@@ -189,7 +191,7 @@ export class RateShare implements Holder {
     return isIdle && (this.kind === 'window' || this.used === 0) ? 'drop' : 'stay';
   }
 
-  /** Whether nothing is lost when it is evicted. */
+  /** Whether it can be evicted without losing a count. */
   isIdle(): boolean {
     return (
       !this.queued && !this.listed && this.#waiting === 0 && (this.kind === 'slots' ? this.used === 0 : this.#isOver())
@@ -197,8 +199,8 @@ export class RateShare implements Holder {
   }
 
   /** Whether the last answer is valid while the ledger is unavailable. For a window it is valid until the window ends. */
-  #remembers(): boolean {
-    if (this.kind === 'slots') return this.#shares.remembers(this.#epoch);
+  #isAnswerValid(): boolean {
+    if (this.kind === 'slots') return this.#shares.isAnswerValid(this.#epoch);
     return this.#window !== null && !this.#isOver() && this.#shares.isUnavailable();
   }
 

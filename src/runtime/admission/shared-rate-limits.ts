@@ -11,14 +11,14 @@ import { OpenList, type Place } from '../../domain/open-list.ts';
 import { RateShare } from './rate-share.ts';
 import type { Shares } from './shares.ts';
 
-/** A slot that was not freed after this long is free: one hour, as the reference's. */
+/** Time after which a slot is freed in any case, in ms: one hour, as in the reference. */
 const SLOT_MS = 3_600_000;
-/** Shares in memory at once. Beyond that the oldest idle ones are removed. */
+/** Maximum shares in memory. Beyond it the oldest idle ones are evicted. */
 const SHARES_LIMIT = 300_000;
-/** Shares tried for one eviction. */
+/** Shares that one eviction examines. */
 const EVICTION_TRIES = 8;
-/** Longest time that a call repeats its requests while other calls take its grants, in ms. Then it is refused. */
-const LONGEST_WAIT_MS = 2_000;
+/** Maximum time in ms that a call repeats its requests because other calls took the granted shares. Then it is refused. */
+const MAX_WAIT_MS = 2_000;
 
 /** The phases of a check, in their order. */
 const PHASES: readonly { readonly type: RateType; readonly kind: 'window' | 'slots' }[] = [
@@ -55,7 +55,7 @@ export function createSharedRateLimits({
   const nowMs = (): number => clock.monotonicMs();
   /** Least recently created first. */
   const known = new Map<string, RateShare>();
-  const holding: Holding = new OpenList();
+  const holding: SlotHolders = new OpenList();
 
   function shareOf(name: string, kind: 'window' | 'slots', limit: number): RateShare {
     const found = known.get(name);
@@ -102,7 +102,7 @@ export function createSharedRateLimits({
   }
 
   async function requestAndDecide(counted: readonly CountedLimit[]): Promise<RateAdmission | RateRefusal> {
-    const lateMs = nowMs() + LONGEST_WAIT_MS;
+    const lateMs = nowMs() + MAX_WAIT_MS;
     for (;;) {
       const lacking = counted.filter(isLacking);
       if (lacking.length === 0 || nowMs() >= lateMs) return decide(counted);
@@ -118,7 +118,7 @@ export function createSharedRateLimits({
       expire(holding, nowMs());
       const counted = countedOf(limits, expected);
       const first = counted.find(isLacking);
-      // A limit of requests that this process has used up alone needs no request.
+      // When this process alone has used up a limit of requests, the ledger is not asked.
       const isKnown = first === undefined || (first.type === 'requests' && first.share.isUsedUp(first.amount));
       return isKnown ? decide(counted) : requestAndDecide(counted);
     },
@@ -138,10 +138,10 @@ function refusalOf({ limit: { scope, id }, type, most, share }: CountedLimit): R
 }
 
 /** Calls that hold slots of parallel calls, the oldest first. */
-type Holding = OpenList<SharedCall>;
+type SlotHolders = OpenList<SharedCall>;
 
 /** Frees the slots that were not freed in time. */
-function expire(holding: Holding, nowMs: number): void {
+function expire(holding: SlotHolders, nowMs: number): void {
   for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
 }
 
@@ -153,11 +153,11 @@ class SharedCall implements RateAdmission {
   /** Windows of the tokens of this call. */
   readonly #windows: readonly number[];
   readonly #counted: readonly CountedLimit[];
-  readonly #holding: Holding;
+  readonly #holding: SlotHolders;
   readonly #place: Place<SharedCall>;
   #open = true;
 
-  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly holding: Holding }) {
+  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly holding: SlotHolders }) {
     this.#counted = counted;
     this.#holding = at.holding;
     this.endMs = at.nowMs() + SLOT_MS;

@@ -3,15 +3,15 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Most requests of one round trip. */
+/** Maximum number of requests of one round trip. */
 const BATCH = 200;
-/** After the loss of the ledger, its last answer counts for this long, in ms. */
-const REMEMBERED_MS = 5_000;
-/** Least time between two heartbeats of a process without calls. Well below the lease. */
+/** Time for which the last answer of the ledger stays valid after the ledger is lost, in ms. */
+const ANSWER_VALID_MS = 5_000;
+/** Minimum time between two heartbeats of a process without calls. Well below the lease. */
 const HEARTBEAT_MS = 3_000;
 
 /** A counter of this process that holds a share of a limit. */
-export interface Holder {
+export interface ShareHolder {
   /** Whether it is on the list that each tick visits. Only `Shares` changes it. */
   listed: boolean;
   /** Whether its next request waits to be sent. Only `Shares` changes it. */
@@ -27,7 +27,7 @@ export interface Holder {
 export interface ShareTiming {
   /** Time between two checks of the counters in use, in ms. Unused shares are returned. */
   readonly tickMs: number;
-  /** Calls that a share has room for at least, where the limit is far. Zero asks for each call. */
+  /** Number of calls that a share has room for, where the limit allows it. Zero sends a request for each call. */
   readonly leastCalls: number;
   /** Timeout of a round trip, in ms. The first calls after a loss of the ledger wait this long, later ones do not. */
   readonly answerMs: number;
@@ -38,23 +38,24 @@ export interface Shares {
   readonly pace: ShareTiming;
   /** Changes with each loss of the ledger: shares of an earlier epoch are void. */
   epoch(): number;
-  /** Whether the ledger does not answer. This process then counts alone. */
+  /** Whether the ledger is unavailable. This process then counts for itself. */
   isUnavailable(): boolean;
-  /** Whether an answer of an epoch still holds: of this one, or of the last one for a short time after the loss of the ledger. */
-  remembers(epoch: number): boolean;
+  /** Whether an answer of an epoch is valid: of the current one, or of the last one for a short time after the ledger was lost. */
+  isAnswerValid(epoch: number): boolean;
   /** Sends the request of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
-  requestShare(holder: Holder): Promise<void>;
-  /** Visits the holder at the next ticks, until it has nothing to report. */
-  watch(holder: Holder): void;
+  requestShare(holder: ShareHolder): Promise<void>;
+  /** Calls `tick` of the holder at each tick, until it returns `drop`. */
+  watch(holder: ShareHolder): void;
   /** Null when the ledger is unavailable. */
   snapshot(counters: readonly string[]): Promise<readonly LedgerSnapshot[] | null>;
-  counts(): { readonly away: boolean; readonly losses: number };
+  counts(): { readonly isUnavailable: boolean; readonly losses: number };
   /** Reports the last state, and ends the lease. */
   stop(): Promise<void>;
 }
 
+/** The requests of one round trip. */
 interface Round {
-  readonly holders: Holder[];
+  readonly holders: ShareHolder[];
   readonly done: PromiseWithResolvers<void>;
 }
 
@@ -91,7 +92,7 @@ export function createShares({
     hasJoined: false,
   };
   const rounds: Round[] = [];
-  let watched: Holder[] = [];
+  let watched: ShareHolder[] = [];
   let probing: Promise<void> | null = null;
 
   function onLoss(failure: unknown): void {
@@ -103,7 +104,7 @@ export function createShares({
     if (!state.isStopped) changed(failure);
   }
 
-  /** When the ledger has removed this process, its shares are lost. */
+  /** Begins a new epoch when the ledger had removed this process: its shares are void. */
   function noteMembership(isNew: boolean): void {
     if (isNew && state.hasJoined) state.epoch += 1;
     state.hasJoined = true;
@@ -116,13 +117,13 @@ export function createShares({
       for (const holder of round.holders) holder.queued = false;
       if (!state.isUnavailable) await send(round.holders);
       round.done.resolve();
-      // Waiting calls decide first: the next requests would release their room.
+      // Let the waiting calls take their room first: the next requests would return it.
       if (rounds.length > 0) await nextTurn();
     }
     state.isSending = false;
   }
 
-  async function send(holders: readonly Holder[]): Promise<void> {
+  async function send(holders: readonly ShareHolder[]): Promise<void> {
     const sentMs = clock.monotonicMs();
     state.sentMs = sentMs;
     try {
@@ -138,7 +139,7 @@ export function createShares({
     }
   }
 
-  function queue(holder: Holder): Promise<void> {
+  function queue(holder: ShareHolder): Promise<void> {
     let round = rounds.at(-1);
     if (holder.queued) {
       const queuedRound = rounds.find(({ holders }) => holders.includes(holder));
@@ -194,9 +195,9 @@ export function createShares({
     pace,
     epoch: () => state.epoch,
     isUnavailable: () => state.isUnavailable,
-    remembers: (epoch) =>
+    isAnswerValid: (epoch) =>
       epoch === state.epoch ||
-      (state.isUnavailable && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < REMEMBERED_MS),
+      (state.isUnavailable && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < ANSWER_VALID_MS),
     requestShare: (holder) => (state.isUnavailable ? Promise.resolve() : queue(holder)),
     watch(holder) {
       if (holder.listed) return;
@@ -212,7 +213,7 @@ export function createShares({
         return null;
       }
     },
-    counts: () => ({ away: state.isUnavailable, losses: state.losses }),
+    counts: () => ({ isUnavailable: state.isUnavailable, losses: state.losses }),
     async stop() {
       void ticking.stop();
       state.isStopped = true;

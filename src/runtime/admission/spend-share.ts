@@ -1,10 +1,10 @@
 import type { Charge } from '../../domain/admission/admission.ts';
 import type { ShareRequest, LedgerBase, ShareAnswer } from '../../domain/admission/ledger.ts';
-import type { Holder, Shares } from './shares.ts';
+import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** A change of less than this part of the remaining amount is reported later. */
+/** Divisor: a change below this fraction of what is left of the limit is reported later. */
 const SMALL_PART = 16n;
 
 /** Parts of a counter that a share reads. */
@@ -15,7 +15,7 @@ interface SharedCounter {
   readonly reserved: bigint;
   /** Number of open reservations. */
   readonly holds: number;
-  /** Part of the use of this process whose records are stored. */
+  /** Use of this process whose records are stored. */
   storedOwn(storedThrough: number): bigint;
   isBusy(storedThrough: number): boolean;
 }
@@ -23,11 +23,11 @@ interface SharedCounter {
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /**
- * Share of a budget. Its ceiling covers the whole use of this process since the counter was created, including reserved
- * amounts. So the grant of the ledger stays valid when a use is stored. The base of the ledger excludes the amounts that
- * its members have stored, so that nothing counts twice.
+ * Share of a budget. Its ceiling covers the whole use of this process since the counter was created, with reserved amounts, so that
+ * the grant stays valid when a use is stored. The base of the ledger excludes the amounts that its members have stored, so that
+ * nothing counts twice.
  */
-export class SpendShare implements Holder {
+export class SpendShare implements ShareHolder {
   listed = false;
   queued = false;
   readonly #counter: SharedCounter;
@@ -36,20 +36,27 @@ export class SpendShare implements Holder {
   /** Starts a read of the stored total. */
   readonly #reread: () => void;
   #limit = 0n;
+  /** Use up to which amounts are reserved without asking the ledger. */
   #ceiling = 0n;
-  /** Rest of the limit beyond the ceiling, by the last answer of the ledger. */
+  /** Rest of the limit above the ceiling, by the last answer of the ledger. */
   #left = 0n;
   #epoch = 0;
+  /** Whether the counter is new in this process: the ledger has not answered for it yet. */
   #joins = true;
+  /** Whether the ledger knows the counter and its stored total. */
   #isKnown = true;
   #base: LedgerBase | null = null;
   /** Stored use that was reported to the ledger. */
   #reported = 0n;
+  /** Sum of the amounts that calls wait for, and the largest of them. */
   #waiting = 0n;
   #largest = 0n;
+  /** Whether a waiting charge is admitted when the use equals the limit. */
   #atLimit = false;
+  /** Amount reserved since the last tick, and in the tick before. */
   #taken = 0n;
   #demand = 0n;
+  /** The last amount of one call. */
   #amount = 0n;
   #idleTicks = 0;
 
@@ -78,7 +85,7 @@ export class SpendShare implements Holder {
   /** Whether the amount of a charge may be reserved without asking. */
   hasRoom({ limit, amount, refused }: Charge): boolean {
     if (amount === 0n) return true;
-    if (this.#shares.isUnavailable()) return !this.#remembers() || this.leftOf(limit) > 0n;
+    if (this.#shares.isUnavailable()) return !this.#isAnswerValid() || this.leftOf(limit) > 0n;
     if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
     const left = this.leftOf(limit);
     const isLeft = left > 0n || (left === 0n && refused === 'above' && this.#counter.reserved === 0n);
@@ -92,7 +99,7 @@ export class SpendShare implements Holder {
 
   /** Whether the ledger has refused a charge with its last answer. */
   isRefused({ limit }: Charge): boolean {
-    return this.#remembers() && this.leftOf(limit) <= 0n;
+    return this.#isAnswerValid() && this.leftOf(limit) <= 0n;
   }
 
   /** Counts a reserved amount. */
@@ -185,9 +192,9 @@ export class SpendShare implements Holder {
     return isOver && unreported === 0n ? 'drop' : 'stay';
   }
 
-  /** Whether the last answer of the ledger holds. Later the stored totals include what others have used. */
-  #remembers(): boolean {
-    return this.#isKnown && !this.#joins && this.#shares.remembers(this.#epoch);
+  /** Whether the last answer of the ledger is valid. After its validity, the stored totals include the use of other processes. */
+  #isAnswerValid(): boolean {
+    return this.#isKnown && !this.#joins && this.#shares.isAnswerValid(this.#epoch);
   }
 
   /** The room that this share should have. */

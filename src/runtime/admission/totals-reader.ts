@@ -3,7 +3,7 @@ import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 import type { UseCounter } from './use-counter.ts';
 
-/** Most counters of one read. */
+/** Maximum counters of one read. */
 const READ_COUNTERS = 500;
 /** How long background reads are collected, so that one statement serves many counters. */
 const GATHER_MS = 50;
@@ -51,11 +51,11 @@ export function createTotalsReader({
   const gathering: { first: Batch | null; again: Batch | null } = { first: null, again: null };
 
   async function read(counters: readonly UseCounter[], commitWaitMs: number): Promise<void> {
-    // The read may miss what others store after its start, so its age counts from here.
+    // The age counts from the start of the read: it may miss what other processes store later.
     const readMs = nowMs();
     try {
       const names = counters.map(({ name }) => name);
-      // Before the read: what others report as stored from here on may not be in the totals.
+      // Taken before the read: amounts that other processes report as stored later may be missing in the totals.
       const shared = counters.filter(({ share }) => share !== null);
       const snapshots = shared.length === 0 ? null : await snapshot(shared.map(({ name }) => name));
       const { totals: found, through } = await totals.read(names, commitWaitMs);
@@ -74,11 +74,11 @@ export function createTotalsReader({
     }
   }
 
-  function join(counter: UseCounter): Promise<void> {
+  function addToBatch(counter: UseCounter): Promise<void> {
     const kind = counter.wasRead ? 'again' : 'first';
     let batch = gathering[kind];
     if (batch === null || batch.counters.length >= READ_COUNTERS) {
-      batch = begin(kind);
+      batch = startBatch(kind);
       gathering[kind] = batch;
     }
     batch.counters.push(counter);
@@ -86,7 +86,7 @@ export function createTotalsReader({
     return batch.done;
   }
 
-  function begin(kind: 'first' | 'again'): Batch {
+  function startBatch(kind: 'first' | 'again'): Batch {
     const counters: UseCounter[] = [];
     const done = Promise.resolve().then(() => {
       if (gathering[kind]?.counters === counters) gathering[kind] = null;
@@ -100,7 +100,7 @@ export function createTotalsReader({
   function readAll(): void {
     const due = [...ahead];
     ahead.clear();
-    for (const counter of due) if (counter.reading === null) void join(counter);
+    for (const counter of due) if (counter.reading === null) void addToBatch(counter);
   }
 
   return {
@@ -111,7 +111,7 @@ export function createTotalsReader({
     },
     async readNow(counter) {
       const wasReadBefore = counter.wasRead;
-      const reading = counter.reading ?? join(counter);
+      const reading = counter.reading ?? addToBatch(counter);
       if (!wasReadBefore) return reading;
       await withDeadline(
         reading.catch(() => {}),

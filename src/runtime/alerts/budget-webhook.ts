@@ -5,8 +5,8 @@ import type { Log } from '../telemetry/log.ts';
 
 /** Deadline of one request, in ms. */
 const DEADLINE_MS = 10_000;
-/** Most alerts that are being sent. Further ones are dropped. */
-const MOST_OPEN = 50;
+/** Maximum number of alerts that are being sent. Further ones are dropped. */
+const MAX_OPEN = 50;
 
 /** Names of the events and of the scopes, as in the reference. */
 const EVENTS = { refused: 'budget_crossed', soft_budget: 'soft_budget_crossed' } as const;
@@ -64,7 +64,7 @@ export function createBudgetWebhook({
 
   return {
     send(alert) {
-      if (open.size >= MOST_OPEN) {
+      if (open.size >= MAX_OPEN) {
         log.warn({ open: open.size }, 'a budget alert was dropped: the alert webhook is too slow');
         return;
       }

@@ -16,15 +16,15 @@ interface FetchedResponse {
 /** Content of the source, with a validator for conditional requests. */
 export interface Download {
   readonly bytes: Uint8Array;
-  /** Null when the source sends none. */
+  /** ETag, or time and size of a file; null when the source sends none. */
   readonly mark: string | null;
   readonly source: 'file' | 'upstream';
 }
 
-/** Most bytes of a price map, which has some three megabytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
-/** Longest `Retry-After` that is honoured, in ms. */
-const MOST_RETRY_AFTER_MS = 24 * 3_600_000;
+/** Maximum bytes of a price map. The current one has about 3 MB. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Maximum delay by a `Retry-After` header, in ms. */
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 /** Hosts of raw files require a user agent. */
 const USER_AGENT = 'lensgate-catalog/1';
 
@@ -89,7 +89,7 @@ async function overHttp(
 function retryAfterMsOf(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const delayMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
-  return Number.isNaN(delayMs) ? 0 : Math.min(Math.max(delayMs, 0), MOST_RETRY_AFTER_MS);
+  return Number.isNaN(delayMs) ? 0 : Math.min(Math.max(delayMs, 0), MAX_RETRY_AFTER_MS);
 }
 
 async function readAll(response: FetchedResponse): Promise<Uint8Array> {
@@ -97,7 +97,7 @@ async function readAll(response: FetchedResponse): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw new DownloadFailed(`the price map is larger than ${MOST_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new DownloadFailed(`the price map is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

@@ -55,25 +55,25 @@ export async function saveLastGood(
     ),
   };
   const rest = Buffer.concat([Buffer.from(`\n${JSON.stringify(head)}\n`), packed]);
-  const beside = `${path}.part`;
-  await writeFile(beside, Buffer.concat([Buffer.from(hash('sha256', rest, 'hex')), rest]), {
+  const temporaryPath = `${path}.part`;
+  await writeFile(temporaryPath, Buffer.concat([Buffer.from(hash('sha256', rest, 'hex')), rest]), {
     mode: 0o600,
     flush: true,
   });
-  await rename(beside, path);
+  await rename(temporaryPath, path);
 }
 
 /** The stored map is damaged or invalid. The message may be shown. */
 export class LastGoodInvalid extends Error {
   constructor(reason: string) {
     super(reason);
-    this.name = 'LastGoodUnfit';
+    this.name = 'LastGoodInvalid';
   }
 }
 
 /**
  * The state in a file; null when there is none, when it is of another source, or when it is older than `notBefore`.
- * Throws LastGoodUnfit.
+ * Throws LastGoodInvalid.
  */
 export async function loadLastGood(
   path: string,
@@ -96,7 +96,7 @@ export async function loadLastGood(
   return { state: restore(models, head, isReleased), mark: head.mark };
 }
 
-/** Applies the quarantine again as it was: against the values that were served then. */
+/** Restores the quarantine against the values that were served when the file was written. */
 function restore(models: readonly PricedModel[], head: Head, isReleased: IsReleased): CatalogState {
   const takenAt = new Date(head.takenAt);
   const byId = new Map(models);

@@ -3,11 +3,11 @@ import type { Pattern, PatternCompiler } from '../../domain/catalog/catalog.ts';
 import { createWeightedCache } from '../../domain/catalog/weighted-cache.ts';
 import { translatePattern } from './pattern-syntax.ts';
 
-/** Longest pattern in characters, and largest compiled program. */
-const MOST_CHARACTERS = 512;
-const MOST_STEPS = 5_000;
-/** Cached compiled patterns: the pages of a list use the same one. */
-const MOST_KEPT = 64;
+/** Maximum characters of a pattern, and maximum size of its compiled program. */
+const MAX_CHARACTERS = 512;
+const MAX_PROGRAM_SIZE = 5_000;
+/** Maximum compiled patterns in memory. All pages of a list use the same pattern. */
+const MAX_CACHED = 64;
 
 type Compiled = ReturnType<PatternCompiler['compile']>;
 
@@ -20,14 +20,13 @@ function literalPattern(source: string): Pattern {
 }
 
 function compile(source: string): Compiled {
-  if (source.length > MOST_CHARACTERS)
-    return { fault: `unsupported: pattern longer than ${MOST_CHARACTERS} characters` };
+  if (source.length > MAX_CHARACTERS) return { fault: `unsupported: pattern longer than ${MAX_CHARACTERS} characters` };
   if (LITERAL.test(source)) return { pattern: literalPattern(source) };
   const translated = translatePattern(source);
   if ('fault' in translated) return translated;
   try {
     const engine = RE2JS.compile(translated.code, RE2JS.CASE_INSENSITIVE);
-    if (engine.programSize() > MOST_STEPS) return { fault: 'unsupported: pattern too large' };
+    if (engine.programSize() > MAX_PROGRAM_SIZE) return { fault: 'unsupported: pattern too large' };
     return { pattern: { occursIn: (text) => engine.test(text) } };
   } catch (error) {
     // Python's own errors were found before. The engine does not support the rest, such as a count over 1,000.
@@ -39,6 +38,6 @@ const reasonOf = (error: Error): string => error.message.replace(/^error parsing
 
 /** Pattern compiler over an engine with run time linear in the text. */
 export function createPatternCompiler(): PatternCompiler {
-  const cache = createWeightedCache<Compiled>(MOST_KEPT, () => 1);
+  const cache = createWeightedCache<Compiled>(MAX_CACHED, () => 1);
   return { compile: (source) => cache.get(source, () => compile(source)) };
 }

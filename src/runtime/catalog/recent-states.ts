@@ -3,9 +3,9 @@ import type { Clock } from '../../domain/clock.ts';
 
 /** How long a replaced state stays available, in ms, so that clients can page through all of it. */
 const KEPT_MS = 10 * 60_000;
-/** Most states in memory, and most entries that only they contain: a bound where each swap replaces many entries. */
-const MOST_STATES = 16;
-const MOST_ENTRIES = 8_000;
+/** Maximum states in memory, and maximum entries that only they contain. Each swap may replace many entries. */
+const MAX_STATES = 16;
+const MAX_ENTRIES = 8_000;
 
 interface ReplacedState {
   readonly snapshot: CatalogSnapshot;
@@ -30,7 +30,7 @@ export function createRecentStates(clock: Clock): RecentStates {
     let entries = 0;
     recent = recent.filter(({ untilMs, entries: own }, at) => {
       entries += own;
-      return untilMs > now && at < MOST_STATES && (at === 0 || entries <= MOST_ENTRIES);
+      return untilMs > now && at < MAX_STATES && (at === 0 || entries <= MAX_ENTRIES);
     });
   }
 

@@ -19,14 +19,14 @@ import type { Log } from '../telemetry/log.ts';
 
 /** Recorded entries per read, to find changes since the last run. */
 const READ_AT_ONCE = 500;
-/** Most states that wait for the store; beyond it, steps are merged. */
-const MOST_WAITING = 8;
+/** Maximum number of states that wait to be recorded. Beyond it, steps are merged. */
+const MAX_WAITING = 8;
 /** Interval of confirmations that the recorded state is still the published one. */
 const CONFIRM_MS = 60_000;
 /** Time without a check of the source, in ms, beyond which changes have a `notBefore`. */
 const LONG_UNCHECKED_MS = 10 * 60_000;
 const RETRY_MS = 1_000;
-const MOST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 
 const NOTHING: EarlierState = stateOfRecord(new Map<string, WatchedFields>());
 
@@ -70,7 +70,7 @@ export function createCatalogRecorder({
   let waiting: readonly ServedState[] = [];
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
-  /** The last state recorded by this process, which need not be read back when it is the head. */
+  /** The last state that this process has recorded. It is not read from the store while it is the head. */
   let last: ServedState | null = null;
   /** The head, while no other process is known to have changed it. */
   let known: RecordHead | null = null;
@@ -106,25 +106,25 @@ export function createCatalogRecorder({
     let head = known ?? (await history.head());
     known = null;
     for (;;) {
-      // Another process recorded a newer state, or this one has not refreshed yet: an older state is not recorded.
+      // A state older than the recorded one is not recorded: another process has refreshed before this one.
       if (head !== null && head.snapshotId !== snapshot.id && snapshot.takenAt < head.takenAt) {
         last = state;
         return;
       }
-      const there = head?.snapshotId === snapshot.id ? head : null;
-      const earlier = there === null ? await earlierThan(head) : stateBeforeStep(there);
+      const recordedHead = head?.snapshotId === snapshot.id ? head : null;
+      const earlier = recordedHead === null ? await earlierThan(head) : stateBeforeStep(recordedHead);
       const confirmedMs = head?.confirmedAt.getTime() ?? -1;
       const at = new Date(Math.max(state.at.getTime(), confirmedMs + 1));
       const notBefore = at.getTime() - confirmedMs > LONG_UNCHECKED_MS ? new Date(confirmedMs) : null;
       const differences = earlier === null ? [] : await compare(earlier, snapshot);
-      // The entries of the first state were not just added.
+      // Without an earlier state there are no changes: the entries were not added now.
       const changes =
         head === null
           ? []
           : await flatMapYielding(differences, (item) => changesOf(item, { at, notBefore, snapshotId: snapshot.id }));
       const wanted: RecordHead = { snapshotId: snapshot.id, takenAt: snapshot.takenAt, seenAt: at, confirmedAt: at };
       const reached: RecordHead =
-        there ??
+        recordedHead ??
         (await history.record({
           from: head?.snapshotId ?? null,
           head: wanted,
@@ -152,7 +152,7 @@ export function createCatalogRecorder({
       await history.confirm(head.snapshotId, at);
       if (known === head) known = { ...head, confirmedAt: at };
     } catch (error) {
-      // Only dates get less precise. A recording reports why the store is unavailable.
+      // Without it, only the dates of changes are less precise. A recording reports why the store is unavailable.
       log.debug({ err: error }, 'the catalog snapshot could not be confirmed');
     }
   }
@@ -167,7 +167,7 @@ export function createCatalogRecorder({
         failures = 0;
       } catch (error) {
         if (failures === 0) log.error({ err: error }, 'catalog changes could not be recorded; retrying');
-        const delay = Math.min(retryMs * 2 ** Math.min(failures, 10), MOST_RETRY_MS);
+        const delay = Math.min(retryMs * 2 ** Math.min(failures, 10), MAX_RETRY_MS);
         failures += 1;
         await setTimeout(delay, null, { ref: false, signal: stopping.signal }).catch(() => {});
       }
@@ -177,8 +177,8 @@ export function createCatalogRecorder({
   return {
     enqueue(snapshot) {
       if (stopping.signal.aborted) return;
-      // The first may be in progress; older ones of the rest only make steps smaller.
-      const queued = waiting.length < MOST_WAITING ? waiting : waiting.toSpliced(1, 1);
+      // The first may be in progress. Of the others the oldest is dropped: its changes are recorded with the next state.
+      const queued = waiting.length < MAX_WAITING ? waiting : waiting.toSpliced(1, 1);
       waiting = [...queued, { snapshot, at: clock.now() }];
       running ??= run().finally(() => {
         running = null;

@@ -20,7 +20,7 @@ const NO_STORE: ReleaseStore = { all: async () => [], put: async () => {}, remov
 /** Caches the releases of a store between two reads. */
 export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleases {
   let known: ReadonlyMap<string, Release> = new Map();
-  const know = (releases: Iterable<Release>): void => {
+  const setKnown = (releases: Iterable<Release>): void => {
     known = new Map([...releases].map((release) => [keyOf(release.entryId, release.field), release]));
   };
   return {
@@ -29,19 +29,19 @@ export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleas
       return release !== undefined && sameValue(release.value, value);
     },
     async refresh() {
-      know(await store.all());
+      setKnown(await store.all());
     },
     async add(release) {
       await store.put(release);
-      know([...known.values(), release]);
+      setKnown([...known.values(), release]);
     },
     async removeObsolete(valueNow) {
-      const [valid, overtaken] = [[] as Release[], [] as Release[]];
+      const [valid, obsolete] = [[] as Release[], [] as Release[]];
       for (const release of known.values())
-        (sameValue(valueNow(release.entryId, release.field), release.value) ? valid : overtaken).push(release);
-      if (overtaken.length === 0) return;
-      await store.remove(overtaken);
-      know(valid);
+        (sameValue(valueNow(release.entryId, release.field), release.value) ? valid : obsolete).push(release);
+      if (obsolete.length === 0) return;
+      await store.remove(obsolete);
+      setKnown(valid);
     },
   };
 }

@@ -4,8 +4,8 @@ import type { CatalogChange } from '../../domain/catalog/changes.ts';
 import { readChangeLine } from '../../domain/catalog/change-line.ts';
 import type { CatalogHistory } from '../../domain/catalog/history.ts';
 
-/** Most reported faults: a file of another format has one in every line. */
-const MOST_FAULTS = 20;
+/** Maximum number of reported faults. A file of another format has one in every line. */
+const MAX_FAULTS = 20;
 /** Changes of one commit. */
 const AT_ONCE = 500;
 
@@ -55,7 +55,7 @@ async function* changesIn(file: string, now: Date): AsyncGenerator<CatalogChange
       before = read.change;
       yield read.change;
     }
-    if (faults.length === MOST_FAULTS) throw new SeedRejected([...faults, 'further lines were not checked']);
+    if (faults.length === MAX_FAULTS) throw new SeedRejected([...faults, 'further lines were not checked']);
   }
   if (faults.length > 0) throw new SeedRejected(faults);
 }

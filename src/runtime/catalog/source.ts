@@ -6,9 +6,9 @@ import { type CatalogHolderOptions, createCatalogHolder } from './holder.ts';
 /** Default address of the price map. */
 const UPSTREAM_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json';
 
-/** Longest delay after failures, in ms, unless the interval is longer. */
-const MOST_DELAY_MS = 15 * 60_000;
-/** Largest share of a delay by which it varies. */
+/** Maximum delay after failures, in ms, unless the interval is longer. */
+const MAX_DELAY_MS = 15 * 60_000;
+/** Maximum jitter of a delay, as a fraction of it. */
 const JITTER = 0.1;
 /** Timeout of a download, in ms. */
 const TIMEOUT_MS = 30_000;
@@ -49,7 +49,7 @@ export interface CheckHistory {
 /** Delay of the next check in ms: longer with every failure in a row, and at least the source's `Retry-After`. */
 export function nextDelayMs({ refreshSeconds, failures, retryAfterMs }: CheckHistory, random: number): number {
   const regular = refreshSeconds * 1000;
-  const most = Math.max(regular, MOST_DELAY_MS);
+  const most = Math.max(regular, MAX_DELAY_MS);
   const delay = Math.min(regular * 2 ** Math.min(failures, 30), most);
   return Math.max(delay * (1 - JITTER + 2 * JITTER * random), retryAfterMs);
 }

@@ -6,8 +6,8 @@ import { sameBytes } from '../same-secret.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
-/** Most messages in memory, to recognize repeated ones. */
-const MOST_MESSAGES = 10_000;
+/** Maximum number of messages in memory, to recognize repeated ones. */
+const MAX_MESSAGES = 10_000;
 
 /** Signatures of webhooks: `sha256=` and the HMAC-SHA256 of the body in hexadecimal. */
 export function createAgentMessages(secret: Secret | null): AgentMessages {
@@ -23,7 +23,7 @@ export function createAgentMessages(secret: Secret | null): AgentMessages {
       const digest = createHash('sha256').update(bytes).digest('base64');
       if (received.has(digest)) return false;
       received.add(digest);
-      evictOldest(received, MOST_MESSAGES);
+      evictOldest(received, MAX_MESSAGES);
       return true;
     },
   };

@@ -1,9 +1,9 @@
 import type { AgentPolls, PollResult } from '../../domain/coding-agents/agent-polls.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
-/** Factor by which the time between polls grows, and the longest time in ms. */
+/** Growth factor of the interval between polls, and its maximum in ms. */
 const GROWTH = 1.5;
-const LONGEST_MS = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 
 interface Polled {
   followers: number;
@@ -28,7 +28,7 @@ export function createAgentPolls({
       async run(signal) {
         const result = await poll(signal).catch((): PollResult => 'same');
         if (result === 'ended') return end(id, polled);
-        waitMs = result === 'changed' ? everyMs : Math.min(Math.max(LONGEST_MS, everyMs), waitMs * GROWTH);
+        waitMs = result === 'changed' ? everyMs : Math.min(Math.max(MAX_INTERVAL_MS, everyMs), waitMs * GROWTH);
       },
     });
     const polled: Polled = { followers: 0, task };

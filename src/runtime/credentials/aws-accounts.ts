@@ -71,7 +71,7 @@ interface Tools {
   readonly refused?: (about: Refused) => void;
 }
 
-/** Most characters of a reason. A longer message may quote the refused request with its credentials. */
+/** Maximum characters of a reason. A longer message may quote the refused request with its credentials. */
 const REASON_CHARACTERS = 200;
 
 function reasonIn(error: unknown, { keys, webIdentityToken }: AwsAccount): string {
@@ -101,7 +101,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
   const library = await import('@aws-sdk/credential-providers');
   const clientConfig = { region, requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS } };
   const stsConfig = { ...clientConfig, ...(stsEndpoint === null ? {} : { endpoint: stsEndpoint }) };
-  const own = ownOf(account, { library, clientConfig, env });
+  const own = ownCredentials(account, { library, clientConfig, env });
   if (webIdentityToken !== null) {
     if (role === null) throw new CloudRefused('aws_web_identity_token has no effect without aws_role_name.');
     return await library.fromWebToken({
@@ -124,8 +124,8 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
   })();
 }
 
-/** Dependencies of the resolution. */
-interface Finder {
+/** Dependencies of the resolution of credentials. */
+interface ResolutionTools {
   readonly library: typeof Library;
   readonly clientConfig: {
     readonly region: string;
@@ -135,12 +135,12 @@ interface Finder {
 }
 
 /**
- * Identity of the deployment before it assumes a role. Files are read again each time, because they may contain
+ * Credentials of the deployment before it assumes a role. Files are read again each time, because they may contain
  * temporary credentials.
  */
-function ownOf(
+function ownCredentials(
   { keys, profile }: AwsAccount,
-  { library, clientConfig, env }: Finder,
+  { library, clientConfig, env }: ResolutionTools,
 ): () => Promise<LibraryCredentials> {
   if (keys !== null) {
     const sessionToken = keys.sessionToken?.reveal();

@@ -12,9 +12,9 @@ type Issued = Extract<CloudIdentity, { kind: 'issued' }>;
 
 /** Deadline of a token request, in ms. */
 const TIMEOUT_MS = 10_000;
-/** Most bytes of its answer. */
+/** Maximum bytes of the answer to a token request. */
 const ANSWER_BYTES = 64 * 1024;
-/** Most keys whose tokens are in memory. The oldest is evicted. */
+/** Maximum number of keys whose tokens are in memory. The oldest is evicted. */
 const KEYS_LIMIT = 100;
 /** Lifetime of a token without a stated expiry, in ms. */
 const DEFAULT_LIFETIME_MS = 600_000;

@@ -7,7 +7,7 @@ import {
 } from '../../domain/free-tier/free-tier.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** How long a client that has used up its day is refused without a store query, in ms. Another process may return calls. */
+/** Time for which a client without calls left is refused without a store query, in ms. Another process may return calls. */
 const FULL_MS = 10_000;
 /** Delay of the next advance reservation after a failure, in ms. */
 const RETRY_MS = 1_000;
@@ -34,7 +34,7 @@ export class FreeTierCounter {
   active = true;
   readonly #context: CounterContext;
   #day: number;
-  /** Reserved and not granted. */
+  /** Calls that are reserved and not granted yet. */
   #left = 0;
   /** Number of remaining calls at which the next block is reserved. */
   #refillAt = 0;
@@ -141,7 +141,7 @@ export class FreeTierCounter {
     const day = this.#day;
     const calls = blockSize(limit, this.#used, this.#waiting);
     const asking = store.reserve({ day: dayText(day), ipHash: this.ipHash, calls }, limit);
-    // A late result still serves later callers.
+    // A result after the timeout is used for later callers.
     const answered = asking.then(({ granted, used }) => {
       this.#retryMs = 0;
       // Midnight has passed: these calls belong to a past day.

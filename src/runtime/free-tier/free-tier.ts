@@ -15,20 +15,20 @@ import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { FreeTierCounter } from './counter.ts';
 
-/** Most clients in memory. The least recently active one is evicted; its count stays in the store. */
-const MOST_CLIENTS = 20_000;
-/** Clients checked to find one that can be evicted; the bound above may be exceeded by as many for a while. */
-const MOST_CHECKED = 64;
+/** Maximum number of clients in memory. The least recently active one is evicted; its count stays in the store. */
+const MAX_CLIENTS = 20_000;
+/** Maximum clients that one eviction examines. `MAX_CLIENTS` may be exceeded for a while when none of them can be evicted. */
+const MAX_CHECKED = 64;
 /** Interval of the sweep, in ms. A client without a call during an interval is removed. */
 const IDLE_MS = 300_000;
-/** Most rows of one statement, so that other writes run in between. */
+/** Maximum number of rows of one statement, so that other writes run in between. */
 const STEP = 500;
-/** Interval in which only one background failure is reported, in ms. */
+/** Minimum interval between two reports of background failures, in ms. */
 const QUIET_MS = 10_000;
 /** Timeout of the store, in ms. */
 const ANSWER_MS = 5_000;
-/** Unknown keys per address and minute; beyond that its keys are not looked up. */
-const MOST_MISSES = 20;
+/** Unknown keys per network and minute. Beyond it, keys of the network are not looked up. */
+const MAX_MISSES = 20;
 const MISSES_MS = 60_000;
 const MAX_MISS_ENTRIES = 10_000;
 
@@ -65,7 +65,7 @@ export interface FreeTierOptions {
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;
-  const { mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
+  const { mostClients = MAX_CLIENTS, answerMs = ANSWER_MS } = options;
   let quietUntilMs = 0;
   /** Reports at most one failure per interval, because an unavailable store fails for every client. */
   function failed(error: unknown): void {
@@ -86,7 +86,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const today = (): number => dayOf(clock.now().getTime());
 
   async function releaseAll(): Promise<void> {
-    // Collects the clients of the same turn of the event loop.
+    // Deferred, so that one statement releases all clients that are evicted in this turn of the event loop.
     await Promise.resolve();
     while (unusedCalls.length > 0) {
       // On failure these calls stay counted as used.
@@ -109,7 +109,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   /** Evicts one client by the clock algorithm: active clients get a second chance. */
   function makeRoom(): void {
-    for (let checked = 0; checked < MOST_CHECKED && counters.size >= mostClients; checked += 1) {
+    for (let checked = 0; checked < MAX_CHECKED && counters.size >= mostClients; checked += 1) {
       const { done, value } = cursor.next();
       if (done) cursor = counters.entries();
       else evictOrDeactivate(...value);
@@ -168,7 +168,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   function hasTooManyMisses(network: string): boolean {
     const known = misses.get(network);
-    return known !== undefined && known.count >= MOST_MISSES && known.untilMs > clock.monotonicMs();
+    return known !== undefined && known.count >= MAX_MISSES && known.untilMs > clock.monotonicMs();
   }
 
   async function chargeUnlessPaid(network: string, isPaid: Promise<boolean>): Promise<void> {

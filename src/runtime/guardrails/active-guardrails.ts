@@ -11,7 +11,7 @@ import { brokenGuardrail } from '../../domain/guardrails/kinds/broken.ts';
 import { createContentFilter, createSecretFilter } from './content-filter.ts';
 import { GuardrailFault, readParams } from './params.ts';
 
-/** Makes a guardrail of one kind. Throws GuardrailFault for settings that it cannot run with. */
+/** Creates a guardrail of one kind. Throws GuardrailFault for settings that it cannot run with. */
 export type GuardrailKind = (params: GuardrailDefinition['params'], definition: GuardrailDefinition) => Guardrail;
 
 const LOCAL_KINDS: Readonly<Record<string, GuardrailKind>> = {
@@ -39,14 +39,14 @@ const common = z.looseObject({
 const SAMPLING_RATE = 5;
 const STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly: false };
 
-/** The guardrails of a directory, compiled again when it changes. One that cannot run refuses its calls. */
+/** The guardrails of a directory, compiled again when it changes. A guardrail that cannot run refuses the calls that it applies to. */
 export function createActiveGuardrails({ directory, services = {}, broken }: Options): ActiveGuardrails {
-  let of: readonly GuardrailDefinition[] | null = null;
+  let compiledFrom: readonly GuardrailDefinition[] | null = null;
   let active: readonly ActiveGuardrail[] = [];
   let compiled: ReadonlyMap<GuardrailDefinition, ActiveGuardrail> = new Map();
 
   /** Throws GuardrailFault for one that cannot run. */
-  function ready(definition: GuardrailDefinition): ActiveGuardrail {
+  function build(definition: GuardrailDefinition): ActiveGuardrail {
     const { kind, params } = definition;
     const make = Object.hasOwn(LOCAL_KINDS, kind) ? LOCAL_KINDS[kind] : services[kind];
     if (make === undefined) throw new GuardrailFault(`guardrails of the kind '${kind}' do not run here`);
@@ -68,7 +68,7 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
 
   function compile(definition: GuardrailDefinition): ActiveGuardrail {
     try {
-      return ready(definition);
+      return build(definition);
     } catch (error) {
       if (!(error instanceof GuardrailFault)) throw error;
       broken?.({ guardrail: definition.name, fault: error.message });
@@ -80,7 +80,7 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
   return {
     faultOf(definition) {
       try {
-        ready(definition);
+        build(definition);
         return null;
       } catch (error) {
         if (error instanceof GuardrailFault) return error.message;
@@ -89,9 +89,9 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
     },
     current() {
       const definitions = directory.definitions();
-      if (definitions === of) return active;
+      if (definitions === compiledFrom) return active;
       const next = new Map(definitions.map((one) => [one, compiled.get(one) ?? compile(one)]));
-      of = definitions;
+      compiledFrom = definitions;
       compiled = next;
       active = [...next.values()];
       return active;

@@ -9,7 +9,7 @@ import {
   type WordRule,
 } from '../../domain/guardrails/kinds/content-filter.ts';
 import { prebuiltFinder, SECRET_PATTERNS } from '../../domain/guardrails/kinds/prebuilt-patterns.ts';
-import { createPatternFinder } from './own-patterns.ts';
+import { createPatternFinder } from './pattern-finder.ts';
 import { GuardrailFault, readParams } from './params.ts';
 
 const action = z
@@ -31,9 +31,9 @@ const pattern = z.object({
   action: action.default('BLOCK'),
 });
 
-const MOST_RULES = 10_000;
+const MAX_BLOCKED_WORDS = 10_000;
 
-const words = z.array(word).max(MOST_RULES);
+const words = z.array(word).max(MAX_BLOCKED_WORDS);
 
 const settings = z.looseObject({
   patterns: z.array(pattern).max(1_000).nullish(),
@@ -85,14 +85,14 @@ function finderOf({ pattern_type: type, pattern_name: name, pattern: source }: z
   return known;
 }
 
-const MOST_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** Words of a YAML file with a list `blocked_words`. Throws GuardrailFault. */
 function wordsIn(path: string): z.output<typeof words> {
   let content: unknown;
   try {
     const text = readFileSync(path, 'utf8');
-    if (text.length > MOST_FILE_BYTES) throw new GuardrailFault('blocked_words_file: the file is too large');
+    if (text.length > MAX_FILE_BYTES) throw new GuardrailFault('blocked_words_file: the file is too large');
     content = parse(text);
   } catch (error) {
     if (error instanceof GuardrailFault) throw error;

@@ -38,15 +38,15 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
 export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
   const params = sealedJson<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
-  let ofFile: readonly LoadedGuardrail[] = [];
+  let fromFile: readonly LoadedGuardrail[] = [];
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
   let stored: readonly LoadedGuardrail[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
-  /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
+  /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
   let startedReads = 0;
   let inUse = 0;
 
-  const running = (): readonly GuardrailDefinition[] => [...ofFile, ...stored].map(({ run }) => run);
+  const running = (): readonly GuardrailDefinition[] => [...fromFile, ...stored].map(({ run }) => run);
 
   function load(row: StoredGuardrail): LoadedGuardrail {
     const opened = params.open(row.id, row.sealed);
@@ -79,14 +79,14 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   }
 
   function configure(next: readonly GuardrailDefinition[]): void {
-    ofFile = next.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
+    fromFile = next.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
     definitions = running();
   }
 
   function resolve(): void {
     const withCurrentParams = (one: LoadedGuardrail): LoadedGuardrail =>
       one.run.kind === UNREADABLE_KIND ? one : { ...one, run: { ...one.run, params: readParams(one.shown.params) } };
-    ofFile = ofFile.map(withCurrentParams);
+    fromFile = fromFile.map(withCurrentParams);
     stored = stored.map(withCurrentParams);
     definitions = running();
   }
@@ -97,9 +97,9 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     if (fault !== null) throw new InvalidInput(`Guardrail configuration error: ${fault}`);
   }
 
-  /** Names in the file cannot be unique in the database. */
+  /** Checks a name against the configuration file, which the database cannot do. Throws Conflict. */
   function assertFree(name: string): void {
-    if (ofFile.some(({ shown }) => shown.name === name))
+    if (fromFile.some(({ shown }) => shown.name === name))
       throw new Conflict(`The name '${name}' is that of a guardrail of the configuration file`);
   }
 
@@ -111,7 +111,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   configure(configured);
   return {
     definitions: () => definitions,
-    list: () => [...ofFile, ...stored].map(({ shown }) => shown),
+    list: () => [...fromFile, ...stored].map(({ shown }) => shown),
     async add({ id, ...draft }, by) {
       const opened = newGuardrail(draft, { ...by, id });
       assertRuns(opened);

@@ -7,9 +7,9 @@ import { baseOf, createService, type Service } from './service.ts';
 
 const MODEL = 'omni-moderation-latest';
 const OPENAI = 'https://api.openai.com/v1';
-/** Texts of one request. */
-const MOST_TEXTS = 32;
-const MOST_AT_ONCE = 4;
+/** Maximum texts of one request. */
+const MAX_TEXTS_PER_REQUEST = 32;
+const MAX_CONCURRENT_REQUESTS = 4;
 
 const settings = z.looseObject({ ...SERVICE, model: z.string().min(1).nullish() });
 
@@ -22,7 +22,7 @@ const answer = z.looseObject({ results: z.array(result) });
 
 type Moderation = z.output<typeof result>;
 
-/** Blocks texts that a moderation of OpenAI's format flags. */
+/** Blocks texts that a moderation API in the format of OpenAI flags. */
 export const openAiModeration =
   (http: Parameters<typeof createService>[0]): GuardrailKind =>
   (params, { name }): Guardrail => {
@@ -49,10 +49,12 @@ export const openAiModeration =
       check: (inspection) =>
         service.passIfUnreachable(inspection, async () => {
           const { texts, signal } = inspection;
-          const groups = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
-            texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS).map(({ text }) => text),
+          const groups = Array.from({ length: Math.ceil(texts.length / MAX_TEXTS_PER_REQUEST) }, (_, index) =>
+            texts.slice(index * MAX_TEXTS_PER_REQUEST, (index + 1) * MAX_TEXTS_PER_REQUEST).map(({ text }) => text),
           );
-          const results = (await inParallel(groups, MOST_AT_ONCE, (group) => moderate(group, signal))).flat();
+          const results = (
+            await inParallel(groups, MAX_CONCURRENT_REQUESTS, (group) => moderate(group, signal))
+          ).flat();
           const flagged = results.filter((one) => one.flagged);
           if (flagged.length === 0) return { kind: 'passed' };
           const moderation = {
@@ -73,4 +75,5 @@ const namesOf = (flagged: readonly Moderation[]): readonly string[] => [
   ),
 ];
 
-const unexpected = (service: Service) => service.failed('its answer is no list of moderations');
+const unexpected = (service: Service) =>
+  service.failed('its answer is not a list of moderations with one entry for each text');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Settings of a guardrail that cannot be used. The message completes "cannot run:". */
+/** Invalid settings of a guardrail. The message completes "cannot run:". */
 export class GuardrailFault extends Error {}
 
 /** Reads the settings of a kind. Throws GuardrailFault with the first fault. */
@@ -14,12 +14,12 @@ export function readParams<Schema extends z.ZodType>(schema: Schema, params: unk
 
 /** Default timeout of a service, in seconds. */
 export const DEADLINE_SECONDS = 10;
-const MOST_SECONDS = 600;
+const MAX_SECONDS = 600;
 
 /** Settings of all kinds that call a service. */
 export const SERVICE = {
   api_base: z.url({ protocol: /^https?$/ }).nullish(),
   api_key: z.string().nullish(),
-  timeout: z.coerce.number().positive().max(MOST_SECONDS).nullish(),
+  timeout: z.coerce.number().positive().max(MAX_SECONDS).nullish(),
   unreachable_fallback: z.enum(['fail_closed', 'fail_open']).nullish(),
 } as const;

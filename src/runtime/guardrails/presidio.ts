@@ -5,7 +5,7 @@ import type { GuardrailKind } from './active-guardrails.ts';
 import { GuardrailFault, readParams, SERVICE } from './params.ts';
 import { baseOf, createService } from './service.ts';
 
-const MOST_AT_ONCE = 8;
+const MAX_CONCURRENT_REQUESTS = 8;
 
 const address = z.url({ protocol: /^https?$/ });
 
@@ -31,7 +31,7 @@ const anonymized = z.looseObject({ text: z.string() });
 
 type Finding = z.output<typeof finding>;
 
-/** Finds personal data with a Presidio analyzer, and masks them with its anonymizer or blocks the call. */
+/** Finds personal data with a Presidio analyzer. Masks it with the anonymizer, or blocks the call. */
 export const presidio =
   (http: Parameters<typeof createService>[0]): GuardrailKind =>
   (params, { name }): Guardrail => {
@@ -64,7 +64,7 @@ export const presidio =
         ...(kinds === undefined ? {} : { entities: kinds }),
       };
       const found = findings.safeParse(await service.post(`${baseOf(analyzer ?? '')}/analyze`, headers, body, signal));
-      if (!found.success) throw service.failed('the analyzer gave no list of findings');
+      if (!found.success) throw service.failed('the answer of the analyzer is not a list of findings');
       return found.data.filter(
         ({ entity_type: kind, score }) => (score ?? 1) >= (thresholds[kind] ?? thresholds['ALL'] ?? 0),
       );
@@ -75,7 +75,7 @@ export const presidio =
       const body = { text, analyzer_results: found };
       const url = `${baseOf(anonymizer ?? '')}/anonymize`;
       const masked = anonymized.safeParse(await service.post(url, headers, body, signal));
-      if (!masked.success) throw service.failed('the anonymizer gave no text');
+      if (!masked.success) throw service.failed('the answer of the anonymizer has no text');
       return masked.data.text;
     }
 
@@ -84,12 +84,12 @@ export const presidio =
         service.passIfUnreachable(inspection, async (): Promise<Verdict> => {
           const { texts, phase, signal } = inspection;
           if (scope !== 'both' && scope !== (phase === 'request' ? 'input' : 'output')) return { kind: 'passed' };
-          const all = await inParallel(texts, MOST_AT_ONCE, ({ text }) => analyze(text, inspection));
+          const all = await inParallel(texts, MAX_CONCURRENT_REQUESTS, ({ text }) => analyze(text, inspection));
           const found = all.flat();
           if (found.length === 0) return { kind: 'passed' };
           const blocked = found.find(({ entity_type: kind }) => entities[kind] === 'BLOCK');
           if (blocked !== undefined) return { kind: 'blocked', detail: refusal(blocked.entity_type, name) };
-          const edited = await inParallel(texts, MOST_AT_ONCE, ({ text }, index) =>
+          const edited = await inParallel(texts, MAX_CONCURRENT_REQUESTS, ({ text }, index) =>
             mask(text, all[index] ?? [], signal),
           );
           const masked = Object.groupBy(found, ({ entity_type: kind }) => kind);

@@ -5,7 +5,7 @@ import type { Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
 import { HttpFailure, type HttpClient } from '../../domain/http.ts';
 import { DEADLINE_SECONDS } from './params.ts';
 
-/** Most bytes of the answer of a service. */
+/** Maximum bytes of the answer of a service. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Statuses that mean that the service is unreachable. */
 const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -13,7 +13,7 @@ const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 /** The service did not answer, or answered with a status of `UNREACHABLE`. */
 class Unreachable extends GuardrailFailed {}
 
-/** How a guardrail calls its service. */
+/** Settings for the calls of a guardrail's service. */
 interface ServiceSettings {
   /** Name of the guardrail. */
   readonly guardrail: string;
@@ -30,9 +30,9 @@ export interface Service {
     body: unknown,
     signal: AbortSignal,
   ): Promise<JsonObject | readonly unknown[]>;
-  /** The verdict of `check`, or a pass where the service cannot be reached and texts may pass then. */
+  /** The verdict of `check`; `passed` when the service is unreachable and the guardrail fails open. */
   passIfUnreachable(inspection: Inspection, check: () => Promise<Verdict>): Promise<Verdict>;
-  /** A failure of the service. */
+  /** Creates the error for a failure of the service. */
   failed(reason: string): GuardrailFailed;
 }
 

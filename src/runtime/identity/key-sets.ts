@@ -14,12 +14,12 @@ export type KeySetFetch = (
 
 /** Deadline of a read, in ms. */
 const READ_MS = 5_000;
-/** Most bytes of a key set. */
-const MOST_BYTES = 1024 * 1024;
-/** Most keys of a set. */
-const MOST_KEYS = 200;
+/** Maximum bytes of a key set. */
+const MAX_BYTES = 1024 * 1024;
+/** Maximum number of keys of a set. */
+const MAX_KEYS = 200;
 /** Minimum time between two reads of an address, in ms, also for tokens with unknown key ids. */
-export const LEAST_READ_MS = 10_000;
+export const MIN_READ_INTERVAL_MS = 10_000;
 /** Time after the last successful read in which keys are used although the address does not answer, in ms. */
 export const OUTAGE_MS = 3_600_000;
 
@@ -72,7 +72,7 @@ export function createKeySets(options: {
 
   /** Reads a source unless that was done a short time ago. Concurrent callers share one read. Never rejects. */
   async function refresh(source: Source): Promise<void> {
-    if (source.reading === null && clock.monotonicMs() - source.triedMs < LEAST_READ_MS) return;
+    if (source.reading === null && clock.monotonicMs() - source.triedMs < MIN_READ_INTERVAL_MS) return;
     source.reading ??= readSource(source).finally(() => {
       source.reading = null;
     });
@@ -118,7 +118,7 @@ export function createKeySets(options: {
   };
 
   function retrySeconds(): number {
-    const leftMs = sources.map(({ triedMs }) => LEAST_READ_MS - (clock.monotonicMs() - triedMs));
+    const leftMs = sources.map(({ triedMs }) => MIN_READ_INTERVAL_MS - (clock.monotonicMs() - triedMs));
     return Math.max(1, Math.ceil(Math.max(...leftMs) / 1000));
   }
 }
@@ -131,8 +131,8 @@ async function readKeySet(url: string, fetch: KeySetFetch): Promise<JSONWebKeySe
   const read =
     typeof jwksUri === 'string' && first['keys'] === undefined ? await readJson(jwksUri, fetch, signal) : first;
   const keys: unknown = read['keys'];
-  if (!Array.isArray(keys) || keys.length > MOST_KEYS)
-    throw new Error(`A key set has no list of at most ${MOST_KEYS} keys.`);
+  if (!Array.isArray(keys) || keys.length > MAX_KEYS)
+    throw new Error(`A key set has no list of at most ${MAX_KEYS} keys.`);
   return { keys: keys.filter(isPublicKey) };
 }
 
@@ -151,7 +151,7 @@ async function readJson(url: string, fetch: KeySetFetch, signal: AbortSignal): P
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw new Error(`A key set is larger than ${MOST_BYTES} bytes.`);
+    if (size > MAX_BYTES) throw new Error(`A key set is larger than ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   const read: unknown = JSON.parse(Buffer.concat(chunks, size).toString('utf8'));

@@ -3,7 +3,7 @@ import type { LensRun } from '../../domain/lens/lens.ts';
 import type { ClaimedRuns, RunClaim } from '../../domain/lens/worker.ts';
 
 /** Capacity. The run that was added first is evicted. */
-const MOST_RUNS = 64;
+const MAX_RUNS = 64;
 
 const nameOf = ({ runId, attempt }: RunClaim): string => `${runId}/${attempt}`;
 
@@ -13,7 +13,7 @@ export function createClaimedRuns(): ClaimedRuns {
     find: (claim) => runs.get(nameOf(claim)) ?? null,
     put(claim, run) {
       runs.set(nameOf(claim), run);
-      evictOldest(runs, MOST_RUNS);
+      evictOldest(runs, MAX_RUNS);
     },
     drop: (claim) => void runs.delete(nameOf(claim)),
   };

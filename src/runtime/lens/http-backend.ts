@@ -22,7 +22,7 @@ const MODEL_MS = 330_000;
 /** Attempts of a request, and the first and longest delay between them, in ms. */
 const ATTEMPTS = 5;
 const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 /** Status of a call without an answer. */
 const NO_ANSWER = 503;
 /** Statuses that are retried. */
@@ -64,7 +64,7 @@ function failureOf(status: number, body: unknown): DomainError {
 
 const delayOf = (nth: number, headers: Headers | null): number => {
   const retryAfterMs = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
-  return Math.min(LONGEST_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
+  return Math.min(MAX_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
 };
 
 /** A server on another machine, by the documented protocol. Transient failures are retried. */

@@ -29,8 +29,8 @@ interface LoopOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Longest interval between claims after failures, in ms. */
-const LONGEST_POLL_MS = 60_000;
+/** Maximum interval between claims after failures, in ms. */
+const MAX_POLL_MS = 60_000;
 
 export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log }: LoopOptions): WorkerLoop {
   const stopping = new AbortController();
@@ -88,7 +88,7 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log
         if (signal.aborted) return;
         log.warn({ err: error }, 'no lens run could be claimed; trying again');
         failures += 1;
-        await pause(Math.min(LONGEST_POLL_MS, pollMs * 2 ** Math.min(failures, 10)), signal).catch(() => {});
+        await pause(Math.min(MAX_POLL_MS, pollMs * 2 ** Math.min(failures, 10)), signal).catch(() => {});
       }
     }
   }

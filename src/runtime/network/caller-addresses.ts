@@ -2,7 +2,7 @@ import { lookup as lookUp, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { AddressRefused } from '../../domain/http.ts';
-import { type Address, parseRange, plain, type Range } from './client-network.ts';
+import { type Address, parseRange, withoutIpv4Mapping, type Range } from './client-network.ts';
 import type { Peer } from '../http-client/address.ts';
 
 /** Resolves a host name to all its addresses; `dns.lookup` in production. */
@@ -78,7 +78,7 @@ export function createCallerAddresses(allowed: readonly string[], resolve: Resol
   }
 
   const isAllowed = (text: string): boolean => {
-    const address = plain(ipaddr.parse(text));
+    const address = withoutIpv4Mapping(ipaddr.parse(text));
     return (
       isPublic(address) || ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
     );

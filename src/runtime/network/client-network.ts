@@ -3,15 +3,15 @@ import ipaddr from 'ipaddr.js';
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Range = readonly [Address, number];
 
-/** Longest chain of trusted proxies. */
-const MOST_HOPS = 32;
-/** Longest text that can be an address with brackets, zone and port. */
+/** Maximum number of trusted proxies in a chain. */
+const MAX_HOPS = 32;
+/** Maximum characters of an address with brackets, zone and port. */
 const ADDRESS_LENGTH = 128;
 /** Capacity of the cache of parsed addresses: every request has one. */
 const MAX_CACHED = 10_000;
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
-export const plain = (address: Address): Address =>
+export const withoutIpv4Mapping = (address: Address): Address =>
   address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress()
     ? (address as ipaddr.IPv6).toIPv4Address()
     : address;
@@ -19,7 +19,7 @@ export const plain = (address: Address): Address =>
 /** Only dotted decimal: other spellings of IPv4 are read differently by different programs. */
 function parseAddress(text: string): Address | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  return text.includes(':') && ipaddr.IPv6.isValid(text) ? plain(ipaddr.IPv6.parse(text)) : null;
+  return text.includes(':') && ipaddr.IPv6.isValid(text) ? withoutIpv4Mapping(ipaddr.IPv6.parse(text)) : null;
 }
 
 /** An entry of `X-Forwarded-For`: an address, also with a port, and with brackets around IPv6. */
@@ -108,7 +108,7 @@ function createClients(trustedProxies: readonly string[], part: 'network' | 'add
   function clientBehind(proxy: ParsedAddress, chain: string): ParsedAddress {
     let client = proxy;
     let end = chain.length;
-    for (let hop = 0; hop < MOST_HOPS && end >= 0 && client.trusted; hop += 1) {
+    for (let hop = 0; hop < MAX_HOPS && end >= 0 && client.trusted; hop += 1) {
       const comma = end === 0 ? -1 : chain.lastIndexOf(',', end - 1);
       const next = lookUp(chain.slice(comma + 1, end));
       if (next === null) return client;

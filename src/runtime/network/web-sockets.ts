@@ -14,14 +14,14 @@ import {
 /** High and low watermark of the send buffer, in bytes. */
 const FULL_BYTES = 1024 * 1024;
 const DRAINED_BYTES = 256 * 1024;
-/** Largest message of an upstream: an item with its audio. */
+/** Maximum bytes of a message of an upstream: an item with its audio. */
 const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;
 /**
- * Most chunks of an incomplete message of a client: each is an object, so that single bytes would hold a hundred times
- * their size. A connection that exceeds it is closed with 1008.
+ * Maximum number of chunks of an incomplete message of a client. Each chunk is an object, so that chunks of one byte would need a
+ * hundred times their size. A connection that exceeds it is closed with 1008.
  */
-const MOST_CHUNKS = 32 * 1024;
-/** Most bytes of a refusal that are read. */
+const MAX_CHUNKS = 32 * 1024;
+/** Maximum bytes that are read of the body of a refusal. */
 const REFUSAL_BYTES = 1024 * 1024;
 /**
  * No compression: it costs memory per connection, and audio does not compress. The peer has 2 s to answer a close
@@ -39,7 +39,7 @@ interface Acceptance {
   readonly headers: Readonly<Record<string, string>>;
   /** The selected subprotocol; null for none. */
   readonly protocol: string | null;
-  /** Largest message of this client, in bytes. */
+  /** Maximum bytes of a message of this client. */
   readonly maxMessageBytes: number;
 }
 
@@ -59,7 +59,7 @@ export const webSocketServer: SocketServer = {
       noServer: true,
       clientTracking: false,
       maxPayload: maxMessageBytes,
-      maxBufferedChunks: MOST_CHUNKS,
+      maxBufferedChunks: MAX_CHUNKS,
       handleProtocols: () => protocol ?? false,
     });
     server.on('headers', (lines: string[]) => {
@@ -115,7 +115,7 @@ export const webSocketClient: SocketClient = {
 
 /** Abort reason of a signal, as an error. */
 const abortErrorOf = ({ reason }: AbortSignal): Error =>
-  reason instanceof Error ? reason : new Error('It was given up.', { cause: reason });
+  reason instanceof Error ? reason : new Error('The connection attempt was aborted.', { cause: reason });
 
 async function readRefusal(response: IncomingMessage): Promise<Uint8Array | null> {
   const chunks: Buffer[] = [];

@@ -15,13 +15,13 @@ const MEGABYTE = 1024 * 1024;
 
 /** Limits in bytes and turns. */
 const LIMITS = {
-  /** Most bytes of one response with its input. */
+  /** Maximum bytes of one response with its input. */
   response: 16 * MEGABYTE,
-  /** Most bytes of a restored conversation: those of a request. */
+  /** Maximum bytes of a restored conversation, as of a request. */
   conversation: 32 * MEGABYTE,
-  /** Most turns of a conversation. */
+  /** Maximum number of turns of a conversation. */
   turns: 1_000,
-  /** Most bytes that wait for the store. */
+  /** Maximum bytes that wait for the store. */
   waiting: 64 * MEGABYTE,
 } as const;
 
@@ -31,8 +31,8 @@ export interface RunningResponseQueue extends ResponseQueue {
   flush(): Promise<void>;
 }
 
-/** A response that is not stored yet; it is read from here. */
-interface Waiting {
+/** A response that is not stored yet. It is read from memory. */
+interface QueuedResponse {
   readonly row: SealedResponse;
   removed: boolean;
 }
@@ -60,14 +60,14 @@ export function createResponseQueue({
   readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
 }): RunningResponseQueue {
   const key = keyFor(masterKey, 'kept responses');
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, QueuedResponse>();
   let waitingBytes = 0;
 
   function removeWaiting({ id, sealed }: SealedResponse): void {
     if (waiting.delete(id)) waitingBytes -= sealed.length;
   }
 
-  const writes = createWriteBehind<Waiting>({
+  const writes = createWriteBehind<QueuedResponse>({
     async commit(batch) {
       const rows = batch.filter(({ removed }) => !removed).map(({ row }) => row);
       if (rows.length > 0) await store.add(rows);

@@ -28,7 +28,7 @@ export interface RunningConfiguration extends Configuration {
   providerBudgets(): ProviderBudgets;
   /** The budget of all calls; null for none. */
   globalBudget(): RouteBudget | null;
-  /** Part of its limits that a key keeps beyond its budget; null refuses its calls. */
+  /** Fraction of its rate limits that a key keeps when its budget is used up; null refuses its calls. */
   throttlePart(): number | null;
   /** Whether calls of models without a price are refused. */
   blocksUnpriced(): boolean;
@@ -61,7 +61,7 @@ export function createConfiguration({
   let demanded = demandsOf(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
-  /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
+  /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
   let startedReads = 0;
   let inUse = 0;
   const listeners = new Set<(changed: SettingsChange['changed']) => void>();
@@ -150,17 +150,17 @@ const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
     Object.entries(resolved).flatMap(([name, value]) => (isJsonObject(value) ? [[name, { ...value }] as const] : [])),
   );
 
-/** Characters that YAML 1.1 or 1.2 takes for a line end or allows in escaped form only. The writer leaves them as they are. */
+/** Characters that YAML 1.1 or 1.2 treats as a line end, or allows in escaped form only. The library writes them unescaped. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/;
-/** Plain texts that have a meaning of their own in YAML 1.1: the default value and the merge key. */
+/** Plain scalars with a special meaning in YAML 1.1: the default value and the merge key. */
 const SPECIAL = /(?:^|[-:]) *(?:=|<<)(?::|$)/m;
 
-/** Text that readers of YAML 1.1 and 1.2 read as the same value. */
+/** YAML that readers of YAML 1.1 and of 1.2 read as the same value. */
 function toYaml(value: unknown): string {
   const text = stringify(value);
-  const lone = text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '');
-  if (!UNPRINTABLE.test(lone) && !SPECIAL.test(lone)) return text;
-  // Every text in quotes, where escapes are read.
+  const withoutPairs = text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '');
+  if (!UNPRINTABLE.test(withoutPairs) && !SPECIAL.test(withoutPairs)) return text;
+  // Double quotes around every text, because escapes are read only there.
   const quoted = stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', lineWidth: 0 });
   return quoted.replaceAll(
     /[\ud800-\udbff][\udc00-\udfff]|[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/g,

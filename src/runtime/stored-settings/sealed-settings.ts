@@ -25,7 +25,7 @@ export function createSealedSettings(store: SettingsStore, secrets: Secrets): Se
         : value;
     if (Array.isArray(value)) return value.map((item) => sealed(item, name, `${place}.*`));
     if (!isJsonObject(value)) return value;
-    // The texts of some maps are secrets by the name of the map, such as addresses of webhooks by kinds of alerts.
+    // In some maps every text is a secret, for example in the map from kinds of alerts to addresses of webhooks.
     const all = isSecretMap(name);
     return mapped(value, (inner, item) => sealed(item, all ? name : inner, `${place}.${inner}`));
   }
@@ -58,7 +58,7 @@ export function createSealedSettings(store: SettingsStore, secrets: Secrets): Se
   };
 }
 
-/** A value in which each encrypted one is replaced by what `leaf` returns for its bytes and its place. */
+/** A copy of a value in which each encrypted text is replaced by the result of `leaf` for its bytes and its place. */
 function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: string) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => withSealed(item, `${place}.*`, leaf));
   if (!isJsonObject(value)) return value;

@@ -2,14 +2,14 @@ import type { CallStore } from '../../domain/calls/call-record.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Capacity of the log in calls: the next read waits about a second for as many. */
+/** Maximum calls in the log. Unfolding as many takes about a second, for which the next read waits. */
 const MAX_BACKLOG = 65_536;
 /** Commits of fewer calls, under low load, are unfolded immediately. */
 const LOW_LOAD_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
 /**
- * Longest time that committed calls stay in the log under load, in ms. SQL views contain unfolded calls only
+ * Maximum time that committed calls stay in the log under load, in ms. SQL views contain unfolded calls only
  * (docs/sql-views.md).
  */
 const MAX_DELAY_MS = 5_000;
@@ -37,7 +37,7 @@ export function createUnfolding({
 }): Unfolding {
   let stopped = false;
   let busy = false;
-  /** When the oldest call of the log may have been committed; null while nothing waits. */
+  /** Earliest possible commit time of the calls in the log; null while the log is empty. */
   let waitingSinceMs: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | null = null;

@@ -18,7 +18,7 @@ interface DutyRunnerOptions {
   readonly backend: DutyBackend;
   /** Start of the first period. */
   readonly anchor: Date;
-  /** Longest time of a run, in ms. A longer one is aborted, and the next period runs again. */
+  /** Maximum time of a run, in ms. A longer one is aborted, and the next period runs again. */
   readonly deadlineMs: number;
   /** Delay of the first claim after the start, in ms. */
   readonly firstClaimMs: number;
@@ -37,8 +37,8 @@ class DutyLost extends Error {
 }
 
 /**
- * Claims the job of each period when the period begins, and jobs of lost processes twice in a lease. While the work
- * runs, its lease is extended. A failed run, and one that is aborted at its deadline, is logged; the next period runs again.
+ * Claims the job of each period when the period begins. Checks for jobs of processes that died twice in the time of a lease. While
+ * the work runs, its lease is extended. A run that fails or exceeds its deadline is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   const { duty, backend, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;

@@ -1,6 +1,6 @@
 import type { Turns } from '../../domain/event-loop-turns.ts';
 
-/** Longest time that steps of long work run in one turn of the event loop, in milliseconds. */
+/** Maximum time that steps of long work run in one turn of the event loop, in milliseconds. */
 const SLICE_MS = 8;
 
 /**

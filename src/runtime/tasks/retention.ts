@@ -13,7 +13,7 @@ interface RetentionRound {
   readonly what: string;
   /** Age in days at which a record is removed, by its start. */
   readonly days: number;
-  /** Most records of one step. */
+  /** Maximum number of records of one step. */
   readonly stepSize?: number;
   /** Removes at most `most` records that started before `beforeMs` (Unix ms); resolves to their number. */
   readonly remove: (beforeMs: number, most: number) => Promise<number>;

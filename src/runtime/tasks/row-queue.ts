@@ -3,9 +3,9 @@ import type { RowQueue } from '../../domain/row-queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createWriteBehind } from './write-behind.ts';
 
-/** Most rows of one commit. */
+/** Maximum number of rows of one commit. */
 const BATCH = 100;
-/** Longest time that a reader waits for rows that are not stored yet, in ms. */
+/** Maximum time that a reader waits for rows that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
 
 /** The queue with its flush at shutdown. */

@@ -5,7 +5,7 @@ const MS_PER_SECOND = 1_000;
 
 /** Work that did not end within its deadline. */
 class DeadlineExceeded extends Error {
-  override readonly name = 'Overrun';
+  override readonly name = 'DeadlineExceeded';
   constructor(deadlineMs: number, options?: ErrorOptions) {
     super(`Aborted after its deadline of ${deadlineMs / MS_PER_SECOND} seconds.`, options);
   }

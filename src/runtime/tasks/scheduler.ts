@@ -3,7 +3,7 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 import type { Log } from '../telemetry/log.ts';
 import { runWithDeadline } from './run-with-deadline.ts';
 
-/** Longest time that a stop waits for an aborted run, in ms: below the timeout of a shutdown step. */
+/** Maximum time that a stop waits for an aborted run, in ms: below the timeout of a shutdown step. */
 const STOP_MS = 4_000;
 
 /** The scheduler of a process. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { WorkQueueLimit } from './work-queue-limit.ts';
 
-/** Runs work of some milliseconds on this thread. */
+/** Runs short work, of a few milliseconds, on this thread. */
 export interface SerialExecutor {
   /**
    * Runs work in its own turn of the event loop. `bytes` is its weight in the queue. Throws Unavailable when the

@@ -68,22 +68,22 @@ export function createThreadPool<Task extends object>({
       filename: module.href,
       name: 'answerTo',
       workerData,
-      // Without one, a thread would end with its task.
+      // Without a minimum, each thread would end with its task.
       minThreads: 1,
       maxThreads: threads,
       idleTimeout: IDLE_MS,
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
       recordTiming: false,
     });
-    // A thread ended without a task, for example at its start. The library would never run the queued tasks.
+    // Emitted when a thread ends without a task, for example at its start. The library would never run the queued tasks.
     piscina.on('error', () => {
       pool = null;
       void piscina.destroy();
     });
     return {
       async run(task, transferred) {
-        const moved = library.move({ [library.transferableSymbol]: transferred, [library.valueSymbol]: task });
-        return piscina.run(moved);
+        const transferable = library.move({ [library.transferableSymbol]: transferred, [library.valueSymbol]: task });
+        return piscina.run(transferable);
       },
       end: async () => piscina.destroy(),
     };

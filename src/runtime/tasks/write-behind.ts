@@ -1,6 +1,6 @@
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Most records that wait for the store; beyond it the oldest are dropped. */
+/** Maximum number of records that wait for the store; beyond it the oldest are dropped. */
 const WAITING_LIMIT = 200_000;
 /** Default number of records of one commit: encoding them blocks the event loop for milliseconds. */
 const BATCH_LIMIT = 1_000;
@@ -65,7 +65,7 @@ export function createWriteBehind<Item>({
   readonly failed: (error: unknown, waiting: number) => void;
   readonly dropped: (count: number) => void;
   readonly refused: (item: Item, error: unknown) => void;
-  /** Most records of one commit. */
+  /** Maximum number of records of one commit. */
   readonly batchLimit?: number;
 }): WriteBehind<Item> {
   let waiting: Item[] = [];

@@ -28,8 +28,8 @@ const FAMILIES = [
 ] as const;
 const [DURATION, FIRST_CHUNK, USAGE] = FAMILIES;
 
-/** Most label sets of a family. Further ones are counted together, without their labels. */
-const MOST_SETS = 5_000;
+/** Maximum label sets of a family. Further ones are counted together, under the model `_other`. */
+const MAX_LABEL_SETS = 5_000;
 const OTHER = '_other';
 
 interface Histogram {
@@ -57,7 +57,7 @@ class Family {
   observe(key: string, value: number, labels: () => string): void {
     let found = this.#sets.get(key);
     if (found === undefined) {
-      const isFull = this.#sets.size >= MOST_SETS;
+      const isFull = this.#sets.size >= MAX_LABEL_SETS;
       const countedKey = isFull ? OTHER : key;
       found = this.#sets.get(countedKey) ?? {
         labels: isFull ? labelsOf({ gen_ai_request_model: OTHER }) : labels(),

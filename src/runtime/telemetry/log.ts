@@ -19,7 +19,7 @@ export function createLog(level: LogLevel): Log {
   );
 }
 
-/** Most lines of one kind within a window, and its length in ms. */
+/** Maximum number of lines of one kind within a window, and its length in ms. */
 const SAMPLE = 20;
 const WINDOW_MS = 1_000;
 
@@ -74,14 +74,14 @@ export function createCountedWarnings(log: Pick<Log, 'warn'>, { windowMs = WINDO
   };
 }
 
-/** Most nested causes that are logged. */
-const MOST_CAUSES = 4;
+/** Maximum number of nested causes that are logged. */
+const MAX_CAUSES = 4;
 
 /**
  * The facts of a failure that may be logged. Other properties can contain caller data: a parse error quotes its
  * request.
  */
-export function factsOf(error: unknown, causes = MOST_CAUSES): unknown {
+export function factsOf(error: unknown, causes = MAX_CAUSES): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack, cause } = error;
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

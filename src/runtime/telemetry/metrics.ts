@@ -24,7 +24,7 @@ export interface MetricsOptions {
   /** Reserved budgets of calls in flight, and expired ones. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
   /** Whether the ledger is unavailable, and how often it was lost; null without a ledger. */
-  readonly shares: (() => { readonly away: boolean; readonly losses: number }) | null;
+  readonly shares: (() => { readonly isUnavailable: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
   /** Histograms by model; null where they are turned off. */
   readonly modelCalls: Pick<CallMetrics, 'text'> | null;
@@ -71,7 +71,7 @@ async function openRegistry(options: MetricsOptions) {
   };
   gauge(
     'lensgate_catalog_age_seconds',
-    'Time since the data of the catalog was first fetched, or made; to see a source that is lost, watch lensgate_catalog_refreshes_total.',
+    'Time since the data of the catalog was first fetched or built. Failed refreshes are in lensgate_catalog_refreshes_total.',
     ({ takenAt }) => Math.max(0, (clock.now().getTime() - takenAt.getTime()) / 1000),
   );
   gauge('lensgate_calls_waiting', 'Records of calls that wait for their commit.', () => calls.waiting());
@@ -89,11 +89,7 @@ async function openRegistry(options: MetricsOptions) {
       refused.inc({ limit: 'network' }, network);
     },
   });
-  gauge(
-    'lensgate_budget_reservations',
-    'Calls under way that have a part of a budget reserved.',
-    () => reservations().open,
-  );
+  gauge('lensgate_budget_reservations', 'Calls in flight with a reservation in a budget.', () => reservations().open);
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
   gauge('lensgate_catalog_quarantined_prices', 'Quarantined prices of the catalog.', ({ quarantined }) => quarantined);
 
@@ -102,7 +98,7 @@ async function openRegistry(options: MetricsOptions) {
     'Calls that wait for a connection to their upstream.',
     () => upstreams().waiting,
   );
-  gauge('lensgate_upstream_connections_limit', 'Most connections to one upstream.', () => upstreams().limit);
+  gauge('lensgate_upstream_connections_limit', 'Maximum connections to one upstream.', () => upstreams().limit);
   const upstreamConnections: InstanceType<typeof Gauge> = new Gauge({
     name: 'lensgate_upstream_connections',
     help: 'Connections to all upstreams: active ones carry a call or are being opened for one, idle ones are kept alive.',
@@ -116,7 +112,7 @@ async function openRegistry(options: MetricsOptions) {
   });
   const writes = new Counter({
     name: 'lensgate_store_write_failures_total',
-    help: 'Writes of all stores that the database did not take: locked, full, read-only or unavailable. Retries count.',
+    help: 'Failed writes of all stores: the database was locked, full, read-only or unavailable. Retries count.',
     registers,
     collect() {
       writes.reset();
@@ -158,7 +154,7 @@ async function openRegistry(options: MetricsOptions) {
   });
   const expired = new Counter({
     name: 'lensgate_budget_reservations_expired_total',
-    help: 'Reserved parts of budgets that no call ended within an hour, and that were released.',
+    help: 'Reservations in budgets that expired after an hour without the end of their call.',
     registers,
     collect() {
       expired.reset();
@@ -168,12 +164,12 @@ async function openRegistry(options: MetricsOptions) {
   if (shares !== null) {
     gauge(
       'lensgate_shared_limits',
-      '1 while budgets and limits are counted together with other processes, 0 while this process counts alone.',
-      () => (shares().away ? 0 : 1),
+      '1 while budgets and limits are counted together with other processes, 0 while the ledger is unavailable.',
+      () => (shares().isUnavailable ? 0 : 1),
     );
     const losses = new Counter({
       name: 'lensgate_shared_limits_losses_total',
-      help: 'How often the counters of all processes did not answer, so that this process counted alone.',
+      help: 'Times that the ledger of budgets and limits became unavailable, so that this process counted for itself.',
       registers,
       collect() {
         losses.reset();

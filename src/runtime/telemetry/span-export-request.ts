@@ -3,7 +3,7 @@ import type { HttpClient, UpstreamAnswer } from '../../domain/http.ts';
 import type { ExportedSpan } from '../../domain/traces/exported-span.ts';
 import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 
-/** Most bytes of an answer. */
+/** Maximum bytes of an answer. */
 const ANSWER_BYTES = 64 * 1024;
 /** Statuses that are retried by the OTLP specification. */
 const RETRIED = new Set([429, 502, 503, 504]);
@@ -32,15 +32,15 @@ export function createExportRequest({
   settings,
   http,
   format,
-  givenUp,
+  abortSignal,
 }: {
   readonly settings: OtlpExportSettings;
   readonly http: Pick<HttpClient, 'post'>;
   readonly format: ExportFormat;
-  /** Aborts a running request. */
-  readonly givenUp: AbortSignal;
+  /** Aborts the running request. */
+  readonly abortSignal: AbortSignal;
 }): (body: Uint8Array, contentType: string) => Promise<AttemptResult> {
-  async function judged({ status, headers, body }: UpstreamAnswer): Promise<AttemptResult> {
+  async function resultOf({ status, headers, body }: UpstreamAnswer): Promise<AttemptResult> {
     const answer = await collect(body, ANSWER_BYTES);
     if (status >= 200 && status < 300) {
       const { rejectedSpans, message } = format.rejected(answer ?? new Uint8Array(0), headers['content-type']);
@@ -52,13 +52,13 @@ export function createExportRequest({
   }
 
   return async (body, contentType) => {
-    const signal = AbortSignal.any([givenUp, AbortSignal.timeout(settings.timeoutMs)]);
+    const signal = AbortSignal.any([abortSignal, AbortSignal.timeout(settings.timeoutMs)]);
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(settings.headers)) headers[name] = value.reveal();
     headers['content-type'] = contentType;
     if (settings.gzip) headers['content-encoding'] = 'gzip';
     try {
-      return await judged(
+      return await resultOf(
         await http.post(settings.url, headers, body, { signal, headersTimeoutMs: settings.timeoutMs }),
       );
     } catch (error) {

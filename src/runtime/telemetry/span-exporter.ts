@@ -7,14 +7,15 @@ import { createSampledWarnings, type Log } from './log.ts';
 import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 import { createExportRequest, type ExportFormat } from './span-export-request.ts';
 
-/** Most queued spans, and their bytes; more are dropped and counted. */
+/** Maximum number of queued spans, and their bytes; more are dropped and counted. */
 const QUEUE = { spans: 4_096, bytes: 32 << 20 } as const;
-/** Most spans and bytes of one request; collectors accept 4 MiB and more. */
+/** Maximum spans and bytes of one request; collectors accept 4 MiB and more. */
 const BATCH_SPANS = 512;
 const BATCH_BYTES = 2 << 20;
-/** Bytes of a span without its texts. */
+/** Assumed bytes of a span without its texts. */
 const SPAN_BYTES = 512;
-const MOST_TRIES = 6;
+/** Maximum attempts for one request. */
+const MAX_ATTEMPTS = 6;
 
 /** Delays, in ms. */
 export interface ExportTiming {
@@ -39,7 +40,7 @@ export function createSpanExporter(options: {
   readonly format: ExportFormat;
   readonly log: Pick<Log, 'warn'>;
   readonly timing?: ExportTiming;
-  /** Most waiting spans, and their bytes. */
+  /** Maximum number of waiting spans, and their bytes. */
   readonly queue?: { readonly spans: number; readonly bytes: number };
 }): SpanExport {
   const { settings, http, format, log, timing = TIMING, queue = QUEUE } = options;
@@ -54,7 +55,7 @@ export function createSpanExporter(options: {
   const abort = new AbortController();
   let wake: (() => void) | null = null;
   let skipsPauses = false;
-  const send = createExportRequest({ settings, http, format, givenUp: abort.signal });
+  const send = createExportRequest({ settings, http, format, abortSignal: abort.signal });
 
   /** Waits, unless a flush is requested. */
   function pause(ms: number): Promise<void> {
@@ -88,7 +89,7 @@ export function createSpanExporter(options: {
         if (rejected > 0) warn('rejected', () => ({ rejected, reason: tried.message }), 'the collector left spans out');
         return;
       }
-      if (tried.outcome === 'never' || tries === MOST_TRIES || abort.signal.aborted) {
+      if (tried.outcome === 'never' || tries === MAX_ATTEMPTS || abort.signal.aborted) {
         counts.failed += spans.length;
         warn('failed', () => ({ spans: spans.length, reason: tried.reason }), 'spans could not be exported');
         return;
@@ -119,7 +120,7 @@ export function createSpanExporter(options: {
         await deliver(batch);
       } catch (error) {
         counts.failed += batch.length;
-        warn('bug', () => ({ err: error, spans: batch.length }), 'spans could not be made ready for export');
+        warn('encoding', () => ({ err: error, spans: batch.length }), 'spans could not be encoded for export');
       }
       sending = 0;
     }

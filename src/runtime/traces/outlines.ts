@@ -1,10 +1,10 @@
 import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts';
 
-/** Capacity: calls of all cached outlines. An outline larger than that is cached alone. */
-const MOST_CALLS = 100_000;
+/** Capacity of the cache, in calls of all outlines. A larger outline is cached alone. */
+const MAX_CALLS = 100_000;
 
-/** LRU cache of outlines. The latest one is admitted with any size; otherwise every page of its trace would read the whole trace. */
-export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
+/** LRU cache of outlines. The latest outline is cached at any size; otherwise each page of its trace would read the whole trace. */
+export function createTraceOutlines(mostCalls = MAX_CALLS): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;
 
@@ -36,5 +36,5 @@ export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
   };
 }
 
-/** An outline without calls has a weight too. */
+/** Weight in the cache: at least 1. */
 const weightOf = ({ calls, agents }: TraceOutline): number => 1 + calls.size + agents.length;

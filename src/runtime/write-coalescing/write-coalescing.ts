@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers';
 
-// The state is one for the process, as the event loop is. See README.md.
+// The process has one event loop, and so one state in this module. See README.md.
 
-/** Most deferred sends. It bounds the wait of the first send of a turn. */
-const MOST_SENDS = 16;
+/** Maximum number of deferred sends. It bounds the wait of the first send of a turn. */
+const MAX_SENDS = 16;
 
 let sends: (() => void)[] = [];
-let works: (() => void)[] = [];
+let deferredWork: (() => void)[] = [];
 let sentInTurn = 0;
-/** Whether the previous turn had several sends; a single send is not deferred. */
-let several = false;
-let awaited = false;
+/** Whether the previous turn had several sends. If not, the first send of a turn is not deferred. */
+let hadSeveralSends = false;
+let isEndScheduled = false;
 let coalesces = true;
 
 /** Turns coalescing on or off for the process. Off sends each write at once. */
@@ -18,19 +18,19 @@ export function setWriteCoalescing(on: boolean): void {
   coalesces = on;
 }
 
-function awaitEnd(): void {
-  if (awaited) return;
-  awaited = true;
+function scheduleEnd(): void {
+  if (isEndScheduled) return;
+  isEndScheduled = true;
   setImmediate(endTurn);
 }
 
 function endTurn(): void {
-  awaited = false;
-  several = sentInTurn > 1;
+  isEndScheduled = false;
+  hadSeveralSends = sentInTurn > 1;
   sentInTurn = 0;
   sendAll();
-  const due = works;
-  works = [];
+  const due = deferredWork;
+  deferredWork = [];
   for (const work of due) work();
 }
 
@@ -43,14 +43,14 @@ function sendAll(): void {
 /** Sends now, or together with others before the turn ends. A send must not throw. */
 export function sendCoalesced(send: () => void): void {
   if (!coalesces) return send();
-  awaitEnd();
+  scheduleEnd();
   sentInTurn += 1;
-  if (!several && sentInTurn === 1) return send();
-  if (sends.push(send) === MOST_SENDS) sendAll();
+  if (!hadSeveralSends && sentInTurn === 1) return send();
+  if (sends.push(send) === MAX_SENDS) sendAll();
 }
 
 /** Runs work at the end of the turn, after its sends. It must not throw. */
 export function afterSends(work: () => void): void {
-  awaitEnd();
-  works.push(work);
+  scheduleEnd();
+  deferredWork.push(work);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keywordFinder } from '../../../src/domain/guardrails/kinds/content-filter.ts';
 import { PREBUILT_NAMES, prebuiltFinder } from '../../../src/domain/guardrails/kinds/prebuilt-patterns.ts';
 import { piecesOf } from '../../../src/domain/guardrails/kinds/decision-model.ts';
-import { createPatternFinder } from '../../../src/runtime/guardrails/own-patterns.ts';
+import { createPatternFinder } from '../../../src/runtime/guardrails/pattern-finder.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 /** The parts of a text that a pattern finds. */

@@ -1,7 +1,7 @@
 import { exportJWK, type FlattenedJWSInput, generateKeyPair, type JWTHeaderParameters } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createKeySets, LEAST_READ_MS, OUTAGE_MS } from '../../../src/runtime/identity/key-sets.ts';
+import { createKeySets, MIN_READ_INTERVAL_MS, OUTAGE_MS } from '../../../src/runtime/identity/key-sets.ts';
 
 const TTL_SECONDS = 600;
 const NO_TOKEN: FlattenedJWSInput = { payload: '', signature: '' };
@@ -60,10 +60,10 @@ describe('key sets', () => {
     const { state, find } = await aKeySource();
     await find('first');
     state.kids = ['first', 'second'];
-    state.nowMs = LEAST_READ_MS - 1;
+    state.nowMs = MIN_READ_INTERVAL_MS - 1;
     expect(await find('second')).toBe('JWKSNoMatchingKey');
     expect(state.reads).toHaveLength(1);
-    state.nowMs = LEAST_READ_MS;
+    state.nowMs = MIN_READ_INTERVAL_MS;
     expect(await Promise.all([find('second'), ...Array.from({ length: 50 }, (_, at) => find(`x${at}`))])).toContain(
       'found',
     );
@@ -78,7 +78,7 @@ describe('key sets', () => {
     expect(await find('first')).toBe('found');
     expect(await find('other')).toBe('JWKSNoMatchingKey');
     expect(state.failures).toBe(1);
-    state.nowMs = OUTAGE_MS + LEAST_READ_MS;
+    state.nowMs = OUTAGE_MS + MIN_READ_INTERVAL_MS;
     expect(await find('first')).toBe('unavailable 10');
     state.nowMs += 3_000;
     expect(await find('first')).toBe('unavailable 7');

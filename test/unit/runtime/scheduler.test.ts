@@ -79,7 +79,7 @@ describe('a periodic task', () => {
     // Aborted work has five more seconds to end.
     await after(2 * 66_000);
     expect(starts).toEqual([1_000, 67_000]);
-    expect(aborted).toEqual(Array(2).fill('Overrun: Aborted after its deadline of 60 seconds.'));
+    expect(aborted).toEqual(Array(2).fill('DeadlineExceeded: Aborted after its deadline of 60 seconds.'));
     expect(warnings).toEqual([FAILED, FAILED].map((event) => [{ err: expect.any(Error), task: 'test' }, event]));
   });
 

@@ -149,7 +149,7 @@ describe('shares of limits', () => {
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
     expect([one.losses.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
       1,
-      { away: true, losses: 1 },
+      { isUnavailable: true, losses: 1 },
       true,
     ]);
     await pass(60_000);

@@ -14,7 +14,7 @@ export interface RedisLocation {
 /** How long the start of the process waits for the connection, in ms. */
 const FIRST_MS = 1_000;
 const CONNECT_MS = 2_000;
-/** Longest wait before another attempt to connect, in ms. */
+/** Maximum wait before another attempt to connect, in ms. */
 const RECONNECT_MS = 1_000;
 /** Timeout of one command, in ms. The caller has an earlier one. */
 const COMMAND_MS = 1_000;
