@@ -218,7 +218,7 @@ const activity = createActivityCounter({
   store: { add: () => Promise.resolve() },
   clock: systemClock,
   everyMs: 15_000,
-  moved: () => {},
+  onCounts: () => {},
   scheduler: createScheduler({ warn: (facts, event) => warn(facts, event) }),
 });
 

@@ -4,7 +4,7 @@ import { tooLarge } from '../../schema/base/too-large.ts';
 import type { Work } from '../../schema/base/work.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';
 
-/** Most bytes of one answer, and of one event of a subscription. */
+/** Maximum bytes of one answer, and of one event of a subscription. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Size up to which a value is serialised in one call, in characters. Each value counts 8 more. */
 const PIECE_CHARACTERS = 256 * 1024;

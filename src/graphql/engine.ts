@@ -35,9 +35,9 @@ import type { Requester } from './requester.ts';
 import type { SocketLimits } from './socket-connection.ts';
 
 /** In documents with more lines, errors have no locations: graphql counts lines from the start for each error. */
-const MOST_LOCATED_LINES = 2_000;
+const MAX_LOCATED_LINES = 2_000;
 /** Longest document, in characters, whose errors have locations: a location is an object for each node and token. */
-const MOST_LOCATED_CHARACTERS = 32 * 1024;
+const MAX_LOCATED_CHARACTERS = 32 * 1024;
 
 /** What the GraphQL transport needs. */
 export interface GraphQLOptions {
@@ -173,7 +173,7 @@ export function createEngine(
       setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
         const text = typeof source === 'string' ? source : source.body;
         assertParsable(text);
-        const noLocation = text.length > MOST_LOCATED_CHARACTERS || lineCount(text) > MOST_LOCATED_LINES;
+        const noLocation = text.length > MAX_LOCATED_CHARACTERS || lineCount(text) > MAX_LOCATED_LINES;
         const document = (parseFn as typeof parse)(source, { ...options, noLocation });
         assertValidatable(document);
         return document;
@@ -310,7 +310,7 @@ function validateToLimit(...[schema, document, rules]: Parameters<typeof validat
   return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(refused);
 }
 
-const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MOST_LOCATED_LINES + 1).length;
+const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MAX_LOCATED_LINES + 1).length;
 
 function withoutSuggestion(error: GraphQLError): GraphQLError {
   const message = error.message.replace(/ ?Did you mean [^?]*\?/, '');

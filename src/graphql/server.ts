@@ -16,7 +16,7 @@ import { assertJsonSize, assertReadable } from './request-check.ts';
 import { createGraphSockets, type GraphSockets } from './socket-protocol.ts';
 import { createSseHandler, type HttpExchange, namesStream } from './sse-protocol.ts';
 
-/** Most bytes of one GraphQL request. */
+/** Maximum bytes of one GraphQL request. */
 export const BODY_LIMIT = 1024 * 1024;
 
 /** The GraphQL transport. Its HTTP handlers write to `res` themselves. */

@@ -27,7 +27,7 @@ export const CLOSE = {
   internalError: 4500,
 } as const;
 
-const MOST_REASON_BYTES = 123;
+const MAX_REASON_BYTES = 123;
 /** Messages with a result or its error. */
 const RESULT = /^\{"id":"(?:[^"\\]|\\.)*","type":"(?:next|error)"/;
 
@@ -131,7 +131,7 @@ export class SocketConnection {
 
   close(code: number, reason: string): void {
     if (this.signal.aborted) return;
-    const text = withinBytes(reason, MOST_REASON_BYTES);
+    const text = withinBytes(reason, MAX_REASON_BYTES);
     this.#socket.close(code, text);
     this.ended(code, text);
   }

@@ -17,15 +17,15 @@ export interface HttpExchange {
   readonly res: ServerResponse;
 }
 
-/** Most queued results of one stream; its sources are not read while it is full. */
+/** Maximum number of queued results of one stream; its sources are not read while it is full. */
 const QUEUE_LIMIT = 16;
 /** How long a reserved stream may wait for its reader, in ms. */
 const RESERVATION_MS = 30_000;
-/** Most reserved streams without a reader; the oldest is removed first. */
-const MOST_RESERVATIONS = 1_000;
+/** Maximum number of reserved streams without a reader; the oldest is removed first. */
+const MAX_RESERVATIONS = 1_000;
 
-/** Most operations that run on one stream at the same time. */
-export const MOST_OPERATIONS = 100;
+/** Maximum number of operations that run on one stream at the same time. */
+export const MAX_OPERATIONS = 100;
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const TOKEN = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -116,8 +116,8 @@ export function createSseHandler({
       const { flow } = context;
       flow.operations += 1;
       try {
-        if (flow.operations > MOST_OPERATIONS)
-          throw new TooLarge(`This stream already runs ${MOST_OPERATIONS} operations.`, MOST_OPERATIONS);
+        if (flow.operations > MAX_OPERATIONS)
+          throw new TooLarge(`This stream already runs ${MAX_OPERATIONS} operations.`, MAX_OPERATIONS);
         const pipeline = pipelineFor({ request: raw, signal: flow.signal });
         const document = pipeline.parse(query);
         const faults = pipeline.validate(pipeline.schema, document);
@@ -166,7 +166,7 @@ export function createSseHandler({
     flows.set(token, flow);
     reserved.add(token);
     const [oldest] = reserved;
-    if (reserved.size > MOST_RESERVATIONS && oldest !== undefined) void expire(oldest, requester);
+    if (reserved.size > MAX_RESERVATIONS && oldest !== undefined) void expire(oldest, requester);
     setTimeout(() => void expire(token, requester), RESERVATION_MS).unref();
   }
 

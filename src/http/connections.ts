@@ -6,7 +6,7 @@ import { Unavailable } from '../domain/errors.ts';
 
 /** The limit of connections and how connections are counted. */
 export interface ConnectionLimits {
-  /** Most open connections; 0 for no limit. */
+  /** Maximum open connections; 0 for no limit. */
   readonly most: number;
   /** The network of a peer; null for a trusted proxy, whose connections belong to many clients. */
   readonly networkOf: (peer: string | undefined) => string | null;
@@ -23,8 +23,8 @@ export interface Connections {
   counts(): ConnectionCounts;
 }
 
-/** Most connections that wait for a 503. More are closed without an answer. */
-const MOST_REFUSALS = 100;
+/** Maximum number of connections that wait for a 503. More are closed without an answer. */
+const MAX_REFUSALS = 100;
 /** How long, in ms, a refused client may take to read its answer. */
 const REFUSAL_MS = 1_000;
 /** The share of a network is checked from this fraction of `most` on. */
@@ -69,7 +69,7 @@ export function createConnections({ most, networkOf, refused }: ConnectionLimits
     if (reason !== null) {
       refusedCounts[reason] += 1;
       refused(reason, network);
-      if (refusing >= MOST_REFUSALS) {
+      if (refusing >= MAX_REFUSALS) {
         socket.destroy();
         return false;
       }

@@ -103,11 +103,11 @@ export function createScopes(
   };
 }
 
-/** The caller left before the answer was complete. */
-export class CallerGone extends Error {
+/** The client disconnected before the answer was complete. */
+export class ClientDisconnected extends Error {
   constructor() {
     super('The caller left.');
-    this.name = 'CallerGone';
+    this.name = 'ClientDisconnected';
   }
 }
 
@@ -149,7 +149,7 @@ class RequestScope implements Scope {
       const response = this.#response;
       /** Aborts the request; without a failure because the caller has left. */
       const abort = (failure?: Error): void => {
-        if (!response.writableFinished) controller.abort(failure ?? new CallerGone());
+        if (!response.writableFinished) controller.abort(failure ?? new ClientDisconnected());
       };
       if (response.destroyed) abort();
       else response.on('close', abort).cut = abort;

@@ -110,7 +110,7 @@ export function responsesUpgrade({
 }
 
 const GRAPH_PROTOCOL = 'graphql-transport-ws';
-/** Most bytes of one message; the limit of a GraphQL request over HTTP. */
+/** Maximum bytes of one message; the limit of a GraphQL request over HTTP. */
 const GRAPH_MESSAGE_BYTES = 1024 * 1024;
 
 const graphSocketFacts: RouteFacts = {

@@ -14,7 +14,7 @@ import type { OpenSocket } from '../domain/realtime/sockets.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { SocketServer } from '../runtime/network/web-sockets.ts';
-import { CallerGone } from './request-scopes.ts';
+import { ClientDisconnected } from './request-scopes.ts';
 
 /** The session that an accepted WebSocket is joined to. */
 interface OpenedSession {
@@ -214,7 +214,7 @@ interface ClientWatch {
  */
 function watchClient(socket: Duplex): ClientWatch {
   const controller = new AbortController();
-  const abort = (): void => controller.abort(new CallerGone());
+  const abort = (): void => controller.abort(new ClientDisconnected());
   const detectEnd = (): void => {
     if (socket.readableLength === 0) socket.read();
   };

@@ -31,7 +31,7 @@ export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
 /** Exports up to this size, inflated, are read in milliseconds. They hold no slot of `unpacking` while they wait. */
 const SLOTLESS_BYTES = 524_288;
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */
 const QUEUE_LIMIT = { waiting: 256, bytes: 64 << 20 };
 /** Heap limit of one thread: a hostile export ends its thread only. */
@@ -63,7 +63,7 @@ export function createTracePacker({
     module: new URL('./pack-export-worker.ts', import.meta.url),
     workerData: limits,
     // One core is left to the main thread.
-    threads: Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS),
+    threads: Math.min(Math.max(availableParallelism() - 1, 1), MAX_THREADS),
     heapMiB: THREAD_HEAP_MIB,
     room: queueLimit,
     errorFrom: (failure) => errorFrom(failure as PackingFailure),

@@ -17,8 +17,8 @@ import { decodeSpans, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
 
 // Reads exports and stored bodies: pure functions of bytes, for any thread.
 
-const LEAST_CHUNK_BYTES = 16_384;
-const MOST_CHUNK_BYTES = 1_048_576;
+const MIN_CHUNK_BYTES = 16_384;
+const MAX_CHUNK_BYTES = 1_048_576;
 /** zlib needs room beyond the inflated size to see the end of the input. */
 const SPARE_BYTES = 1;
 /** This level compresses a plain body to a third, in the time that inflating gzip takes. */
@@ -90,7 +90,7 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
 /** Throws TooLarge beyond the limit. The declared size decides only the chunk size. */
 function inflate(sent: SentExport, mostBytes: number): Uint8Array {
   // One chunk for the whole body: each further chunk is another call of zlib.
-  const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
+  const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
   try {
     return gunzipSync(sent.bytes, { maxOutputLength: mostBytes, chunkSize });
   } catch (cause) {

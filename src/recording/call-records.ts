@@ -6,7 +6,7 @@ import { afterSends } from '../runtime/write-coalescing/write-coalescing.ts';
 import { createUnfolding, type Unfolding } from '../runtime/tasks/call-unfolding.ts';
 import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behind.ts';
 
-/** Most calls of one commit. Few large commits cost less than many small ones. */
+/** Maximum number of calls of one commit. Few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
 /** Records that are encoded together, so that code and data stay in the processor's cache. */
 const BATCH_ENCODED = 32;

@@ -33,7 +33,7 @@ export interface ActivityCounterOptions {
   readonly everyMs: number;
   readonly scheduler: Scheduler;
   /** Called once a second with the counts since the last call, if there are any. */
-  readonly moved: (counts: readonly RouteCounts[]) => void;
+  readonly onCounts: (counts: readonly RouteCounts[]) => void;
 }
 
 interface Tally {
@@ -92,7 +92,7 @@ const SUCCEEDED: ActivityCounts = { succeeded: 1, failed: 0 };
 const FAILED: ActivityCounts = { succeeded: 0, failed: 1 };
 
 export function createActivityCounter(options: ActivityCounterOptions): ActivityCounter {
-  const { process, store, clock, everyMs, scheduler, moved } = options;
+  const { process, store, clock, everyMs, scheduler, onCounts } = options;
   const tallies = new Tallies();
   /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: ActivityBatch | null = null;
@@ -128,7 +128,7 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
 
   function report(): void {
     if (recent.size === 0) return;
-    moved(rowsOf(recent));
+    onCounts(rowsOf(recent));
     recent.clear();
   }
 

@@ -31,8 +31,8 @@ interface GuardrailUseOptions {
   readonly scheduler: Scheduler;
 }
 
-/** Most runs of one batch that are stored one by one. All are counted. */
-const MOST_RUNS = 1_000;
+/** Maximum number of runs of one batch that are stored one by one. All are counted. */
+const MAX_RUNS = 1_000;
 /** How long single runs stay stored, in ms. */
 const RETENTION_MS = 90 * 86_400_000;
 
@@ -71,7 +71,7 @@ export function createGuardrailUseCounter({
     counts[run.result] += 1;
     counts.latencyMs += run.latencyMs;
     days.set(key, counts);
-    if (run.result !== 'passed' && runs.length < MOST_RUNS) runs.push(run);
+    if (run.result !== 'passed' && runs.length < MAX_RUNS) runs.push(run);
   }
 
   function takeBatch(): GuardrailUseBatch | null {

@@ -19,14 +19,14 @@ import { exportFormat } from './span-export.ts';
 const FRESH_MS = 4_000;
 /** How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it. */
 const NONE_MS = 60_000;
-/** Most teams in memory. */
-const MOST_TEAMS = 10_000;
-/** Most destinations with an open queue; the least recently used one is closed. */
-const MOST_DESTINATIONS = 64;
-/** Most waiting spans of one destination, and their bytes. */
+/** Maximum number of teams in memory. */
+const MAX_TEAMS = 10_000;
+/** Maximum number of destinations with an open queue; the least recently used one is closed. */
+const MAX_DESTINATIONS = 64;
+/** Maximum number of waiting spans of one destination, and their bytes. */
 const QUEUE = { spans: 1_024, bytes: 2 << 20 } as const;
-/** Most calls that wait for the callbacks of their team. */
-const MOST_WAITING = 4_096;
+/** Maximum number of calls that wait for the callbacks of their team. */
+const MAX_WAITING = 4_096;
 const DRAIN_MS = 1_500;
 
 /** Callbacks of a team, and when they were read. */
@@ -110,7 +110,7 @@ export function createTeamLogging(options: {
       if (changes !== changesBefore) return team;
       known.delete(teamId);
       known.set(teamId, team);
-      evictOldest(known, MOST_TEAMS);
+      evictOldest(known, MAX_TEAMS);
       return team;
     } catch (error) {
       warn(
@@ -160,7 +160,7 @@ export function createTeamLogging(options: {
     destinations.delete(id);
     destinations.set(id, destination);
     const [oldest] = destinations;
-    if (destinations.size > MOST_DESTINATIONS && oldest !== undefined) {
+    if (destinations.size > MAX_DESTINATIONS && oldest !== undefined) {
       destinations.delete(oldest[0]);
       void close(oldest[1]);
     }
@@ -179,7 +179,7 @@ export function createTeamLogging(options: {
   }
 
   async function sendAfterRead(call: CallRecord, teamId: string): Promise<void> {
-    if (waiting >= MOST_WAITING)
+    if (waiting >= MAX_WAITING)
       return warn('waiting', () => ({ waiting }), 'calls of teams are not exported: too many wait');
     waiting += 1;
     const team = await readOnce(teamId);

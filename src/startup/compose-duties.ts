@@ -32,12 +32,12 @@ const RESETS_SECONDS = 5;
 const RETENTION_SECONDS = 600;
 /** Delay of the first round of retention, in ms: the first requests need the time. */
 const FIRST_ROUND_MS = 100;
-/** Most traces that one retention step deletes in ClickHouse: each step rewrites parts of tables. */
+/** Maximum number of traces that one retention step deletes in ClickHouse: each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
 /** Spend rows of one step of retention: a busy gateway adds some hundred in a second. */
 const SPEND_STEP = 1_000;
 /** Deadline of a run, in seconds. The rest of a long retention is removed in the next period. */
-const LONGEST_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
+const MAX_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
 /** Days for which reviews and answers of lens runs stay cached. */
 const LENS_WORK_DAYS = 30;
 
@@ -116,23 +116,23 @@ function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platfo
     {
       name: 'payments',
       seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
-      longestSeconds: LONGEST_SECONDS.upstream,
+      longestSeconds: MAX_SECONDS.upstream,
       work: payments,
     },
     {
       ...asTask('budget-windows', (scope) => resetBudgetWindows(scope, undefined)),
       seconds: RESETS_SECONDS,
-      longestSeconds: LONGEST_SECONDS.reset,
+      longestSeconds: MAX_SECONDS.reset,
     },
     {
       ...asTask('owner-windows', (scope) => resetOwnerWindows(scope, undefined)),
       seconds: RESETS_SECONDS,
-      longestSeconds: LONGEST_SECONDS.reset,
+      longestSeconds: MAX_SECONDS.reset,
     },
     {
       ...asTask('batch-polling', (scope) => followBatches(scope, undefined)),
       seconds: settings.batchPollingSeconds,
-      longestSeconds: LONGEST_SECONDS.upstream,
+      longestSeconds: MAX_SECONDS.upstream,
     },
   ];
 }
@@ -150,7 +150,7 @@ const retentionsOf = (context: Pick<StartContext, 'settings' | 'log'>, platform:
   expiringRows(context, platform).map(({ name, ...task }) => ({
     name,
     seconds: task.days === 0 ? 0 : RETENTION_SECONDS,
-    longestSeconds: LONGEST_SECONDS.retention,
+    longestSeconds: MAX_SECONDS.retention,
     firstClaimMs: FIRST_ROUND_MS,
     work: async (signal) => {
       const days = typeof task.days === 'number' ? task.days : task.days();

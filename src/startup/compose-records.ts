@@ -101,7 +101,7 @@ const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }:
     clock: systemClock,
     everyMs: settings.activityWriteSeconds * 1000,
     scheduler,
-    moved(counts) {
+    onCounts(counts) {
       if (bus.subscriberCount() > 0) bus.publish('activity', { at: systemClock.now(), counts });
     },
   }),

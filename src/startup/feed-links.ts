@@ -3,8 +3,8 @@ import { type EventLinks, traceLinkRef } from '../domain/bus.ts';
 import type { LensState } from '../domain/lens/lens.ts';
 import type { Stores } from '../persistence/stores.ts';
 
-/** Most reviews that the ref of a run names; a run with more is read with all of its latest reviews. */
-const MOST_NAMED_REVIEWS = 20;
+/** Maximum number of reviews that the ref of a run names; a run with more is read with all of its latest reviews. */
+const MAX_NAMED_REVIEWS = 20;
 
 type RunRef = readonly [lensId: string, runId: string, reviewed: readonly string[] | null];
 type FindingRef = readonly [lensId: string, findingId: string];
@@ -52,7 +52,7 @@ const traceLink = (traces: Stores['traces']): Required<EventLinks>['trace'] => (
 
 const lensRunLink = (lenses: Stores['lenses']): Required<EventLinks>['lensRun'] => ({
   refOf({ lensId, id, reviews }) {
-    const named = reviews.length > MOST_NAMED_REVIEWS ? null : reviews.map(({ executionId }) => executionId);
+    const named = reviews.length > MAX_NAMED_REVIEWS ? null : reviews.map(({ executionId }) => executionId);
     return JSON.stringify([lensId, id, named] satisfies RunRef);
   },
   async read(refs) {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aSpan, TEAM_KEY } from '../ports/samples.ts';
-import { MOST_OPERATIONS } from '../../src/graphql/sse-protocol.ts';
+import { MAX_OPERATIONS } from '../../src/graphql/sse-protocol.ts';
 import { TraceUpdatesDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-server.ts';
 
@@ -59,9 +59,9 @@ describe('a stream of the single connection mode', () => {
   it('runs no more operations at the same time than the limit', async () => {
     house = await openGraph();
     const token = await reserve();
-    const started = await Promise.all(Array.from({ length: MOST_OPERATIONS }, (_, index) => start(token, `o${index}`)));
+    const started = await Promise.all(Array.from({ length: MAX_OPERATIONS }, (_, index) => start(token, `o${index}`)));
     expect(new Set(started.map(({ status }) => status))).toEqual(new Set([202]));
-    await eventually(() => house.bus.subscriberCount() === MOST_OPERATIONS, 'all subscriptions began');
+    await eventually(() => house.bus.subscriberCount() === MAX_OPERATIONS, 'all subscriptions began');
     await start(token, 'more');
     const leaving = new AbortController();
     const stream = await fetch(at(`?token=${token}`), {

@@ -1,7 +1,7 @@
-/** Most characters of all texts. A further text evicts the oldest ones. */
-const MOST_CHARACTERS = 4 * 1024 * 1024;
+/** Maximum characters of all texts. A further text evicts the oldest ones. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** Texts of more characters are not cached. */
-const LONGEST_TEXT = 64 * 1024;
+const MAX_TEXT_CHARACTERS = 64 * 1024;
 
 interface CachedText {
   /** Weak, so that a text does not keep a replaced catalog in memory. */
@@ -27,12 +27,12 @@ export class AnswerTexts {
   }
 
   set(key: string, basis: object, text: string): void {
-    if (text.length > LONGEST_TEXT) return;
+    if (text.length > MAX_TEXT_CHARACTERS) return;
     this.#remove(key);
     this.#texts.set(key, { basis: new WeakRef(basis), text });
     this.#characters += text.length;
     for (const oldest of this.#texts.keys()) {
-      if (this.#characters <= MOST_CHARACTERS) return;
+      if (this.#characters <= MAX_CHARACTERS) return;
       this.#remove(oldest);
     }
   }

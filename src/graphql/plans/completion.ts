@@ -1,8 +1,8 @@
 import type { GraphQLLeafType, GraphQLResolveInfo } from 'graphql';
 import type { GraphContext } from '../../../schema/base/builder.ts';
 
-/** Most characters of an answer. Larger ones are bounded and written in pieces elsewhere. */
-export const MOST_CHARACTERS = 256 * 1024;
+/** Maximum characters of an answer. Larger ones are bounded and written in pieces elsewhere. */
+export const MAX_CHARACTERS = 256 * 1024;
 /** Coerced variables, as graphql passes them on. */
 export type VariableValues = GraphQLResolveInfo['variableValues'];
 
@@ -28,7 +28,7 @@ export type Complete = (value: unknown, run: Run, path: Path) => unknown;
 /** Counts characters of the answer. Throws when there are too many. */
 export function countCharacters(run: Run, characters: number): void {
   run.characters += characters;
-  if (run.characters > MOST_CHARACTERS) throw new Unplanned();
+  if (run.characters > MAX_CHARACTERS) throw new Unplanned();
 }
 
 /** A plan cannot answer this request. The ordinary executor does, with all errors. */

@@ -30,7 +30,7 @@ import {
   leafValue,
   ignoreRejections,
   listOf,
-  MOST_CHARACTERS,
+  MAX_CHARACTERS,
   type Path,
   setWhenResolved,
   type Run,
@@ -241,7 +241,7 @@ class Compiler {
         if (value instanceof Error) throw value;
         const leaf = valueOf(value);
         if (typeof leaf === 'string') countCharacters(run, leaf.length);
-        else if (typeof leaf === 'object') countCharacters(run, weightOf(leaf, MOST_CHARACTERS));
+        else if (typeof leaf === 'object') countCharacters(run, weightOf(leaf, MAX_CHARACTERS));
         return leaf;
       };
     }

@@ -44,17 +44,18 @@ interface CheckedVariables {
   readonly key: string | null;
 }
 
-/** Variables of more characters are not cached, nor are more sets of them per plan. */
-const LONGEST_VARIABLES = 1_024;
-/** Longest body of a planned query, in bytes: a longer one is read once only, by Yoga. */
-const LONGEST_BODY = 32 * 1024;
-const MOST_VARIABLES = 16;
+/** Maximum characters of cached variables, as JSON. */
+const MAX_VARIABLES_CHARACTERS = 1_024;
+/** Maximum bytes of the body of a planned query. Yoga reads longer ones. */
+const MAX_BODY_BYTES = 32 * 1024;
+/** Maximum cached sets of variables of one plan. */
+const MAX_VARIABLE_SETS = 16;
 /** Operation names of one document text; further ones get no plan. */
-const MOST_OPERATIONS = 8;
+const MAX_OPERATIONS = 8;
 /** Number of requests of a caller without the plan after a failed run, because a failing request runs twice. */
 const PAUSE = 16;
 /** Callers with a pause per plan; the one that began first ends. */
-const MOST_PAUSES = 64;
+const MAX_PAUSES = 64;
 
 const JSON_BODY = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
 const JSON_ANSWER = 'application/json; charset=utf-8';
@@ -109,7 +110,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
     const name = operationName ?? '';
     const found = known.get(name);
     if (found !== undefined) return found;
-    if (known.size >= MOST_OPERATIONS) return null;
+    if (known.size >= MAX_OPERATIONS) return null;
     const plan = compilePlan({ query, operationName }, pipeline(), texts);
     known.set(name, plan);
     return plan;
@@ -127,7 +128,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
   return {
     async answer(requester, request, body) {
       const { headers } = request;
-      if (request.method !== 'POST' || request.url !== '/graphql' || body.length > LONGEST_BODY) return null;
+      if (request.method !== 'POST' || request.url !== '/graphql' || body.length > MAX_BODY_BYTES) return null;
       const contentType = answerType(headers.accept);
       if (contentType === null || !JSON_BODY.test(headers['content-type'] ?? '')) return null;
       const operation = parseOperation(body);
@@ -165,7 +166,7 @@ function isPaused({ pauses }: CheckedPlan, scope: Scope): boolean {
 
 function pause({ pauses }: CheckedPlan, scope: Scope): void {
   pauses.set(callerIn(scope), PAUSE);
-  evictOldest(pauses, MOST_PAUSES);
+  evictOldest(pauses, MAX_PAUSES);
 }
 
 /** The plan of a valid document; null for others. */
@@ -200,9 +201,9 @@ function variablesOf(
   if (!engine.isWithinLimits({ document, operationName, variableValues })) return null;
   const coerced = getVariableValues(engine.schema, variableDefinitions, variableValues, { maxErrors: 1 });
   if (coerced.errors) return null;
-  if (key.length > LONGEST_VARIABLES) return { values: coerced.variableValues, key: null };
+  if (key.length > MAX_VARIABLES_CHARACTERS) return { values: coerced.variableValues, key: null };
   const checked = { values: coerced.variableValues, key };
-  if (known.size >= MOST_VARIABLES) known.clear();
+  if (known.size >= MAX_VARIABLE_SETS) known.clear();
   known.set(key, checked);
   return checked;
 }

@@ -23,7 +23,7 @@ function scene({ everyMs = 10_000 } = {}) {
     process: 'p1',
     everyMs,
     clock: { now: () => now, monotonicMs: () => 0 },
-    moved: (counts) => moves.push(counts),
+    onCounts: (counts) => moves.push(counts),
     scheduler: createScheduler({ warn: (facts) => void failures.push(facts) }),
     store: {
       async add(batch) {
