@@ -4,19 +4,19 @@ import { usdNumber } from '../src/domain/money.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { dayText } from '../src/domain/spend/report-dates.ts';
 import {
-  ACTIVITY_READING,
+  ACTIVITY_READ,
   ACTIVITY_ROUTES,
   type ActivityRoute,
-  answersOf,
-  parseEntity,
-  entitySchema,
+  activityStatuses,
+  parseActivityFilter,
+  activitySchema,
 } from './helpers/fields/activity.ts';
 import { type Cell, csvOf } from './helpers/http/csv.ts';
 import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
-import { wordsOf } from './helpers/fields/report-query.ts';
+import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
 
-/** Further field of the rows of an export, beside day and entity. */
+/** Field that rows are grouped by, beside day and entity, by `export_type`. */
 const TYPES = {
   daily: null,
   daily_with_keys: 'key',
@@ -25,23 +25,23 @@ const TYPES = {
 } as const satisfies Readonly<Record<string, ActivityExportQuery['by']>>;
 const FORMATS = { csv: 'csv', json: 'json' } as const;
 
-/** One of the names of a table; throws InvalidInput for another. */
-function valueNamed<Value>(
+/** The value for a parameter of the query. `values` maps accepted texts. Throws InvalidInput for other texts. */
+function choiceIn<Value>(
   search: string,
   name: string,
   values: Readonly<Record<string, Value>>,
-  otherwise: string,
+  defaultValue: string,
 ): Value | undefined {
-  const word = wordsOf(search)(name) ?? otherwise;
-  if (Object.hasOwn(values, word)) return values[word];
+  const value = queryParameters(search)(name) ?? defaultValue;
+  if (Object.hasOwn(values, value)) return values[value];
   const names = Object.keys(values).map((one) => `'${one}'`);
   const message = `Input should be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
   throw new InvalidInput('The query is not valid.', [{ path: ['query', name], rule: 'enum', message }]);
 }
 
 const parseExport = (search: string, facts: ActivityRoute): ActivityExportQuery => ({
-  by: valueNamed(search, 'export_type', TYPES, 'daily') ?? null,
-  ...parseEntity(search, facts),
+  by: choiceIn(search, 'export_type', TYPES, 'daily') ?? null,
+  ...parseActivityFilter(search, facts),
 });
 
 function rowOf(
@@ -75,7 +75,7 @@ function rowOf(
   } satisfies Readonly<Record<(typeof COLUMNS)[number], Cell>>;
 }
 
-/** Columns of a table without rows. */
+/** Columns of the CSV table, in order. */
 const COLUMNS = [
   'date',
   'entity_id',
@@ -96,34 +96,34 @@ const COLUMNS = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** By day, the oldest first, then by entity and the further field. */
-const orderOf = ({ startMs, of }: SpendGroup): string =>
+/** Sort key of a group: day, oldest first, then entity and the further field. */
+const sortKey = ({ startMs, of }: SpendGroup): string =>
   JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(of).map((value) => value ?? '')]);
 
 function render({ groups, names }: ActivityExport, search: string, facts: ActivityRoute): HttpAnswer {
   const query = parseExport(search, facts);
   const rows = groups
-    .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
+    .toSorted((left, right) => (sortKey(left) < sortKey(right) ? -1 : 1))
     .map((group) => rowOf(group, query, names));
   const headers = { 'cache-control': 'no-store' };
-  if (valueNamed(search, 'format', FORMATS, 'csv') === 'json') return json(rows, headers);
+  if (choiceIn(search, 'format', FORMATS, 'csv') === 'json') return json(rows, headers);
   const bytes = Buffer.from(csvOf(COLUMNS, rows));
   return { headers, body: { kind: 'bytes', bytes, contentType: 'text/csv; charset=utf-8' } };
 }
 
-/** Tables of the calls of users, teams and other owners by day. */
+/** Downloads of daily activity by user, team and other entities, as CSV or JSON. */
 export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((facts) =>
   route({
-    ...ACTIVITY_READING,
+    ...ACTIVITY_READ,
     name: `dailyActivity.${facts.entity}Export`,
     query: merged(
-      entitySchema(facts),
+      activitySchema(facts),
       objectSchema({ format: { enum: Object.keys(FORMATS) }, export_type: { enum: Object.keys(TYPES) } }),
     ),
     paths: [`${facts.path}/daily/activity/export`],
-    answers: answersOf(facts),
+    answers: activityStatuses(facts),
     parse({ search }) {
-      valueNamed(search, 'format', FORMATS, 'csv');
+      choiceIn(search, 'format', FORMATS, 'csv');
       return parseExport(search, facts);
     },
     run: readActivityTable,

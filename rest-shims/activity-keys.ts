@@ -1,52 +1,52 @@
 import { type ActivityKeys, type ActivityKeysQuery, readActivityKeys } from '../resolvers/daily-activity.ts';
 import {
-  ACTIVITY_READING,
+  ACTIVITY_READ,
   ACTIVITY_ROUTES,
   type ActivityRoute,
-  answersOf,
-  parseEntity,
-  entitySchema,
+  activityStatuses,
+  parseActivityFilter,
+  activitySchema,
 } from './helpers/fields/activity.ts';
-import { keyMetadata, countsOf } from './helpers/answers/activity.ts';
+import { keyMetadata, activityMetrics } from './helpers/answers/activity.ts';
 import { integer, query, missingParameters } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { wordsOf } from './helpers/fields/report-query.ts';
+import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, requiredParameters } from './helpers/http/schema.ts';
 
-const MOST_KEYS = 1_000;
-/** Keys of one page, of a search, of a model, and of those that read little from the cache. */
-const USUAL = { page: 50, search: 50, model: 10, uncached: 50 } as const;
+const MAX_KEYS = 1_000;
+/** Default number of keys: on a page, of a search, of a model, and of the keys with the most uncached tokens. */
+const DEFAULT_LIMITS = { page: 50, search: 50, model: 10, uncached: 50 } as const;
 
 const renderKeys = ({ keys, names }: ActivityKeys) =>
-  keys.map(({ hash, sums }) => ({ api_key: hash, metrics: countsOf(sums), metadata: keyMetadata(hash, names) }));
+  keys.map(({ hash, sums }) => ({ api_key: hash, metrics: activityMetrics(sums), metadata: keyMetadata(hash, names) }));
 
-/** A text that the query must have. Throws InvalidInput. */
+/** A required parameter. Throws InvalidInput. */
 function required(search: string, name: string): string {
-  const word = wordsOf(search)(name);
-  if (word !== null) return word;
+  const value = queryParameters(search)(name);
+  if (value !== null) return value;
   throw missingParameters(name);
 }
 
 const pageReader = query({
-  offset: integer({ least: 0, otherwise: 0 }),
-  limit: integer({ least: 1, most: MOST_KEYS, otherwise: USUAL.page }),
+  offset: integer({ min: 0, defaultValue: 0 }),
+  limit: integer({ min: 1, max: MAX_KEYS, defaultValue: DEFAULT_LIMITS.page }),
 });
 
 function parsePage(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const { offset, limit } = pageReader(search);
   const from = Math.min(Number(offset), Number.MAX_SAFE_INTEGER);
-  return { ...parseEntity(search, facts), search: null, order: 'cost', from, limit: Number(limit) };
+  return { ...parseActivityFilter(search, facts), search: null, order: 'cost', from, limit: Number(limit) };
 }
 
-const limitReader = (otherwise: number) => query({ limit: integer({ least: 1, most: MOST_KEYS, otherwise }) });
-const searchLimit = limitReader(USUAL.search);
-const modelLimit = limitReader(USUAL.model);
-const uncachedLimit = limitReader(USUAL.uncached);
+const limitReader = (defaultValue: number) => query({ limit: integer({ min: 1, max: MAX_KEYS, defaultValue }) });
+const searchLimit = limitReader(DEFAULT_LIMITS.search);
+const modelLimit = limitReader(DEFAULT_LIMITS.model);
+const uncachedLimit = limitReader(DEFAULT_LIMITS.uncached);
 
 function parseSearch(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const part = required(search, 'search');
   return {
-    ...parseEntity(search, facts),
+    ...parseActivityFilter(search, facts),
     search: part,
     order: 'cost',
     from: 0,
@@ -56,21 +56,21 @@ function parseSearch(search: string, facts: ActivityRoute): ActivityKeysQuery {
 
 function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
   const model = required(search, 'model_group');
-  const { filter, ...activity } = parseEntity(search, facts);
+  const { filter, ...activity } = parseActivityFilter(search, facts);
   const any = { ...filter.any, modelGroup: [model] };
   const limit = Number(modelLimit(search).limit);
   return { ...activity, filter: { ...filter, any }, search: null, order: 'cost', from: 0, limit };
 }
 
-/** Keys of an activity: by pages, by a search, and of one model. */
+/** Keys of one entity with their activity: in pages, by a search, and of one model. */
 const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
-  const common = { ...ACTIVITY_READING, answers: answersOf(facts), run: readActivityKeys } as const;
+  const common = { ...ACTIVITY_READ, answers: activityStatuses(facts), run: readActivityKeys } as const;
   const path = `${facts.path}/daily/activity/aggregated`;
   return [
     route({
       ...common,
       name: `dailyActivity.${facts.entity}Keys`,
-      query: merged(entitySchema(facts), pageReader),
+      query: merged(activitySchema(facts), pageReader),
       paths: [`${path}/keys`],
       parse: ({ search }) => parsePage(search, facts),
       render(found, { search }) {
@@ -81,7 +81,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}Search`,
-      query: merged(entitySchema(facts), requiredParameters('search'), searchLimit),
+      query: merged(activitySchema(facts), requiredParameters('search'), searchLimit),
       paths: [`${path}/search`],
       parse: ({ search }) => parseSearch(search, facts),
       render: (found) => json({ api_keys: renderKeys(found) }),
@@ -89,7 +89,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}ModelKeys`,
-      query: merged(entitySchema(facts), requiredParameters('model_group'), modelLimit),
+      query: merged(activitySchema(facts), requiredParameters('model_group'), modelLimit),
       paths: [`${path}/model_top_keys`],
       parse: ({ search }) => parseModel(search, facts),
       render: (found, { search }) =>
@@ -98,23 +98,23 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
   ];
 };
 
-/** Keys by the number of prompt tokens that no cache of a provider had. Only users have this list. */
+/** Keys with the most prompt tokens that a provider did not read from its cache. Only users have this list. */
 const uncachedRow = (facts: ActivityRoute): RouteRow =>
   route({
-    ...ACTIVITY_READING,
+    ...ACTIVITY_READ,
     name: `dailyActivity.${facts.entity}UncachedKeys`,
-    query: merged(entitySchema(facts), uncachedLimit),
+    query: merged(activitySchema(facts), uncachedLimit),
     paths: [`${facts.path}/daily/activity/aggregated/cache_leakage_keys`],
-    answers: answersOf(facts),
+    answers: activityStatuses(facts),
     parse: ({ search }): ActivityKeysQuery => {
       const limit = Number(uncachedLimit(search).limit);
-      return { ...parseEntity(search, facts), search: null, order: 'uncachedTokens', from: 0, limit };
+      return { ...parseActivityFilter(search, facts), search: null, order: 'uncachedTokens', from: 0, limit };
     },
     run: readActivityKeys,
     render: (found) => json({ api_keys: renderKeys(found) }),
   });
 
-/** Keys of users, teams and other owners with their calls. */
+/** Keys of users, teams and other entities with their activity. */
 export const activityKeyRoutes: readonly RouteRow[] = [
   ...ACTIVITY_ROUTES.flatMap(keyRows),
   ...ACTIVITY_ROUTES.filter(({ entity }) => entity === 'user').map(uncachedRow),

@@ -18,7 +18,7 @@ const CHANGING = {
   request: readAddress.schema,
 } as const;
 
-/** Addresses that may call. */
+/** Client addresses that may send requests. */
 export const allowedAddressRoutes: readonly RouteRow[] = [
   route({
     ...ROW,

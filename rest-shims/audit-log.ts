@@ -12,11 +12,11 @@ import type { RowPage } from '../src/domain/row-store.ts';
 import { momentFrom } from '../src/domain/spend/report-dates.ts';
 import { integer, query, rowsBefore } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { wordsOf } from './helpers/fields/report-query.ts';
+import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Names of the tables of the reference. Other rows have the name of their noun. */
+/** Table names of the reference. Other nouns have their own name. */
 const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   key: 'LiteLLM_VerificationToken',
   user: 'LiteLLM_UserTable',
@@ -37,7 +37,7 @@ const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
 /** The reference's name of the master key. */
 const MASTER_KEY = 'litellm_proxy_master_key';
 const DAY_MS = 86_400_000;
-const MOST_ENTRIES = 100;
+const MAX_PAGE_SIZE = 100;
 
 const SORTS: Readonly<Record<string, AuditSort>> = {
   updated_at: 'created_at',
@@ -50,14 +50,14 @@ const SORTS: Readonly<Record<string, AuditSort>> = {
 const tableOf = (noun: AuditNoun): string => TABLES[noun] ?? noun;
 
 const readPage = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: MOST_ENTRIES, otherwise: 10 }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: 10 }),
 });
 
 const malformed = (name: string, message: string): InvalidInput =>
   new InvalidInput('The query is not valid.', [{ path: ['query', name], rule: 'value_error', message }]);
 
-/** One value of a list; null when absent. Throws InvalidInput. */
+/** One of the accepted texts; null when absent. Throws InvalidInput. */
 function oneOf<Word extends string>(
   input: string | null,
   name: string,
@@ -71,32 +71,32 @@ function oneOf<Word extends string>(
 }
 
 /** A day as `2026-01-31`, a time as `2026-01-31 10:00:00`, or RFC 3339 text. Throws InvalidInput. */
-function momentIn(input: string | null, name: string): Date | null {
+function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = momentFrom(input) ?? new Date(/^\d{4}-\d{2}-\d{2}T/.test(input) ? input : Number.NaN);
   if (Number.isNaN(moment.getTime())) throw malformed(name, 'Input should be a day or a time in UTC');
   return moment;
 }
 
-/** The first moment after a period: that after a last day, or after a last time. */
-function endIn(input: string | null): Date | null {
-  const last = momentIn(input, 'end_date');
+/** Exclusive end of a period: `end_date` is an inclusive day or time. */
+function parseEnd(input: string | null): Date | null {
+  const last = parseMoment(input, 'end_date');
   return last && new Date(last.getTime() + (input?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));
 }
 
-function filterIn(search: string): AuditFilter {
-  const word = wordsOf(search);
-  const changedByKey = word('changed_by_api_key');
+function parseFilter(search: string): AuditFilter {
+  const parameter = queryParameters(search);
+  const changedByKey = parameter('changed_by_api_key');
   return {
-    changedBy: word('changed_by'),
+    changedBy: parameter('changed_by'),
     changedByKey,
-    action: oneOf(word('action'), 'action', AUDIT_ACTIONS),
-    noun: oneOf(word('table_name'), 'table_name', AUDIT_NOUNS, tableOf),
-    objectId: word('object_id'),
-    teamId: word('object_team_id'),
-    keyHash: word('object_key_hash'),
-    from: momentIn(word('start_date'), 'start_date'),
-    to: endIn(word('end_date')),
+    action: oneOf(parameter('action'), 'action', AUDIT_ACTIONS),
+    noun: oneOf(parameter('table_name'), 'table_name', AUDIT_NOUNS, tableOf),
+    objectId: parameter('object_id'),
+    teamId: parameter('object_team_id'),
+    keyHash: parameter('object_key_hash'),
+    from: parseMoment(parameter('start_date'), 'start_date'),
+    to: parseEnd(parameter('end_date')),
   };
 }
 
@@ -106,12 +106,12 @@ interface RequestedPage extends RowPage<AuditFilter, AuditSort> {
 
 function parsePage(search: string): RequestedPage {
   const { page, page_size: size } = readPage(search);
-  const word = wordsOf(search);
-  const sort = oneOf(word('sort_by'), 'sort_by', Object.keys(SORTS)) ?? 'updated_at';
+  const parameter = queryParameters(search);
+  const sort = oneOf(parameter('sort_by'), 'sort_by', Object.keys(SORTS)) ?? 'updated_at';
   return {
-    filter: filterIn(search),
+    filter: parseFilter(search),
     sort: SORTS[sort] ?? 'created_at',
-    descending: oneOf(word('sort_order'), 'sort_order', ['asc', 'desc']) !== 'asc',
+    descending: oneOf(parameter('sort_order'), 'sort_order', ['asc', 'desc']) !== 'asc',
     limit: Number(size),
     from: rowsBefore(Number(page), Number(size)),
     page: Number(page),

@@ -4,23 +4,23 @@ import {
   STORED_OBJECTS,
   listAnswer,
   objectAnswer,
-  pageOf,
+  parsePage,
   PLACEMENT_FIELDS,
   pageSchema,
-  objectIn,
+  objectFromPath,
 } from './helpers/model-call/upstream-objects.ts';
-import { ownLabels } from './helpers/model-call/labels.ts';
-import { callFactsOf } from './helpers/model-call/model-call.ts';
+import { gatewayLabels } from './helpers/model-call/labels.ts';
+import { callContext } from './helpers/model-call/model-call.ts';
 import type { RouteRow } from './helpers/http/route.ts';
 import { parseBody } from './helpers/http/json-body.ts';
 import { objectSchema } from './helpers/http/schema.ts';
 
 /** Default number of batches on a page. */
-const PAGE = 20;
-/** Limit of an empty body, in bytes: some clients send an empty object. */
+const DEFAULT_PAGE_SIZE = 20;
+/** Body limit in bytes of a row without a body: some clients send an empty object. */
 const EMPTY_BODY_LIMIT = 1_024;
 
-/** Batches of requests, which upstreams process later. */
+/** Batches of model calls that an upstream processes later. */
 export const batchRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,
@@ -40,8 +40,8 @@ export const batchRoutes: readonly RouteRow[] = [
         bytes,
         body,
         without: [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS],
-        ...callFactsOf(request),
-        ...ownLabels(request, body, '/batches'),
+        ...callContext(request),
+        ...gatewayLabels(request, body, '/batches'),
       };
       return objectAnswer(await createBatch(scope, draft), scope);
     },
@@ -55,7 +55,7 @@ export const batchRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401],
     bodyLimit: 0,
     handle: async (request, scope) =>
-      listAnswer(await listBatches(scope, pageOf(request, '/batches', { usual: PAGE }))),
+      listAnswer(await listBatches(scope, parsePage(request, '/batches', { defaultLimit: DEFAULT_PAGE_SIZE }))),
   },
   {
     ...STORED_OBJECTS,
@@ -64,7 +64,7 @@ export const batchRoutes: readonly RouteRow[] = [
     paths: ['/v1/batches/:id', '/batches/:id'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await getBatch(scope, objectIn(request)), scope),
+    handle: async (request, scope) => objectAnswer(await getBatch(scope, objectFromPath(request)), scope),
   },
   {
     ...STORED_OBJECTS,
@@ -73,6 +73,6 @@ export const batchRoutes: readonly RouteRow[] = [
     paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],
     answers: [200, 401, 403, 404, 429, 500, 503],
     bodyLimit: EMPTY_BODY_LIMIT,
-    handle: async (request, scope) => objectAnswer(await cancelBatch(scope, objectIn(request)), scope),
+    handle: async (request, scope) => objectAnswer(await cancelBatch(scope, objectFromPath(request)), scope),
   },
 ];

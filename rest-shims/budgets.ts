@@ -11,7 +11,7 @@ import type { Budget } from '../src/domain/budgets/budget.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { fields, members, parseObject, requiredText, requiredTexts, text } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { linkedPageIn, readLinkedPage, renderLinkedPage } from './helpers/http/linked-pages.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudget } from './helpers/answers/limits.ts';
@@ -25,7 +25,7 @@ const readNamed = members({ budget_id: text });
 const readIds = fields({ budgets: requiredTexts });
 const readDeleted = fields({ id: requiredText });
 
-/** Members of a budget as a form of settings: type, description and value. */
+/** Form fields of a budget, with the texts of the reference: name, type, description. */
 const SETTINGS = [
   ['max_budget', 'Float', 'Requests will fail if this budget (in USD) is exceeded.'],
   ['soft_budget', 'Float', 'Requests will NOT fail if this is exceeded. Will fire alerting though.'],
@@ -63,10 +63,10 @@ const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 
 
 const PAGE_PATH = '/management/v1/budgets';
 
-const shown = (budget: Budget | null) => (budget === null ? null : renderBudget(budget));
+const renderBudgetOrNull = (budget: Budget | null) => (budget === null ? null : renderBudget(budget));
 
-/** Budgets that other rows refer to. */
-export const budgetRoutes: readonly RouteRow[] = namingIgnored([
+/** Budgets that keys, teams and other rows share. */
+export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'budgets.create',
@@ -137,7 +137,7 @@ export const budgetRoutes: readonly RouteRow[] = namingIgnored([
       return { id, patch: budgetFrom(input) };
     },
     run: updateBudget,
-    render: (budget) => json(shown(budget)),
+    render: (budget) => json(renderBudgetOrNull(budget)),
   }),
   route({
     ...CHANGING,
@@ -147,6 +147,6 @@ export const budgetRoutes: readonly RouteRow[] = namingIgnored([
     answers: [200, 401, 403, 422],
     parse: ({ body }) => ({ id: readDeleted(body).id }),
     run: deleteBudget,
-    render: (budget) => json(shown(budget)),
+    render: (budget) => json(renderBudgetOrNull(budget)),
   }),
 ]);

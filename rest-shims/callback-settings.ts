@@ -41,7 +41,7 @@ function renderActive({ success, failure, both, alerting }: ActiveCallbacks) {
   };
 }
 
-/** Callbacks with an effect, and the variables of each. */
+/** Supported callbacks, with the variables of each. */
 const CONFIGS = [
   {
     id: 'otel',
@@ -69,7 +69,7 @@ const CONFIGS = [
 
 const TYPES = { integer: 'Integer', flag: 'Boolean' } as const;
 
-const NO_MORE = { premium_field: false, nested_fields: null, field_options: null, field_tab: null } as const;
+const NO_FORM_OPTIONS = { premium_field: false, nested_fields: null, field_options: null, field_tab: null } as const;
 
 const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
   {
@@ -79,7 +79,7 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
     field_value: alerting.includes('slack'),
     stored_in_db: isStored,
     field_default_value: null,
-    ...NO_MORE,
+    ...NO_FORM_OPTIONS,
   },
   ...settings.map(({ name, field, value, isStored: isOwn }) => ({
     field_name: name,
@@ -88,16 +88,16 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
     field_value: value,
     stored_in_db: isOwn,
     field_default_value: field.defaultValue,
-    ...NO_MORE,
+    ...NO_FORM_OPTIONS,
   })),
 ];
 
-const OWN_IMAGE = iconAnswer('no-cache');
+const DEFAULT_IMAGE = iconAnswer('no-cache');
 
-/** An image of the operator is fetched by the browser, from its own address. */
+/** An image that the operator configures is not proxied: the browser is redirected to its address. */
 const renderImage = ({ address }: PageImage): HttpAnswer =>
   address === null
-    ? OWN_IMAGE
+    ? DEFAULT_IMAGE
     : {
         status: REDIRECTED.status,
         headers: { location: new URL(address).href, 'cache-control': 'no-cache' },
@@ -116,7 +116,7 @@ const image = (name: string, path: string, kind: 'logo' | 'favicon'): RouteRow =
     render: renderImage,
   });
 
-/** Callbacks and alerts as they are configured, and images of the pages. */
+/** Configured callbacks and alerts, and images of the dashboard. */
 export const callbackSettingRoutes: readonly RouteRow[] = [
   route({
     ...READING,

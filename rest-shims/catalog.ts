@@ -11,7 +11,7 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const LIST_PATH = '/model_catalog';
 
-/** In the order of the reference, which is the order of its faults. */
+/** In the order of the reference, which is the order of reported faults. */
 const readQuery = query({
   provider: text,
   mode: text,
@@ -23,13 +23,13 @@ const readQuery = query({
   supports_audio_output: flag,
   supports_prompt_caching: flag,
   supports_response_schema: flag,
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: 500, otherwise: 50 }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: 500, defaultValue: 50 }),
   // Not in the reference, which ignores unknown keys.
   snapshot: text,
 });
 
-const readPin = query({ snapshot: text });
+const readSnapshot = query({ snapshot: text });
 
 function readList(search: string): PageRequest {
   const { provider, mode, model, page, page_size: pageSize, snapshot: pin, ...flags } = readQuery(search);
@@ -37,18 +37,18 @@ function readList(search: string): PageRequest {
   return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize), pin };
 }
 
-/** Decodes percent-encoded bytes as UTF-8; invalid bytes become U+FFFD. Other characters stay, a plus too. */
+/** Decodes percent-encoding as UTF-8; invalid bytes become U+FFFD. A plus stays a plus. */
 const decodePath = (path: string): string =>
   !path.includes('%')
     ? path
     : path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 
-/** Capacity of the cache of parsed queries, in characters. A client that pages or polls repeats its query. */
-const MOST_TEXT = 100_000;
+/** Capacity of the cache of parsed queries, in characters. Clients that page or poll repeat their queries. */
+const MAX_CACHED_CHARACTERS = 100_000;
 
 type Write<Source extends object> = (source: Source) => Uint8Array;
 
-/** Parsed queries, and written entries and pages. Those never change, and are collected with their snapshot. */
+/** Cache of parsed queries, and of the JSON of entries and pages. The JSON is held weakly: it is released with its snapshot. */
 interface CatalogCache {
   parse(search: string): PageRequest;
   bytesOf<Source extends object>(source: Source, write: Write<Source>): Uint8Array;
@@ -56,7 +56,7 @@ interface CatalogCache {
 
 function createCatalogCache(): CatalogCache {
   const requests = createWeightedCache<{ readonly search: string; readonly request: PageRequest }>(
-    MOST_TEXT,
+    MAX_CACHED_CHARACTERS,
     ({ search }) => search.length + 100,
   );
   const bodies = new WeakMap<object, Uint8Array>();
@@ -92,14 +92,14 @@ const writePage =
     return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
   };
 
-/** The price map of a snapshot: the rows by id, as they were read. */
-const writeMap = ({ entries }: CatalogSnapshot): Uint8Array =>
+/** The price map of a snapshot: unchanged rows by id. */
+const writePriceMap = ({ entries }: CatalogSnapshot): Uint8Array =>
   Buffer.from(JSON.stringify(Object.fromEntries(entries.map(({ id, row }) => [id, row]))));
 
 /** Id of the catalog snapshot of an answer. Sent as `snapshot`, it pins that snapshot. */
 const SNAPSHOT_HEADER = 'x-catalog-snapshot';
 
-const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer => ({
+const snapshotAnswer = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer => ({
   headers: { [SNAPSHOT_HEADER]: snapshot.id },
   body: { kind: 'bytes', bytes, contentType: 'application/json' },
 });
@@ -127,7 +127,7 @@ const renderSchedule = ({ refreshSeconds: seconds, lastCheckedAt, nextCheckAt }:
   next_run: nextCheckAt?.toISOString() ?? null,
 });
 
-/** The catalog of models. Each call has a cache of its own. */
+/** The catalog of models. Each call of this function creates a cache. */
 export function catalogRoutes(): readonly RouteRow[] {
   const cache = createCatalogCache();
   const write = writePage(cache);
@@ -144,11 +144,11 @@ export function catalogRoutes(): readonly RouteRow[] {
       bodyLimit: 0,
       parse: ({ search }) => cache.parse(search),
       run: listCatalogEntries,
-      render: (page) => renderJson(cache.bytesOf(page, write), page.snapshot),
+      render: (page) => snapshotAnswer(cache.bytesOf(page, write), page.snapshot),
     }),
     route({
       name: 'catalog.get',
-      query: readPin.schema,
+      query: readSnapshot.schema,
       method: 'GET',
       paths: [`${LIST_PATH}/{*model}`],
       surface: 'catalog',
@@ -158,10 +158,10 @@ export function catalogRoutes(): readonly RouteRow[] {
       bodyLimit: 0,
       parse: ({ path, search }) => ({
         id: decodePath(path).slice(LIST_PATH.length + 1),
-        pin: search === '' ? null : readPin(search).snapshot,
+        pin: search === '' ? null : readSnapshot(search).snapshot,
       }),
       run: getCatalogEntry,
-      render: ({ entry, snapshot }) => renderJson(cache.bytesOf(entry, writeEntry), snapshot),
+      render: ({ entry, snapshot }) => snapshotAnswer(cache.bytesOf(entry, writeEntry), snapshot),
     }),
     route({
       name: 'catalog.priceMap',
@@ -174,7 +174,7 @@ export function catalogRoutes(): readonly RouteRow[] {
       bodyLimit: 0,
       parse: () => ({ filters: NO_FILTERS, pin: null }),
       run: findCatalogEntries,
-      render: ({ snapshot }) => renderJson(cache.bytesOf(snapshot, writeMap), snapshot),
+      render: ({ snapshot }) => snapshotAnswer(cache.bytesOf(snapshot, writePriceMap), snapshot),
     }),
     route({
       ...MANAGED,

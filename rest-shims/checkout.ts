@@ -5,17 +5,17 @@ import { type HttpRequest, json, route, type RouteRow } from './helpers/http/rou
 const SUCCESS_PATH = '/billing/success';
 const BODY_LIMIT = 1024 * 1024;
 const FORM_LIMIT = 64 * 1024;
-const MOST_DIGITS = /^\d{1,3}$/;
+const RELOAD_COUNT = /^\d{1,3}$/;
 
-function buyerOf(input: string): Buyer {
+function parseBuyer(input: string): Buyer {
   const fields = new URLSearchParams(input);
   return { checkoutId: fields.get('checkout') ?? '', secret: fields.get('secret') ?? '' };
 }
 
-/** Number of automatic reloads so far. */
-function refreshesOf({ search }: HttpRequest): number {
+/** Number of automatic reloads so far, from the parameter `again`. */
+function reloadCount({ search }: HttpRequest): number {
   const count = new URLSearchParams(search).get('again') ?? '';
-  return MOST_DIGITS.test(count) ? Number(count) : 0;
+  return RELOAD_COUNT.test(count) ? Number(count) : 0;
 }
 
 /** Whether a browser prefetches the page. A prefetch must not reveal the key, which is shown once. */
@@ -34,7 +34,7 @@ export const checkoutRoutes: readonly RouteRow[] = [
     category: null,
     credential: 'none',
     answers: [200, 413, 429, 502, 503],
-    // A body is accepted and ignored.
+    // The body is ignored.
     bodyLimit: BODY_LIMIT,
     parse: () => undefined,
     run: createCheckout,
@@ -63,9 +63,9 @@ export const checkoutRoutes: readonly RouteRow[] = [
     credential: 'none',
     answers: [200, 404],
     bodyLimit: 0,
-    parse: (request) => ({ ...buyerOf(request.search), mayShow: !isPrefetch(request) }),
+    parse: (request) => ({ ...parseBuyer(request.search), mayShow: !isPrefetch(request) }),
     run: openPurchase,
-    render: (purchase, request) => purchasePage(purchase, buyerOf(request.search), refreshesOf(request)),
+    render: (purchase, request) => purchasePage(purchase, parseBuyer(request.search), reloadCount(request)),
   }),
   route({
     name: 'checkout.replace',
@@ -76,9 +76,9 @@ export const checkoutRoutes: readonly RouteRow[] = [
     credential: 'none',
     answers: [200, 404, 409, 413],
     bodyLimit: FORM_LIMIT,
-    parse: ({ body }) => buyerOf(formText(body)),
+    parse: ({ body }) => parseBuyer(formText(body)),
     run: replaceLostKey,
-    render: (purchase, { body }) => purchasePage(purchase, buyerOf(formText(body)), 0),
+    render: (purchase, { body }) => purchasePage(purchase, parseBuyer(formText(body)), 0),
   }),
   route({
     name: 'checkout.cancelled',

@@ -4,7 +4,7 @@ import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { completedPage } from './helpers/pages/sign-in.ts';
-import { LOGIN_ID, isForeign } from './helpers/fields/sign-in.ts';
+import { LOGIN_ID, isCrossSiteNavigation } from './helpers/fields/sign-in.ts';
 
 const POLL_SECRET = 'x-litellm-cli-poll-secret';
 
@@ -15,9 +15,9 @@ function loginId({ params }: HttpRequest): string {
   return id;
 }
 
-/** The form of the page. Throws InvalidInput, and Forbidden for a form of another site. */
+/** The submitted form. Throws InvalidInput, and Forbidden for a form of another site. */
 function readForm(request: HttpRequest) {
-  if (isForeign(request)) throw new Forbidden('Sign in on a page of this server.');
+  if (isCrossSiteNavigation(request)) throw new Forbidden('Sign in on a page of this server.');
   const form = new URLSearchParams(Buffer.from(request.body).toString('utf8'));
   const read = (name: string): string => form.get(name) ?? '';
   return {
@@ -54,7 +54,7 @@ const NO_STORE = { 'cache-control': 'no-store' };
 
 const FORM = requiredParameters('user_code', 'username', 'password');
 
-/** Logins of command lines. The command line starts one, a person completes it in a browser, and the command line polls for the session. */
+/** Logins of a command line: it starts a login, a person completes it in a browser, and the command line polls for the session. */
 export const commandLineLoginRoutes: readonly RouteRow[] = [
   route({
     ...ROW,

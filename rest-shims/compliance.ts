@@ -35,7 +35,7 @@ const row = (name: string, path: string, regulation: Regulation): RouteRow =>
     render: (report) => json(renderReport(report)),
   });
 
-/** Checks of the record of a call against regulations. */
+/** Checks of a call record against regulations. */
 export const complianceRoutes: readonly RouteRow[] = [
   row('compliance.euAiAct', '/compliance/eu-ai-act', 'euAiAct'),
   row('compliance.gdpr', '/compliance/gdpr', 'gdpr'),

@@ -1,6 +1,6 @@
 import type { HttpAnswer, RouteRow } from './helpers/http/route.ts';
 
-/** The JSON Schema of the configuration file, for editors. It names no value of this process. */
+/** The JSON Schema of the configuration file, for editors. It contains no values of this process. */
 export function configSchemaRoutes(schema: () => unknown): readonly RouteRow[] {
   const answer = (): HttpAnswer => ({
     body: { kind: 'bytes', bytes: Buffer.from(JSON.stringify(schema())), contentType: 'application/schema+json' },

@@ -54,7 +54,7 @@ const CREDENTIALS = {
 const READING = { ...CREDENTIALS, method: 'GET', bodyLimit: 0 } as const;
 const BODY_LIMIT = 1024 * 1024;
 
-/** Credentials of providers that models use by name. */
+/** Provider credentials that models refer to by name. */
 export const credentialRoutes: readonly RouteRow[] = [
   route({
     ...CREDENTIALS,

@@ -12,7 +12,7 @@ import { REGIONS } from '../src/domain/customers/customer.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import {
   fields,
-  flagOf,
+  flag,
   optional,
   members,
   oneOf,
@@ -21,7 +21,7 @@ import {
   requiredTexts,
   text,
 } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudgetTable } from './helpers/answers/limits.ts';
 import { BUDGET_MEMBERS, budgetFrom, defined } from './helpers/fields/limits.ts';
@@ -32,7 +32,7 @@ import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 const readMembers = members({
   user_id: requiredText,
   alias: optional(text),
-  blocked: optional(flagOf),
+  blocked: optional(flag),
   allowed_model_region: optional(oneOf(REGIONS)),
   default_model: optional(text),
   budget_id: text,
@@ -96,8 +96,8 @@ const block = (blocked: boolean): RouteRow => {
   });
 };
 
-/** Customers of client applications. */
-export const customerRoutes: readonly RouteRow[] = namingIgnored([
+/** Customers: end users of client applications. */
+export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'customers.create',

@@ -8,24 +8,24 @@ import { integer, query, rowsBefore } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { merged } from './helpers/http/schema.ts';
 import {
-  ACTIVITY_READING,
+  ACTIVITY_READ,
   ACTIVITY_ROUTES,
   type ActivityRoute,
-  answersOf,
-  entitySchema,
-  parseEntity,
+  activityStatuses,
+  activitySchema,
+  parseActivityFilter,
   TIMEZONE,
 } from './helpers/fields/activity.ts';
-import { countsOf, keyMetadata } from './helpers/answers/activity.ts';
+import { activityMetrics, keyMetadata } from './helpers/answers/activity.ts';
 
-/** Name of calls without a value. */
+/** Breakdown name of calls without a value. */
 const UNASSIGNED = 'Unassigned';
-const MOST_DAYS = 1_000;
+const MAX_DAYS = 1_000;
 /** Default number of keys in the breakdowns of an answer without pages. */
-const USUAL_KEYS = 100;
+const DEFAULT_KEYS = 100;
 
-/** Savings and flat costs that this gateway has no features for: always zero. */
-const NO_SAVINGS = {
+/** Metrics of unsupported features. */
+const ZERO_SAVINGS = {
   flat_cost: 0,
   compression_saved_tokens: 0,
   compression_savings_spend: 0,
@@ -34,19 +34,19 @@ const NO_SAVINGS = {
   autorouter_savings_spend: 0,
 } as const;
 
-const metricsOf = (sums: SpendSums): Readonly<Record<string, number>> => ({
-  ...countsOf(sums),
-  ...NO_SAVINGS,
+const metricsWithSavings = (sums: SpendSums): Readonly<Record<string, number>> => ({
+  ...activityMetrics(sums),
+  ...ZERO_SAVINGS,
   total_response_time_ms: sums.successMs,
   timed_requests: sums.calls - sums.failures,
 });
 
-const keyParts = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames) =>
+const keyBreakdown = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames) =>
   Object.fromEntries(
-    [...byKey].map(([hash, sums]) => [hash, { metrics: metricsOf(sums), metadata: keyMetadata(hash, names) }]),
+    [...byKey].map(([hash, sums]) => [hash, { metrics: metricsWithSavings(sums), metadata: keyMetadata(hash, names) }]),
   );
 
-const partsOf = (
+const breakdownOf = (
   parts: readonly ActivityPart[],
   names: ActivityNames,
   { nameOf = (name: string): string => name, metadataOf = (_name: string) => ({}) } = {},
@@ -55,14 +55,14 @@ const partsOf = (
     parts.map(({ name, sums, byKey }) => [
       name === null ? UNASSIGNED : nameOf(name),
       {
-        metrics: metricsOf(sums),
+        metrics: metricsWithSavings(sums),
         metadata: name === null ? {} : metadataOf(name),
-        api_key_breakdown: keyParts(byKey, names),
+        api_key_breakdown: keyBreakdown(byKey, names),
       },
     ]),
   );
 
-/** Facts about an entity; empty where it has no row. */
+/** Alias and email of an entity; empty if it is unknown. */
 function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames) {
   const alias = aliases.get(id);
   if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };
@@ -77,33 +77,36 @@ const renderDay = (
   names: ActivityNames,
 ) => ({
   date: dayText(startMs + offsetMs),
-  metrics: metricsOf(sums),
+  metrics: metricsWithSavings(sums),
   breakdown: {
     mcp_servers: {},
-    models: partsOf(parts.model, names),
-    model_groups: partsOf(parts.modelGroup, names),
-    providers: partsOf(parts.provider, names),
-    endpoints: partsOf(parts.callType, names, { nameOf: routeOfCallType }),
-    api_keys: keyParts(byKey, names),
-    // A whole answer about users has no part for each user, as in the reference.
+    models: breakdownOf(parts.model, names),
+    model_groups: breakdownOf(parts.modelGroup, names),
+    providers: breakdownOf(parts.provider, names),
+    endpoints: breakdownOf(parts.callType, names, { nameOf: routeOfCallType }),
+    api_keys: keyBreakdown(byKey, names),
+    // As in the reference, an answer without pages about users has no breakdown by user.
     entities:
       entity === 'user' && keyLimit !== null
         ? {}
-        : partsOf(entities, names, { metadataOf: (id) => entityMetadata(entity, id, names) }),
+        : breakdownOf(entities, names, { metadataOf: (id) => entityMetadata(entity, id, names) }),
   },
 });
 
-/** Names of the totals: `total_` and the metric. Two metrics have that prefix already. */
-const totalsOf = (sums: SpendSums): Record<string, number> =>
+/** Totals over all days. Their names have the prefix `total_`, which two metrics already have. */
+const renderTotals = (sums: SpendSums): Record<string, number> =>
   Object.fromEntries(
-    Object.entries(metricsOf(sums)).map(([name, value]) => [name.startsWith('total_') ? name : `total_${name}`, value]),
+    Object.entries(metricsWithSavings(sums)).map(([name, value]) => [
+      name.startsWith('total_') ? name : `total_${name}`,
+      value,
+    ]),
   );
 
 const pageReader = (pageSize: number) =>
   query({
-    page: integer({ least: 1, otherwise: 1 }),
-    page_size: integer({ least: 1, most: MOST_DAYS, otherwise: pageSize }),
-    api_key_limit: integer({ least: 1, most: 1_000, otherwise: USUAL_KEYS }),
+    page: integer({ min: 1, defaultValue: 1 }),
+    page_size: integer({ min: 1, max: MAX_DAYS, defaultValue: pageSize }),
+    api_key_limit: integer({ min: 1, max: 1_000, defaultValue: DEFAULT_KEYS }),
     timezone: TIMEZONE,
   });
 
@@ -113,9 +116,9 @@ interface PagedActivity extends ActivityQuery {
 
 function parseActivity(search: string, facts: ActivityRoute, isWhole: boolean): PagedActivity {
   const parameters = pageReader(facts.pageSize)(search);
-  const [page, limit] = isWhole ? [1, MOST_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
+  const [page, limit] = isWhole ? [1, MAX_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
   return {
-    ...parseEntity(search, facts),
+    ...parseActivityFilter(search, facts),
     limit,
     from: rowsBefore(page, limit),
     page,
@@ -131,7 +134,7 @@ function renderActivity(activity: Activity, request: PagedActivity) {
   return {
     results: days.map((day) => renderDay(day, request, names)),
     metadata: {
-      ...totalsOf(sumOf(days.map(({ sums }) => sums))),
+      ...renderTotals(sumOf(days.map(({ sums }) => sums))),
       page,
       total_pages: totalPages,
       has_more: page < totalPages,
@@ -145,16 +148,16 @@ function renderActivity(activity: Activity, request: PagedActivity) {
 const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
   [false, true].map((isWhole) =>
     route({
-      ...ACTIVITY_READING,
+      ...ACTIVITY_READ,
       name: `dailyActivity.${facts.entity}${isWhole ? 'Whole' : ''}`,
-      query: merged(entitySchema(facts), pageReader(facts.pageSize)),
+      query: merged(activitySchema(facts), pageReader(facts.pageSize)),
       paths: [`${facts.path}/daily/activity${isWhole ? '/aggregated' : ''}`],
-      answers: answersOf(facts),
+      answers: activityStatuses(facts),
       parse: ({ search }) => parseActivity(search, facts, isWhole),
       run: readDailyActivity,
       render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, isWhole))),
     }),
   );
 
-/** Calls by day with breakdowns. */
+/** Daily activity with breakdowns by model, provider, key and entity. */
 export const dailyActivityRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.flatMap(activityRows);

@@ -7,39 +7,39 @@ import { readNamedMap } from '../src/wire/decisions/named-map-request.ts';
 import { readStandard } from '../src/wire/decisions/standard-request.ts';
 import { parseBody } from './helpers/http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
-import { callFactsOf, type CallFormat, callThrough } from './helpers/model-call/model-call.ts';
-import { callTermsOf } from './helpers/model-call/terms.ts';
+import { callContext, type CallFormat, callThrough } from './helpers/model-call/model-call.ts';
+import { callSettings } from './helpers/model-call/call-settings.ts';
 import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
-/** Beginning of the caller's headers that TypeSafe reads. */
-const FORWARDED = 'typesafe-danger-zone-';
+/** Prefix of headers that are forwarded to TypeSafe. */
+const FORWARDED_PREFIX = 'typesafe-danger-zone-';
 
-/** Reads a request of one format. Its questions are checked before its model, as in the reference. Throws InvalidInput. */
-const formatOf = (endpoint: Endpoint, check: (body: RequestBody, bytes: Uint8Array) => unknown): CallFormat => ({
+/** A request format. `check` validates the questions; as in the reference, before the model is checked. */
+const decisionFormat = (endpoint: Endpoint, check: (body: RequestBody, bytes: Uint8Array) => unknown): CallFormat => ({
   read(request): ModelRequest {
     const { body: bytes } = request;
     const body = parseBody(bytes);
     check(body, bytes);
     assertValidRequest(body, endpoint);
     const call = { endpoint, model: String(body['model']), stream: false, includeUsage: false, bytes, body };
-    return { ...call, ...callFactsOf(request), ...forwardedOf(request), ...callTermsOf(request, call) };
+    return { ...call, ...callContext(request), ...forwardedHeaders(request), ...callSettings(request, call) };
   },
   call: decide,
   // A decision is never streamed.
   failureEvent: () => new Uint8Array(),
 });
 
-function forwardedOf({ headers }: HttpRequest): Pick<ModelRequest, 'forwarded'> {
+function forwardedHeaders({ headers }: HttpRequest): Pick<ModelRequest, 'forwarded'> {
   const found = Object.entries(headers).filter(
-    (header): header is [string, string] => header[0].startsWith(FORWARDED) && typeof header[1] === 'string',
+    (header): header is [string, string] => header[0].startsWith(FORWARDED_PREFIX) && typeof header[1] === 'string',
   );
   return found.length === 0 ? {} : { forwarded: Object.fromEntries(found) };
 }
 
-const STANDARD = formatOf(DECISIONS, readStandard);
-const NAMED_MAP = formatOf(SYSTEM_ONE, readNamedMap);
+const STANDARD = decisionFormat(DECISIONS, readStandard);
+const NAMED_MAP = decisionFormat(SYSTEM_ONE, readNamedMap);
 
-/** Header with the id of a request, as TypeSafe's client reads it. */
+/** Adds the call id in the header that TypeSafe's client reads. */
 async function withRequestId(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const answer = await callThrough(NAMED_MAP, request, scope);
   const id = answer.head?.valueOf('x-litellm-call-id');
@@ -64,7 +64,7 @@ const rowOf = (name: string, endpoint: Endpoint, paths: RouteRow['paths'], handl
   handle,
 });
 
-/** Decisions in both formats, each under all its names. */
+/** Decisions in both request formats, at all paths. */
 export const decisionRoutes: readonly RouteRow[] = [
   rowOf('decisions.create', DECISIONS, ['/v1/decisions', '/decisions'], (request, scope) =>
     callThrough(STANDARD, request, scope),

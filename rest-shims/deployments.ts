@@ -61,7 +61,7 @@ const renderRow = (row: StoredDeployment) => ({
   updated_by: row.updatedBy,
 });
 
-/** The body is that of the reference: a warning is a header. */
+/** A warning is a header, because the body has the form of the reference. */
 const warningHead = ({ warning }: ChangedDeployment): Readonly<Record<string, string>> =>
   warning === null ? {} : { 'x-lensgate-warning': warning };
 
@@ -81,7 +81,7 @@ const blocking = (name: 'block' | 'unblock'): RouteRow =>
     render: (row) => json(renderRow(row), warningHead(row)),
   });
 
-/** Deployments that administrators make at run time. */
+/** Deployments that administrators store at run time. */
 export const deploymentRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DESCRIPTIONS } from './helpers/openapi/descriptions.ts';
-import { exampleOf } from './helpers/openapi/examples.ts';
+import { curlExample } from './helpers/openapi/examples.ts';
 import { escapeHtml, htmlAnswer } from './helpers/http/html.ts';
 import type { RouteRow } from './helpers/http/route.ts';
 import type { JsonSchema } from './helpers/http/schema.ts';
@@ -8,7 +8,7 @@ import { iconAnswer } from './helpers/pages/icon.ts';
 
 const ICON = iconAnswer('public, max-age=86400');
 
-/** A page with every path of this process, from the rows, and the icon of the product. Examples have the address of the request. */
+/** The HTML page of all paths, and the icon of the product. Examples contain the address of the request. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
   return [
     {
@@ -36,7 +36,7 @@ export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[]
   ];
 }
 
-/** Scheme and host of a request; the default address where the host is missing or has another form. */
+/** Scheme and host of a request; the default address if `Host` is missing or invalid. */
 function originOf({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeaders): string {
   if (!/^[\w.:[\]-]+$/.test(host)) return 'http://127.0.0.1:4000';
   return `${scheme === 'https' ? 'https' : 'http'}://${host}`;
@@ -83,7 +83,7 @@ function renderPage(rows: readonly RouteRow[], origin: string): string {
     return (
       `<tr><td>${method}</td><td>${paths.map((path) => `<code>${escapeHtml(path)}</code>`).join('<br>')}</td>` +
       `<td>${escapeHtml(DESCRIPTIONS[name] ?? '')}${renderMembers(row)}` +
-      `<br><code>${escapeHtml(exampleOf(row, origin))}</code></td>` +
+      `<br><code>${escapeHtml(curlExample(row, origin))}</code></td>` +
       `<td>${credential === 'required' ? 'key' : 'open'}</td><td>${answers.join(', ')}</td></tr>`
     );
   });

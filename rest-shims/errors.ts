@@ -24,7 +24,7 @@ import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 /** A group of paths that share an error contract. */
 export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens';
 
-/** A failure of the model call of a lens run. It has its own form for the worker. */
+/** A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`. */
 export class LensModelFailure extends DomainError {
   readonly code: ErrorCode;
   readonly failure: DomainError;
@@ -36,7 +36,7 @@ export class LensModelFailure extends DomainError {
   }
 }
 
-/** A failure, ready to be written. */
+/** A rendered failure. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -44,8 +44,8 @@ export interface RenderedError {
   readonly body: Uint8Array;
 }
 
-/** Statuses of model calls, the same in all dialects. Only the Gemini surface answers an unknown model with 404. */
-const MODEL_CALLS: Record<ErrorCode | 'INTERNAL', number> = {
+/** Statuses of model calls. The dialects differ only for an unknown model: 404 on the Gemini surface, else 400. */
+const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
   INVALID_INPUT: 400,
   UNSUPPORTED: 400,
   UNAUTHENTICATED: 401,
@@ -61,8 +61,8 @@ const MODEL_CALLS: Record<ErrorCode | 'INTERNAL', number> = {
 };
 
 /**
- * The only table of statuses. `UPSTREAM_FAILED` answers with the upstream's status if it sent one, except on the catalog
- * surface: no request of a caller is forwarded there.
+ * Statuses by surface and error code. `UPSTREAM_FAILED` has the status of the upstream if it sent one, except on the
+ * catalog surface, which forwards no request.
  */
 const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   catalog: {
@@ -79,9 +79,9 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
     UNAVAILABLE: 503,
     INTERNAL: 500,
   },
-  proxy: MODEL_CALLS,
-  gemini: MODEL_CALLS,
-  anthropic: { ...MODEL_CALLS, TOO_LARGE: 413 },
+  proxy: MODEL_CALL_STATUSES,
+  gemini: MODEL_CALL_STATUSES,
+  anthropic: { ...MODEL_CALL_STATUSES, TOO_LARGE: 413 },
   management: {
     INVALID_INPUT: 422,
     UNSUPPORTED: 400,
@@ -140,23 +140,23 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   },
 };
 
-/** Surfaces on which invalid parameters have their own status (422). */
-const VALIDATES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
+/** Surfaces on which invalid parameters are 422 and other invalid requests 400. */
+const VALIDATION_SURFACES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
 
-/** Statuses of a used-up budget of a lens, and of a timeout of its budget or model. */
+/** Statuses of an exceeded lens budget, and of a timeout of its analysis model. */
 const LENS_BUDGET = 402;
 const LENS_TIMED_OUT = 504;
 
 /** Upstream timeout. The OpenAI SDKs retry on it. */
 const UPSTREAM_TIMED_OUT = 408;
 
-/** Statuses of an exceeded budget. The default is not 429, because clients retry 429 and the retry cannot succeed. */
+/** Statuses of an exceeded budget. The default is 422: clients retry 429, and a retry cannot succeed. */
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
-/** Missing rights that management routes answer as a missing credential. */
-const ANSWERED_AS_UNKNOWN: ReadonlySet<string> = new Set(['proxy_admin', 'team_permission', 'team_list']);
+/** Missing rights that management routes answer with 401, as the reference does. */
+const UNAUTHENTICATED_RIGHTS: ReadonlySet<string> = new Set(['proxy_admin', 'team_permission', 'team_list']);
 
-/** Status of a failure on a surface. `null` is a bug. */
+/** Status of a failure on a surface. `error` is null for an unexpected error (500). */
 export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error === null) return STATUSES[surface].INTERNAL;
   if (error instanceof LensModelFailure) return statusOf(surface, error.failure);
@@ -164,21 +164,20 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
     return error.upstreamStatus;
   if (error instanceof UpstreamFailed && error.timedOut) return UPSTREAM_TIMED_OUT;
-  // The reference answers an unknown model with 400, not 404: clients match it.
+  // The reference answers an unknown model with 400, and clients depend on it.
   if ((surface === 'proxy' || surface === 'anthropic') && error instanceof NotFound && error.kind === 'model')
-    return MODEL_CALLS.INVALID_INPUT;
+    return MODEL_CALL_STATUSES.INVALID_INPUT;
   if (surface === 'lens' && error instanceof LimitExceeded && error.limit === 'budget') return LENS_BUDGET;
   if (surface === 'lens' && error instanceof AnalysisTimeout) return LENS_TIMED_OUT;
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
-  // As on management routes: the reference answers a route for administrators with 401.
+  // The reference answers a route for administrators with 401.
   if (error instanceof Forbidden && (error.right === 'admin_route' || error.right === 'upstream_credential'))
-    return MODEL_CALLS.UNAUTHENTICATED;
-  // A key without a user has no role that could be allowed; the reference answers a member without a permission alike.
-  if (surface === 'management' && error instanceof Forbidden && ANSWERED_AS_UNKNOWN.has(error.right ?? ''))
+    return MODEL_CALL_STATUSES.UNAUTHENTICATED;
+  if (surface === 'management' && error instanceof Forbidden && UNAUTHENTICATED_RIGHTS.has(error.right ?? ''))
     return STATUSES.management.UNAUTHENTICATED;
-  // 422 is for invalid parameters only. Other violations are a bad request.
-  if (error instanceof InvalidInput && VALIDATES.has(surface) && error.issues.length === 0) return 400;
+  // 422 is for invalid parameters only. Other invalid requests are 400.
+  if (error instanceof InvalidInput && VALIDATION_SURFACES.has(surface) && error.issues.length === 0) return 400;
   return STATUSES[surface][error.code];
 }
 
@@ -219,22 +218,22 @@ export function renderError(
     const body = Buffer.from(JSON.stringify(anthropicError(status, error, requestHeaders['x-request-id'])));
     return { status, headers, contentType: 'application/json', body };
   }
-  const value = valueOf(surface, status, error);
+  const value = errorBody(surface, status, error);
   return { status, headers, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
 }
 
 /** The JSON body of a failure: the OpenAI envelope or FastAPI's detail. */
-function valueOf(surface: Surface, status: number, error: DomainError | null): object {
+function errorBody(surface: Surface, status: number, error: DomainError | null): object {
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
   if (error instanceof UnknownModel && error.as === 'speech') return { detail: { error: error.message } };
   if (surface === 'lens' && !(error instanceof Unauthenticated && !(error instanceof UnknownWorker)))
-    return { detail: lensDetailOf(error) };
+    return { detail: lensDetail(error) };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
   if (error instanceof Forbidden && (error.right === 'route' || error.right === 'upstream_credential'))
     return { detail: error.message };
   if (!hasEnvelope(surface, error))
-    return { detail: surface === 'traces' ? readFailureOf(error) : detailOf(error, surface !== 'management') };
+    return { detail: surface === 'traces' ? traceDetail(error) : validationDetail(error, surface !== 'management') };
   const own = surface === 'management' && error !== null ? managementTypeAndParam(error) : null;
   return { error: { ...proxyError(status, error), ...own } };
 }
@@ -258,23 +257,23 @@ function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0);
 }
 
-/** Codes of read failures that newer trace clients know. The others keep their plain text. */
-const READ_FAILURES: Partial<Record<ErrorCode, string>> = {
+/** `code` in the detail of failed trace reads. Other failures have a text as detail. */
+const TRACE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
   CONFLICT: 'trace_changed',
   TOO_LARGE: 'too_large',
   UNAVAILABLE: 'unavailable',
 };
 
-function readFailureOf(error: DomainError | null): unknown {
-  const code = error === null ? undefined : READ_FAILURES[error.code];
-  return code === undefined ? detailOf(error) : { code, message: error?.message };
+function traceDetail(error: DomainError | null): unknown {
+  const code = error === null ? undefined : TRACE_ERROR_CODES[error.code];
+  return code === undefined ? validationDetail(error) : { code, message: error?.message };
 }
 
 /**
- * `detail` in FastAPI's format: a text, or the list of invalid parameters. The reference's management routes do not repeat what was
- * sent, because it may be a secret.
+ * `detail` in FastAPI's format: a text, or the list of invalid parameters. `withInput` repeats the sent values; management
+ * routes do not, because a value may be a secret.
  */
-function detailOf(error: DomainError | null, withInput = true): unknown {
+function validationDetail(error: DomainError | null, withInput = true): unknown {
   if (error === null) return INTERNAL_MESSAGE;
   if (!(error instanceof InvalidInput) || error.issues.length === 0) return error.message;
   return error.issues.map(({ rule, path, message, input, context }) => ({
@@ -289,25 +288,25 @@ function detailOf(error: DomainError | null, withInput = true): unknown {
 /** Statuses of successes other than 200. */
 export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
 
-/** `detail` of a lens: the text of a fault without a place, else as on other surfaces. Sent values are left out. */
-function lensDetailOf(error: DomainError | null): unknown {
+/** `detail` on the lens surface: the message of an issue with an empty path, else as on other surfaces. Sent values are left out. */
+function lensDetail(error: DomainError | null): unknown {
   const isText = error instanceof InvalidInput && error.issues[0]?.path.length === 0;
-  return isText ? error.message : detailOf(error, false);
+  return isText ? error.message : validationDetail(error, false);
 }
 
-/** Status of a health check of named deployments, all of which fail. */
+/** Status of a health check in which all named deployments fail. */
 export const UNHEALTHY = 503;
 
-/** Answers for paths and methods without a route, in the reference's form. */
+/** Answers for unknown paths and methods, in the form of the reference. */
 export const UNROUTED = {
   notFound: { status: 404, body: { detail: 'Not Found' } },
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
 
-/** Answer to a path with a trailing slash. */
+/** Status of redirects: of a path with another trailing slash, and to images of the operator. */
 export const REDIRECTED = { status: 307 } as const;
 
-/** Answers to CORS preflight requests: the texts of the reference. */
+/** Answers to CORS preflight requests, with the texts of the reference. */
 export const PREFLIGHT = {
   allowed: { status: 200, body: 'OK' },
   refused: { status: 400, body: 'Disallowed CORS origin' },

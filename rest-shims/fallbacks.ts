@@ -12,8 +12,8 @@ import { type HttpRequest, json, route, type RouteRow } from './helpers/http/rou
 import { objectSchema } from './helpers/http/schema.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
-/** Models without repetition, one at least. */
-const targets: FieldReader<readonly string[]> = (input) => {
+/** A list of at least one model, without duplicates. */
+const distinctModels: FieldReader<readonly string[]> = (input) => {
   const read = requiredTexts(input);
   if (!('value' in read)) return read;
   if (read.value.length === 0)
@@ -24,7 +24,7 @@ const targets: FieldReader<readonly string[]> = (input) => {
 };
 
 const type = oneOf(FALLBACK_TYPES);
-const readNew = fields({ model: requiredText, fallback_models: targets, fallback_type: type });
+const readNew = fields({ model: requiredText, fallback_models: distinctModels, fallback_type: type });
 
 function parseNew({ body }: HttpRequest): FallbackDraft {
   const read = readNew(body);

@@ -4,26 +4,26 @@ import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
-import { formOf } from './helpers/http/form.ts';
+import { parseForm } from './helpers/http/form.ts';
 import {
   STORED_OBJECTS,
   listAnswer,
   objectAnswer,
-  pageOf,
+  parsePage,
   PLACEMENT_FIELDS,
   placementOf,
   pageSchema,
-  objectIn,
+  objectFromPath,
 } from './helpers/model-call/upstream-objects.ts';
-import { callFactsOf, rawAnswer } from './helpers/model-call/model-call.ts';
+import { callContext, rawAnswer } from './helpers/model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
 import { objectSchema } from './helpers/http/schema.ts';
 
 /** Default number of files on a page. */
-const PAGE = 1_000;
+const DEFAULT_PAGE_SIZE = 1_000;
 
 async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const form = formOf(request, '/files', 'file');
+  const form = parseForm(request, '/files', 'file');
   const fields = fieldsOf(form);
   const { model, provider } = placementOf(request, fields);
   const draft = {
@@ -32,12 +32,12 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
     without: PLACEMENT_FIELDS,
     model: model ?? (provider === null ? firstModel(form, fields) : null),
     provider,
-    ...callFactsOf(request),
+    ...callContext(request),
   };
   return objectAnswer(await createFile(scope, draft), scope);
 }
 
-/** The model of the first line of a batch file decides its deployment. */
+/** The model of the first line of a batch file, which selects the deployment; null for other files. */
 function firstModel(form: Form, fields: JsonObject): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;
@@ -64,7 +64,8 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files', '/files'],
     answers: [200, 400, 401],
     bodyLimit: 0,
-    handle: async (request, scope) => listAnswer(await listFiles(scope, pageOf(request, '/files', { usual: PAGE }))),
+    handle: async (request, scope) =>
+      listAnswer(await listFiles(scope, parsePage(request, '/files', { defaultLimit: DEFAULT_PAGE_SIZE }))),
   },
   {
     ...STORED_OBJECTS,
@@ -73,7 +74,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id', '/files/:id'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await getFile(scope, objectIn(request)), scope),
+    handle: async (request, scope) => objectAnswer(await getFile(scope, objectFromPath(request)), scope),
   },
   {
     ...STORED_OBJECTS,
@@ -82,7 +83,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id/content', '/files/:id/content'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => rawAnswer(await readFile(scope, objectIn(request)), scope),
+    handle: async (request, scope) => rawAnswer(await readFile(scope, objectFromPath(request)), scope),
   },
   {
     ...STORED_OBJECTS,
@@ -91,6 +92,6 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id', '/files/:id'],
     answers: [200, 401, 403, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await deleteFile(scope, objectIn(request)), scope),
+    handle: async (request, scope) => objectAnswer(await deleteFile(scope, objectFromPath(request)), scope),
   },
 ];

@@ -8,12 +8,12 @@ import { pathParts, providerAt } from './helpers/model-call/forwarded-providers.
 
 type Scope = Parameters<RouteRow['handle']>[1];
 
-/** Most bytes of a message about an agent. */
+/** Maximum size of a webhook message about an agent, in bytes. */
 const MESSAGE_LIMIT = 256 * 1024;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** All paths below the prefixes of providers, and the prefix itself where a header names the operation. */
+/** All paths below the prefixes of providers, and the prefix itself for AWS services whose operation is in a header. */
 function pathsOf(providers: readonly ForwardedProvider[]): [string, ...string[]] {
   const [first = '', ...others] = providers.flatMap(({ prefixes, aws }) =>
     prefixes.flatMap((prefix) => [`/${prefix}/{*subpath}`, ...(aws?.target === undefined ? [] : [`/${prefix}`])]),
@@ -53,8 +53,8 @@ async function forwardToAgents(request: HttpRequest, scope: Scope): Promise<Http
 const isGemini = ({ name }: ForwardedProvider): boolean => name === 'gemini';
 
 /**
- * The providers' own APIs, below a prefix each, and the coding agents' API. A row of the gateway below a prefix keeps its
- * path. Clients of Gemini send their key as a parameter.
+ * The APIs of providers, each below a path prefix, and the API of coding agents. Other rows below such a prefix precede
+ * these wildcards. Clients of Gemini send their key as a query parameter.
  */
 export const forwardedProviderRoutes: readonly RouteRow[] = [
   route({

@@ -1,7 +1,7 @@
 import { getFreeTierUsage } from '../resolvers/free-tier.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 
-/** Use of the free tier. */
+/** Free tier usage of the client address. */
 export const freeTierRoutes: readonly RouteRow[] = [
   route({
     name: 'freeTier.usage',

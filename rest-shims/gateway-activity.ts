@@ -1,11 +1,11 @@
 import { readGatewayActivity } from '../resolvers/gateway-activity.ts';
 import { type ActivityGroup, addedCounts, byMostSucceeded } from '../src/domain/gateway-activity/gateway-activity.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { wordsOf } from './helpers/fields/report-query.ts';
+import { queryParameters } from './helpers/fields/report-query.ts';
 import { textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-const countsOf = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | 'failed'>) => ({
+const renderCounts = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | 'failed'>) => ({
   successful_requests: succeeded,
   failed_requests: failed,
 });
@@ -15,14 +15,14 @@ function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[])
   return {
     total_successful_requests: all.succeeded,
     total_failed_requests: all.failed,
-    by_date: days.map(({ of, ...counts }) => ({ date: of.day ?? '', ...countsOf(counts) })),
+    by_date: days.map(({ of, ...counts }) => ({ date: of.day ?? '', ...renderCounts(counts) })),
     by_route: routes
       .toSorted(byMostSucceeded)
-      .map(({ of, ...counts }) => ({ category: of.category ?? '', route: of.route ?? '', ...countsOf(counts) })),
+      .map(({ of, ...counts }) => ({ category: of.category ?? '', route: of.route ?? '', ...renderCounts(counts) })),
   };
 }
 
-/** Counts of requests at the edge. */
+/** Counts of inbound requests by day and route. */
 export const gatewayActivityRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,
@@ -31,10 +31,10 @@ export const gatewayActivityRoutes: readonly RouteRow[] = [
     paths: ['/gateway/daily/activity'],
     answers: [200, 401, 403],
     parse({ search }) {
-      const word = wordsOf(search);
+      const parameter = queryParameters(search);
       return {
-        start: word('start_date'),
-        end: word('end_date'),
+        start: parameter('start_date'),
+        end: parameter('end_date'),
         groupings: [['day'], ['category', 'route']] as const,
       };
     },

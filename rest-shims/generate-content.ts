@@ -9,13 +9,13 @@ import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { embedContent, isEmbedMethod } from './helpers/model-call/embed-content.ts';
-import { sourceOfCount } from './helpers/model-call/count-source.ts';
-import { callTermsOf } from './helpers/model-call/terms.ts';
+import { countSource } from './helpers/model-call/count-source.ts';
+import { callSettings } from './helpers/model-call/call-settings.ts';
 import { geminiError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type CallFormat } from './helpers/model-call/model-call.ts';
+import { callContext, callThrough, type CallFormat } from './helpers/model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
-import { parseBody, parseInPart } from './helpers/http/json-body.ts';
+import { parseBody, parseLazily } from './helpers/http/json-body.ts';
 import { objectSchema, textParameters } from './helpers/http/schema.ts';
 
 /** `gemini-2.5-flash:streamGenerateContent`: a model, whose name may contain slashes and colons, and a method. */
@@ -23,7 +23,7 @@ const CALL_PATH = /^(.+):([A-Za-z]+)$/;
 const METHODS = new Set(['generateContent', 'streamGenerateContent', 'countTokens']);
 
 /** The model and the method in a path. Throws NotFound for an unknown method. */
-function callOf({ params }: HttpRequest): { readonly model: string; readonly method: string } {
+function parseCall({ params }: HttpRequest): { readonly model: string; readonly method: string } {
   const tail = params['call'] ?? '';
   const [, model = '', method = ''] = CALL_PATH.exec(tail) ?? [];
   if (!METHODS.has(method) && !isEmbedMethod(method))
@@ -32,52 +32,52 @@ function callOf({ params }: HttpRequest): { readonly model: string; readonly met
 }
 
 function readGenerate(request: HttpRequest): ModelRequest {
-  const { model, method } = callOf(request);
+  const { model, method } = parseCall(request);
   const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
-  const { fields: body, unread } = parseInPart(request, { model, stream });
+  const { fields: body, unread } = parseLazily(request, { model, stream });
   assertValidRequest(body, GENERATE_CONTENT, unread);
   const call = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
-  return { ...call, ...callFactsOf(request), ...callTermsOf(request, call) };
+  return { ...call, ...callContext(request), ...callSettings(request, call) };
 }
 
-/** The request to count: contents, or a whole request with its system instruction and tools. */
+/** The request to count: `contents`, or `generateContentRequest` with system instruction and tools. */
 function readCount(request: HttpRequest): ModelRequest {
-  const { model } = callOf(request);
+  const { model } = parseCall(request);
   const { body: bytes } = request;
   const input = parseBody(bytes);
   const whole = input['generateContentRequest'] ?? input['generate_content_request'];
   const body = { ...(isJsonObject(whole) ? whole : input), model };
   assertValidRequest(body, COUNT_CONTENT_TOKENS);
   const call = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
-  return { ...call, bytes, body, ...callFactsOf(request) };
+  return { ...call, bytes, body, ...callContext(request) };
 }
 
 async function countAnswer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, readCount(request));
-  return json({ totalTokens: tokens, litellm_count_source: sourceOfCount(by) }, { 'x-gateway-tokens-counted-by': by });
+  return json({ totalTokens: tokens, litellm_count_source: countSource(by) }, { 'x-gateway-tokens-counted-by': by });
 }
 
-const errorOf = (failure: Error): string => {
+const errorJson = (failure: Error): string => {
   const error = failure instanceof DomainError ? failure : null;
   return JSON.stringify({ error: geminiError(statusOf('gemini', error), error) });
 };
 
-const FORMAT: CallFormat = { read: readGenerate, failureEvent: (failure) => eventOf(errorOf(failure)) };
+const FORMAT: CallFormat = { read: readGenerate, failureEvent: (failure) => eventOf(errorJson(failure)) };
 
 async function generate(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const { model, method } = callOf(request);
+  const { model, method } = parseCall(request);
   if (method === 'countTokens') return await countAnswer(request, scope);
   if (isEmbedMethod(method)) return await embedContent(request, scope, { model, method });
   const answer = await callThrough(FORMAT, request, scope);
   const { body } = answer;
   if (body.kind !== 'stream' || new URLSearchParams(request.search).get('alt') === 'sse') return answer;
   const { stream, close } = arrayOfEvents(body.stream);
-  const failureEvent = (failure: Error): Uint8Array => Buffer.from(close(errorOf(failure)));
+  const failureEvent = (failure: Error): Uint8Array => Buffer.from(close(errorJson(failure)));
   return { ...answer, body: { ...body, stream, contentType: 'application/json; charset=utf-8', failureEvent } };
 }
 
-/** Methods of models in Google's API. The path contains the model and the method. */
+/** Google's generateContent API. The path contains the model and the method. */
 export const generateContentRoutes: readonly RouteRow[] = [
   {
     name: 'content.generate',

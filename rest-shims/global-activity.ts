@@ -5,8 +5,8 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   requiredPeriod,
   validatedPeriod,
-  wordsOf,
-  days,
+  queryParameters,
+  groupsByDay,
   grouping,
   type Grouped,
 } from './helpers/fields/report-query.ts';
@@ -29,17 +29,17 @@ const MONTH_DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-dig
 /** A day as `Nov 22`. */
 const shortDay = (day: string): string => MONTH_DAY.format(new Date(`${day}T00:00:00Z`));
 
-const countsOf = (groups: readonly SpendGroup[]) => {
+const callsAndTokens = (groups: readonly SpendGroup[]) => {
   const { calls, inputTokens, outputTokens } = sumOf(groups);
   return { calls, tokens: inputTokens + outputTokens };
 };
 
-/** Calls and tokens by day and in all; `more` stands in each day. */
+/** Calls and tokens by day and in total. Each day also has the members of `more`. */
 function renderCounts<More extends object>(groups: readonly SpendGroup[], more: More) {
-  const all = countsOf(groups);
+  const all = callsAndTokens(groups);
   return {
-    daily_data: days(groups).map(([day, own]) => {
-      const { calls, tokens } = countsOf(own);
+    daily_data: groupsByDay(groups).map(([day, own]) => {
+      const { calls, tokens } = callsAndTokens(own);
       return { ...more, date: shortDay(day), api_requests: calls, total_tokens: tokens };
     }),
     sum_api_requests: all.calls,
@@ -49,27 +49,27 @@ function renderCounts<More extends object>(groups: readonly SpendGroup[], more: 
 
 const renderModels = ({ groups }: SpendReport) =>
   [...Map.groupBy(groups, ({ of }) => of.modelGroup ?? '')]
-    .toSorted(([, left], [, right]) => countsOf(right).calls - countsOf(left).calls)
+    .toSorted(([, left], [, right]) => callsAndTokens(right).calls - callsAndTokens(left).calls)
     .map(([model, own]) => ({ model, ...renderCounts(own, { model_group: model }) }));
 
-const exceptionDays = (groups: readonly SpendGroup[]) => ({
-  daily_data: days(groups).map(([day, own]) => ({
+const renderExceptions = (groups: readonly SpendGroup[]) => ({
+  daily_data: groupsByDay(groups).map(([day, own]) => ({
     date: shortDay(day),
-    num_rate_limit_exceptions: countsOf(own).calls,
+    num_rate_limit_exceptions: callsAndTokens(own).calls,
   })),
-  sum_num_rate_limit_exceptions: countsOf(groups).calls,
+  sum_num_rate_limit_exceptions: callsAndTokens(groups).calls,
 });
 
-/** Refused calls of a model group. */
-const exceptionsOf = (search: string, grouped: Grouped) =>
+/** Grouping of the calls of a model group that a rate limit refused. Throws InvalidInput. */
+const exceptionGrouping = (search: string, grouped: Grouped) =>
   grouping(validatedPeriod(search, 'model_group'), {
     ...grouped,
-    any: { modelGroup: [wordsOf(search)('model_group') ?? ''], errorCode: [RATE_LIMITED] },
+    any: { modelGroup: [queryParameters(search)('model_group') ?? ''], errorCode: [RATE_LIMITED] },
   });
 
 const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ of }) => of.callType ?? '');
 
-/** Calls and failures by call type. No answer comes from a cache, so that the counts of hits are zero. */
+/** Calls and failures by call type. There is no cache of answers: hits are zero. */
 function renderCacheHits({ groups, keys }: SpendReport) {
   const types = [...byCallType(groups)].map(([type, own]) => {
     const { calls, failures, outputTokens } = sumOf(own);
@@ -110,7 +110,7 @@ function renderCacheHits({ groups, keys }: SpendReport) {
   };
 }
 
-/** Calls of the whole installation by day, for administrators. */
+/** Reports over the calls of all keys, for administrators. */
 export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...READING,
@@ -135,22 +135,22 @@ export const globalActivityRoutes: readonly RouteRow[] = [
     name: 'globalActivity.exceptions',
     query: requiredParameters('start_date', 'end_date', 'model_group'),
     paths: ['/global/activity/exceptions'],
-    parse: ({ search }) => exceptionsOf(search, { by: [], byDay: true }),
+    parse: ({ search }) => exceptionGrouping(search, { by: [], byDay: true }),
     run: readGlobalSpend,
-    render: ({ groups }) => json(exceptionDays(groups)),
+    render: ({ groups }) => json(renderExceptions(groups)),
   }),
   route({
     ...VALIDATING,
     name: 'globalActivity.exceptionsByDeployment',
     query: requiredParameters('start_date', 'end_date', 'model_group'),
     paths: ['/global/activity/exceptions/deployment'],
-    parse: ({ search }) => exceptionsOf(search, { by: ['deployment'], byDay: true }),
+    parse: ({ search }) => exceptionGrouping(search, { by: ['deployment'], byDay: true }),
     run: readGlobalSpend,
     render: ({ groups }) =>
       json(
         [...Map.groupBy(groups, ({ of }) => of.deployment ?? '')].map(([deployment, own]) => ({
           api_base: deployment,
-          ...exceptionDays(own),
+          ...renderExceptions(own),
         })),
       ),
   }),

@@ -2,10 +2,10 @@ import { getTotalSpend } from '../resolvers/global-budget.ts';
 import { usdNumber, ZERO_USD } from '../src/domain/money.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textParameters } from './helpers/http/schema.ts';
-import { periodIn, grouping, lastDays } from './helpers/fields/report-query.ts';
+import { periodIn, grouping, last30Days } from './helpers/fields/report-query.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** The spend of all calls, and their budget. */
+/** Total spend of all calls, and the global budget, in USD. */
 export const globalBudgetRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,
@@ -15,10 +15,10 @@ export const globalBudgetRoutes: readonly RouteRow[] = [
     query: textParameters('start_date', 'end_date'),
     parse({ search }) {
       const period = periodIn(search);
-      return { grouping: grouping(period ?? lastDays(), { by: [] }), isDated: period !== null };
+      return { grouping: grouping(period ?? last30Days(), { by: [] }), isDated: period !== null };
     },
     run: getTotalSpend,
-    // Without a budget of all calls the reference shows 0.
+    // As in the reference, 0 means no global budget.
     render: ({ spend, budget }) => json({ spend: usdNumber(spend), max_budget: usdNumber(budget?.limit ?? ZERO_USD) }),
   }),
 ];

@@ -10,22 +10,22 @@ import { integer, query, text } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Minimum shares of intervening runs, in percent, for the states `warning` and `critical` of a guardrail. */
-const WARNS_AT = 5;
-const CRITICAL_AT = 15;
+/** Minimum percentage of blocked or failed runs for the states `warning` and `critical`. */
+const WARNING_PERCENT = 5;
+const CRITICAL_PERCENT = 15;
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100);
-const blockedOf = ({ intervened, failed }: GuardrailUse): number => intervened + failed;
-const passedOf = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
+const blockedRuns = ({ intervened, failed }: GuardrailUse): number => intervened + failed;
+const passedRuns = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
 
 function statusOf(share: number): string {
-  if (share >= CRITICAL_AT) return 'critical';
-  return share >= WARNS_AT ? 'warning' : 'healthy';
+  if (share >= CRITICAL_PERCENT) return 'critical';
+  return share >= WARNING_PERCENT ? 'warning' : 'healthy';
 }
 
-/** Numbers of one guardrail. Guardrails give no scores, and no earlier period is compared. */
-function numbersOf(use: GuardrailUse | null) {
-  const share = use === null ? 0 : percent(blockedOf(use), use.runs);
+/** Counts of one guardrail. There are no scores and no trends: `avgScore` is null, `trend` always `stable`. */
+function renderUse(use: GuardrailUse | null) {
+  const share = use === null ? 0 : percent(blockedRuns(use), use.runs);
   return {
     requestsEvaluated: use?.runs ?? 0,
     failRate: share,
@@ -36,21 +36,21 @@ function numbersOf(use: GuardrailUse | null) {
   };
 }
 
-const chartOf = (days: GuardrailUseReport['days']) =>
-  days.map((use) => ({ date: use.day, passed: passedOf(use), blocked: blockedOf(use) }));
+const renderDays = (days: GuardrailUseReport['days']) =>
+  days.map((use) => ({ date: use.day, passed: passedRuns(use), blocked: blockedRuns(use) }));
 
 function renderOverview({ guardrails, days }: GuardrailUseReport) {
   const total = guardrails.reduce((sum, { runs }) => sum + runs, 0);
-  const blocked = guardrails.reduce((sum, use) => sum + blockedOf(use), 0);
+  const blocked = guardrails.reduce((sum, use) => sum + blockedRuns(use), 0);
   return {
     rows: guardrails.map((use) => ({
       id: use.guardrailId,
       name: use.name,
       type: 'Guardrail',
       provider: use.kind,
-      ...numbersOf(use),
+      ...renderUse(use),
     })),
-    chart: chartOf(days),
+    chart: renderDays(days),
     totalRequests: total,
     totalBlocked: blocked,
     passRate: total === 0 ? 100 : percent(total - blocked, total),
@@ -67,13 +67,13 @@ function renderDetail({ id, definition, use, days }: GuardrailUseDetail) {
     guardrail_name: definition?.name ?? use?.name ?? id,
     type: 'Guardrail',
     provider: definition?.kind ?? use?.kind ?? '',
-    ...numbersOf(use),
+    ...renderUse(use),
     description: typeof description === 'string' ? description : null,
-    time_series: chartOf(days),
+    time_series: renderDays(days),
   };
 }
 
-/** Names of results on the wire. */
+/** `action` of a run, by its result. */
 const ACTIONS: Readonly<Record<RunResult, string>> = {
   passed: 'passed',
   flagged: 'flagged',
@@ -81,7 +81,7 @@ const ACTIONS: Readonly<Record<RunResult, string>> = {
   failed: 'failed',
 };
 
-/** A run. Texts of its call are not stored. */
+/** A run. Its texts are not stored. */
 const renderRun = (run: GuardrailRun) => ({
   id: run.id,
   timestamp: run.at.toISOString(),
@@ -99,18 +99,18 @@ const renderRun = (run: GuardrailRun) => ({
   reason: null,
 });
 
-const MOST_RUNS = 100;
+const MAX_PAGE_SIZE = 100;
 const PERIOD = { start_date: text, end_date: text };
 const readPeriod = query(PERIOD);
 const readLogs = query({
   guardrail_id: text,
   action: text,
   ...PERIOD,
-  page: integer({ least: 1, most: 1_000_000, otherwise: 1 }),
-  page_size: integer({ least: 1, most: MOST_RUNS, otherwise: 50 }),
+  page: integer({ min: 1, max: 1_000_000, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: 50 }),
 });
 
-function periodIn(search: string) {
+function parsePeriod(search: string) {
   const { start_date: from, end_date: to } = readPeriod(search);
   return { from, to };
 }
@@ -134,7 +134,7 @@ const READING = {
   failures: { body: 'text' },
 } as const satisfies Partial<RouteRow>;
 
-/** Use of guardrails. */
+/** Reports over the runs of guardrails. */
 export const guardrailUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
@@ -142,7 +142,7 @@ export const guardrailUseRoutes: readonly RouteRow[] = [
     query: readPeriod.schema,
     paths: ['/guardrails/usage/overview'],
     answers: [200, 401],
-    parse: ({ search }) => periodIn(search),
+    parse: ({ search }) => parsePeriod(search),
     run: getGuardrailUse,
     render: (report) => json(renderOverview(report)),
   }),
@@ -152,7 +152,7 @@ export const guardrailUseRoutes: readonly RouteRow[] = [
     query: readPeriod.schema,
     paths: ['/guardrails/usage/detail/:id'],
     answers: [200, 401, 404],
-    parse: ({ search, params }) => ({ id: params['id'] ?? '', ...periodIn(search) }),
+    parse: ({ search, params }) => ({ id: params['id'] ?? '', ...parsePeriod(search) }),
     run: getGuardrailUseDetail,
     render: (detail) => json(renderDetail(detail)),
   }),

@@ -30,7 +30,7 @@ import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from '.
 import { described, objectSchema } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** An object; null when it is null. */
+/** An object or null. */
 const objectOrNull: FieldReader<JsonObject | null> = described({ type: ['object', 'null'] }, (input) =>
   input === null ? { value: null } : object(input),
 );
@@ -52,7 +52,7 @@ const readApplied = members({ guardrail_name: requiredText, text: requiredText, 
 const readOuter = members({ guardrail: required(dictionary) });
 const WHOLE = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
 
-/** A whole guardrail: `{guardrail: {…}}`. */
+/** Parses the body `{guardrail: {…}}`. Throws InvalidInput. */
 function parseWhole(body: Uint8Array) {
   const { guardrail } = readOuter(parseObject(body));
   try {
@@ -120,7 +120,7 @@ const located = (one: GuardrailDefinition) => ({
 
 const answerOf = (definitions: readonly GuardrailDefinition[]) => json({ guardrails: definitions.map(located) });
 
-/** A changed guardrail. It needs no review: it runs at once. */
+/** A changed guardrail. Changes need no review: the status is always `active`. */
 const renderChanged = (one: GuardrailDefinition): HttpAnswer =>
   json({ ...rendered(one), team_id: one.teamId, status: 'active', submitted_at: null, reviewed_at: null });
 
@@ -157,7 +157,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     paths: ['/guardrails/submissions'],
     parse: () => undefined,
     run: listGuardrails,
-    // Nothing waits for a review: administrators store guardrails themselves.
+    // There are no submissions: administrators store guardrails directly.
     render: () => json({ submissions: [], summary: { total: 0, pending_review: 0, active: 0, rejected: 0 } }),
   }),
   route({
@@ -182,7 +182,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     paths: ['/guardrails/ui/major_airlines'],
     parse: () => undefined,
     run: listGuardrailKinds,
-    // No kind here compares names of competitors.
+    // No kind of guardrail compares names of competitors.
     render: () => json({ airlines: [] }),
   }),
   route({

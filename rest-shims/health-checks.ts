@@ -60,8 +60,8 @@ const readCached = fields({ keys: requiredTexts });
 const readPage = query({
   model: text,
   status_filter: text,
-  limit: integer({ least: 1, most: 1_000, otherwise: 100 }),
-  offset: integer({ least: 0, most: 1_000_000, otherwise: 0 }),
+  limit: integer({ min: 1, max: 1_000, defaultValue: 100 }),
+  offset: integer({ min: 0, max: 1_000_000, defaultValue: 0 }),
 });
 
 function parsePage(search: string): HealthCheckPageDraft {
@@ -88,7 +88,7 @@ const READING = {
   ...MANAGEMENT_READ,
 } as const;
 
-/** A row for callers with a key whose answer never changes. */
+/** A row that requires a key and has a constant answer. */
 const fixed = (name: string, path: string, answer: HttpAnswer): RouteRow =>
   route({
     ...READING,
@@ -100,7 +100,7 @@ const fixed = (name: string, path: string, answer: HttpAnswer): RouteRow =>
     render: () => answer,
   });
 
-/** Checks of this process and of its deployments, for callers with a key. */
+/** Health of this process, its deployments and services, for callers with a key. */
 export const healthCheckRoutes: readonly RouteRow[] = [
   fixed('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
   route({
@@ -225,7 +225,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
         rejected_requests: refused,
       }),
   }),
-  // Every feature is served without a licence.
+  // No feature needs a licence.
   fixed(
     'health.license',
     '/health/license',

@@ -5,7 +5,7 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textParameters } from './helpers/http/schema.ts';
 import { READY, detailsObject } from './helpers/answers/health.ts';
 
-/** A deployment in a report; the members that administrators see, and those of a check, are absent without one. */
+/** A deployment in a report. Only administrators see its address and warning; a deployment that is not checked has no time and latency. */
 interface EndpointRow {
   readonly model: string;
   readonly model_id: string;
@@ -34,22 +34,22 @@ function endpointObject({ deployment, found }: Checked, details: boolean): Endpo
   return failure === null ? checked : { ...checked, error: failure.message };
 }
 
-const wasChecked = ({ found }: Checked): boolean => found !== null && typeof found === 'object';
+const isChecked = ({ found }: Checked): boolean => found !== null && typeof found === 'object';
 const isHealthy = ({ found }: Checked): boolean =>
   found !== null && typeof found === 'object' && found.failure === null;
 
-/** Whether the request names deployments, of which some were checked and none is healthy. */
+/** Whether the request names deployments, at least one is checked and none is healthy. */
 const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
   const query = new URLSearchParams(search);
   if (!query.has('model') && !query.has('model_id')) return false;
-  return checked.some(wasChecked) && !checked.some(isHealthy);
+  return checked.some(isChecked) && !checked.some(isHealthy);
 };
 
 function healthObject({ checked, details }: HealthReport) {
   const shown = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
   const healthy = shown(checked.filter(isHealthy));
-  const unhealthy = shown(checked.filter((one) => wasChecked(one) && !isHealthy(one)));
-  const unchecked = shown(checked.filter((one) => !wasChecked(one)));
+  const unhealthy = shown(checked.filter((one) => isChecked(one) && !isHealthy(one)));
+  const unchecked = shown(checked.filter((one) => !isChecked(one)));
   return {
     healthy_endpoints: healthy,
     unhealthy_endpoints: unhealthy,
@@ -59,7 +59,7 @@ function healthObject({ checked, details }: HealthReport) {
   };
 }
 
-/** Header for callers who are not administrators: some members are missing. */
+/** Header for callers who are not administrators: their answer lacks some members. */
 const FIELD_NOTICE = {
   'litellm-health-field-notice': 'api_base and api_version are shown to proxy administrators only',
 };

@@ -12,14 +12,14 @@ import { callThrough, openAiFormat } from './helpers/model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
 import { parseBody } from './helpers/http/json-body.ts';
 import { objectSchema } from './helpers/http/schema.ts';
-import { jsonOf, reportedFailure, withAnswer } from './helpers/model-call/translated-answers.ts';
+import { readJson, reportedFailure, withAnswer } from './helpers/model-call/translated-answers.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof askForIde>>;
 
 const CHAT = openAiFormat(CHAT_COMPLETIONS);
 const RESPONSE = openAiFormat(RESPONSES);
 
-/** Answers requests of an IDE as chat completions. The request may have the form of a chat or of a response. */
+/** Answers requests of an IDE with chat completions. The body is a chat completion or a Responses request. */
 function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const body = parseBody(request.body);
   const ideRequest = readIdeRequest(body);
@@ -46,7 +46,7 @@ function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 const includesUsage = ({ stream_options: options }: RequestBody): boolean =>
   typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
 
-/** Converts a response to a chat completion. */
+/** Converts an answer of the Responses API to a chat completion. */
 async function asChatCompletion(call: GatewayCall, includeUsage: boolean): Promise<GatewayCall> {
   const { exchange, callId, modelGroup } = call;
   const about: AnswerContext = {
@@ -64,7 +64,7 @@ async function asChatCompletion(call: GatewayCall, includeUsage: boolean): Promi
     );
   }
   const completion = await call.consume(async (stream) => {
-    const response = await jsonOf(stream);
+    const response = await readJson(stream);
     const fault = ideFaultOf(response);
     if (fault !== null) throw reportedFailure(call, fault);
     return ideCompletion(response, about);

@@ -45,7 +45,7 @@ function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): Rou
   };
 }
 
-/** Embeddings, with the member that Mistral's SDKs need. */
+/** Embeddings, with the `id` that Mistral's SDKs require. */
 async function embeddings(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const answer = await callThrough(openAiFormat(EMBEDDINGS), request, scope);
   return isForMistral(request) ? withId(answer, `embd-${crypto.randomUUID()}`) : answer;

@@ -17,18 +17,18 @@ import { stepsOfResponse } from '../src/wire/responses/read-answer.ts';
 import { translatedStream } from '../src/wire/translate.ts';
 import { geminiError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './helpers/model-call/model-call.ts';
-import { shownResponse } from './helpers/model-call/stored-responses.ts';
+import { callContext, callThrough, type CallFormat, openAiFormat } from './helpers/model-call/model-call.ts';
+import { answerWithResponse } from './helpers/model-call/stored-responses.ts';
 import { parseBody } from './helpers/http/json-body.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
 import { objectSchema, textParameters } from './helpers/http/schema.ts';
-import { jsonOf, reportedFailure, withAnswer } from './helpers/model-call/translated-answers.ts';
+import { readJson, reportedFailure, withAnswer } from './helpers/model-call/translated-answers.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof createResponse>>;
 
 const RESPONSE = openAiFormat(RESPONSES);
 
-/** Requests of Google's Interactions API are requests for responses, and their answers interactions. */
+/** Interactions are translated: requests to Responses requests, and answers back to interactions. */
 const FORMAT: CallFormat = {
   read(request): ModelRequest {
     const body = responseRequestOf(parseBody(request.body));
@@ -54,7 +54,7 @@ async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
     );
   }
   const interaction = await call.consume(async (stream) => {
-    const response = await jsonOf(stream);
+    const response = await readJson(stream);
     const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
     if (failure !== undefined) throw reportedFailure(call, failure);
     return interactionOf(response, modelGroup);
@@ -67,18 +67,18 @@ function named(request: HttpRequest): NamedResponse {
     const message = '/interactions: An interaction is given whole here: leave stream out.';
     throw new InvalidInput(message, [{ path: ['query', 'stream'], rule: 'unsupported', message }]);
   }
-  return { id: request.params['id'] ?? '', query: '', ...callFactsOf(request) };
+  return { id: request.params['id'] ?? '', query: '', ...callContext(request) };
 }
 
-const shown = (run: typeof getResponse, request: HttpRequest, scope: Scope): Promise<HttpAnswer> =>
-  shownResponse(
+const answerStored = (run: typeof getResponse, request: HttpRequest, scope: Scope): Promise<HttpAnswer> =>
+  answerWithResponse(
     async () => await run(scope, named(request)),
     scope,
     (response) => interactionOf(response, null),
   );
 
 async function remove(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  await shownResponse(
+  await answerWithResponse(
     async () => await deleteResponse(scope, named(request)),
     scope,
     () => ({}),
@@ -87,7 +87,7 @@ async function remove(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 }
 
 const PATHS = ['/v1beta/interactions', '/interactions'] as const;
-const OF_ONE: RouteRow['paths'] = [`${PATHS[0]}/:id`, `${PATHS[1]}/:id`];
+const STORED_PATHS: RouteRow['paths'] = [`${PATHS[0]}/:id`, `${PATHS[1]}/:id`];
 
 const FACTS = {
   surface: 'gemini',
@@ -125,18 +125,18 @@ export const interactionRoutes: readonly RouteRow[] = [
     ...FACTS,
     name: 'interactions.get',
     method: 'GET',
-    paths: OF_ONE,
+    paths: STORED_PATHS,
     category: null,
     answers: [200, 400, 401, 403, 404, 500, 503],
     query: textParameters('key', 'stream'),
     bodyLimit: 0,
-    handle: (request, scope) => shown(getResponse, request, scope),
+    handle: (request, scope) => answerStored(getResponse, request, scope),
   },
   {
     ...FACTS,
     name: 'interactions.delete',
     method: 'DELETE',
-    paths: OF_ONE,
+    paths: STORED_PATHS,
     category: null,
     answers: [200, 401, 403, 404, 500, 503],
     query: textParameters('key'),
@@ -152,6 +152,6 @@ export const interactionRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 500, 503],
     query: textParameters('key'),
     bodyLimit: 1024 * 1024,
-    handle: (request, scope) => shown(cancelResponse, request, scope),
+    handle: (request, scope) => answerStored(cancelResponse, request, scope),
   },
 ];

@@ -26,7 +26,7 @@ import { usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { fields, parseObject, requiredText, texts } from './helpers/http/body-fields.ts';
 import { flag, integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
-import { ignoredHead as namesInHead } from './helpers/http/ignored-members.ts';
+import { ignoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   KEY_CHANGE,
@@ -42,12 +42,12 @@ import {
 import { RESET_BODY, resetFrom } from './helpers/fields/limits.ts';
 import { renderGenerated, renderInfo, renderListed, renderStored } from './helpers/answers/keys.ts';
 import { textParameters } from './helpers/http/schema.ts';
-import { isoOf, usdOf } from './helpers/answers/limits.ts';
+import { isoOrNull, usdOrNull } from './helpers/answers/limits.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const DEFAULT_SIZE = 10;
-const DEFAULT_ALIASES = 50;
-const MOST_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 10;
+const DEFAULT_ALIAS_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
 const NO_HASH = '';
 const BAD_STATUS = "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'.";
 
@@ -55,8 +55,8 @@ const readNamed = fields({ key: requiredText });
 const readDeletion = fields({ keys: texts, key_aliases: texts });
 const readKeys = fields({ keys: texts });
 const readList = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_SIZE }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: DEFAULT_PAGE_SIZE }),
   user_id: queryText,
   team_id: queryText,
   organization_id: queryText,
@@ -74,7 +74,11 @@ const readList = query({
 });
 
 /** Parses a query value of a fixed set. Throws InvalidInput with the field. */
-function wordOf<Word extends string>(input: string, known: readonly Word[], fault: { field: string; message: string }) {
+function choiceOf<Choice extends string>(
+  input: string,
+  known: readonly Choice[],
+  fault: { field: string; message: string },
+) {
   const word = known.find((one) => one === input);
   if (word === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
   return word;
@@ -88,27 +92,27 @@ interface ListRequest extends KeyQuery {
 
 function parseList(search: string): ListRequest {
   const parameters = readList(search);
-  const sort = wordOf(parameters.sort_by ?? 'created_at', KEY_SORTS, {
+  const sort = choiceOf(parameters.sort_by ?? 'created_at', KEY_SORTS, {
     field: 'sort_by',
     message: `Invalid sort column. Must be one of: ${KEY_SORTS.join(', ')}`,
   });
-  const order = wordOf((parameters.sort_order ?? 'desc').toLowerCase(), ['asc', 'desc'], {
+  const order = choiceOf((parameters.sort_order ?? 'desc').toLowerCase(), ['asc', 'desc'], {
     field: 'sort_order',
     message: 'Invalid sort order. Must be one of: asc, desc',
   });
   const status =
     parameters.status === null
       ? null
-      : wordOf(parameters.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
+      : choiceOf(parameters.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
   const [page, size] = [Number(parameters.page), Number(parameters.size)];
   const isPart = parameters.substring_matching === true;
-  const isElsewhere = [parameters.organization_id, parameters.project_id, parameters.access_group_id].some(
+  const matchesNoKey = [parameters.organization_id, parameters.project_id, parameters.access_group_id].some(
     (id) => idOrNull(id) !== null,
   );
   return {
     filter: {
-      // No key has one of these ids: match none.
-      hash: isElsewhere ? NO_HASH : idOrNull(parameters.key_hash),
+      // Keys are not filtered by these ids: a filter by one of them matches none.
+      hash: matchesNoKey ? NO_HASH : idOrNull(parameters.key_hash),
       alias: isPart ? null : idOrNull(parameters.key_alias),
       aliasPart: isPart ? idOrNull(parameters.key_alias) : null,
       teamId: idOrNull(parameters.team_id),
@@ -128,37 +132,35 @@ function parseList(search: string): ListRequest {
 }
 
 const readAliases = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_ALIASES }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: DEFAULT_ALIAS_PAGE_SIZE }),
   search: queryText,
 });
 
-/** Facts of a route that changes keys. */
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
 } as const;
 
-/** Facts of a route that reads keys. */
 const READING = { ...CHANGING, method: 'GET', answers: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
 
-/** Header with the members of a body that have no effect. */
-function ignoredHead(body: Uint8Array): Readonly<Record<string, string>> {
-  return namesInHead(body.length === 0 ? [] : ignoredMembers(body));
+/** Header with the names of ignored members of a body. */
+function ignoredMembersHeader(body: Uint8Array): Readonly<Record<string, string>> {
+  return ignoredHeader(body.length === 0 ? [] : ignoredMembers(body));
 }
 
-/** The tags of a new key where the request names them beside its metadata. */
+/** The tags of a new key, if the request has them beside `metadata`. */
 function sentTags({ row }: GeneratedKey, body: Uint8Array): JsonObject {
   const isSent = body.length > 0 && Array.isArray(parseObject(body)['tags']);
   return isSent ? { tags: row.metadata['tags'] } : {};
 }
 
 const generatedAnswer = (generated: GeneratedKey, body: Uint8Array) =>
-  json({ ...renderGenerated(generated), ...sentTags(generated, body) }, secretHead(body));
+  json({ ...renderGenerated(generated), ...sentTags(generated, body) }, secretHeaders(body));
 
-const secretHead = (body: Uint8Array): Record<string, string> => ({
+const secretHeaders = (body: Uint8Array): Record<string, string> => ({
   'cache-control': 'no-store',
-  ...ignoredHead(body),
+  ...ignoredMembersHeader(body),
 });
 
 const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
@@ -211,7 +213,7 @@ export const keyRoutes: readonly RouteRow[] = [
     answers: [200, 401, 403, 422],
     parse: ({ body }) => readKeys(body).keys,
     run: getKeyInfos,
-    // The reference echoes the keys; here only the hashes of those that exist.
+    // The reference repeats the sent keys. This answer has only the hashes of existing keys.
     render: (infos) => json({ key: infos.map(({ row }) => row.hash), info: infos.map(renderInfo) }),
   }),
   route({
@@ -262,7 +264,7 @@ export const keyRoutes: readonly RouteRow[] = [
     parse: ({ body }) => parseUpdate(body),
     run: updateKey,
     render: (info, { body }) =>
-      json({ key: info.row.hash, token: info.row.hash, ...renderStored(info) }, ignoredHead(body)),
+      json({ key: info.row.hash, token: info.row.hash, ...renderStored(info) }, ignoredMembersHeader(body)),
   }),
   route({
     ...CHANGING,
@@ -305,7 +307,7 @@ export const keyRoutes: readonly RouteRow[] = [
     run: deleteKeys,
     render: (_deleted, { body }) => {
       const { keys, key_aliases: aliases } = readDeletion(body);
-      // The reference echoes the request, including unknown keys.
+      // As in the reference, the answer repeats the request, including unknown keys.
       return json({ deleted_keys: [...keys, ...aliases] });
     },
   }),
@@ -316,7 +318,7 @@ export const keyRoutes: readonly RouteRow[] = [
     paths: ['/key/regenerate', '/key/:key/regenerate'],
     parse: ({ body, params }) => parseRotation(body, params['key']),
     run: regenerateKey,
-    render: (rotated, { body }) => json(renderGenerated(rotated, rotated.spend), secretHead(body)),
+    render: (rotated, { body }) => json(renderGenerated(rotated, rotated.spend), secretHeaders(body)),
   }),
   route({
     ...CHANGING,
@@ -330,8 +332,8 @@ export const keyRoutes: readonly RouteRow[] = [
         key_hash: row.hash,
         spend: usdNumber(spend),
         previous_spend: usdNumber(before),
-        max_budget: usdOf(row.maxBudget),
-        budget_reset_at: isoOf(row.budgetResetAt),
+        max_budget: usdOrNull(row.maxBudget),
+        budget_reset_at: isoOrNull(row.budgetResetAt),
       }),
   }),
   route({

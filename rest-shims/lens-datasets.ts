@@ -17,7 +17,7 @@ import type { Issue } from '../src/domain/errors.ts';
 import {
   bodyOf,
   choiceOf,
-  flagOf,
+  flag,
   listOf,
   modelOf,
   optional,
@@ -35,7 +35,7 @@ import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 const CHANGING = { ...LENS_CHANGE, bodyLimit: 8 * 1024 * 1024 } as const;
 
 const anyText = textOf();
-const someText = textOf({ least: 1 });
+const nonEmptyText = textOf({ min: 1 });
 
 const toolCalls = optional(listOf(modelOf({ name: required(anyText), arguments: optional(anyText, '') })), []);
 const source = modelOf({
@@ -50,54 +50,52 @@ const caseModel = modelOf({
   messages: required(
     listOf(
       modelOf({
-        role: required(someText),
+        role: required(nonEmptyText),
         content: optional(anyText, ''),
         name: optional(anyText, ''),
         tool_calls: toolCalls,
       }),
-      { least: 1 },
+      { min: 1 },
     ),
   ),
   reply: optional(anyText, ''),
   tool_calls: toolCalls,
   expected: optional(anyText, ''),
-  included: optional(flagOf, true),
+  included: optional(flag, true),
   source: optional(orNull(source), null),
   agent_version: optional(anyText, ''),
 });
 
 const readCreate = bodyOf(
-  modelOf({ name: required(textOf({ least: 1, most: 120 })), agent_name: optional(textOf({ most: 200 }), '') }),
+  modelOf({ name: required(textOf({ min: 1, max: 120 })), agent_name: optional(textOf({ max: 200 }), '') }),
 );
-const readSave = bodyOf(
-  modelOf({ base_revision: required(wholeOf({ least: 0 })), cases: required(listOf(caseModel)) }),
-);
+const readSave = bodyOf(modelOf({ base_revision: required(wholeOf({ min: 0 })), cases: required(listOf(caseModel)) }));
 
-// The members have the names of the domain in snake case, and the readers have checked their types.
-const draftOf = ({ id: _id, source: input, ...one }: JsonObject): CaseDraft => ({
+// Members have the names of the domain in snake case, and the readers check their types: the casts are safe.
+const caseDraft = ({ id: _id, source: input, ...one }: JsonObject): CaseDraft => ({
   ...(camelCased(one) as CaseDraft),
   source: { ...NO_SOURCE, ...(camelCased(input ?? {}) as object) },
 });
 
-const KINDS = {
+const SOURCES = {
   trace: modelOf({
     kind: required(choiceOf('trace')),
-    trace_id: required(someText),
+    trace_id: required(nonEmptyText),
     trace_ref: optional(anyText, ''),
     span_id: optional(anyText, ''),
   }),
   finding: modelOf({
     kind: required(choiceOf('finding')),
-    lens_id: required(someText),
-    finding_ids: required(listOf(someText, { least: 1 })),
+    lens_id: required(nonEmptyText),
+    finding_ids: required(listOf(nonEmptyText, { min: 1 })),
   }),
   text: modelOf({ kind: required(choiceOf('text')), text: required(anyText) }),
 } as const;
 
-/** A source, by its kind. */
-const sourceModel: Reader<DatasetSource> = (input, path, issues: Issue[]) => {
+/** Reads a source by the model of its kind. */
+const readSource: Reader<DatasetSource> = (input, path, issues: Issue[]) => {
   const kind = (input as { readonly kind?: unknown } | null)?.kind;
-  const read = kind === 'trace' || kind === 'finding' || kind === 'text' ? KINDS[kind] : null;
+  const read = kind === 'trace' || kind === 'finding' || kind === 'text' ? SOURCES[kind] : null;
   if (read !== null) return camelCased(read(input, path, issues) ?? null) as DatasetSource;
   const message = "Input should be 'trace', 'finding' or 'text'";
   issues.push({ path: [...path, 'kind'], rule: 'literal_error', message });
@@ -106,15 +104,15 @@ const sourceModel: Reader<DatasetSource> = (input, path, issues: Issue[]) => {
 
 const readBuild = bodyOf(
   modelOf({
-    sources: required(listOf(sourceModel, { least: 1, most: 500 })),
+    sources: required(listOf(readSource, { min: 1, max: 500 })),
     dataset_id: optional(orNull(anyText), null),
   }),
 );
 
-const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ least: 0 }), -1) }));
-const numberIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
+const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ min: 0 }), -1) }));
+const parseRevision = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
 
-const revisionIn = ({
+const parseDatasetRevision = ({
   params,
   search,
 }: {
@@ -188,7 +186,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     query: readRevision.schema,
     paths: ['/lens/datasets/:dataset'],
     answers: [200, 401, 403, 404, 422],
-    parse: revisionIn,
+    parse: parseDatasetRevision,
     run: readDataset,
     render: (found) => json(datasetJson(found)),
   }),
@@ -200,7 +198,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     answers: [200, 401, 403, 404, 409, 422],
     parse({ params, body }) {
       const { base_revision: base, cases } = readSave(body);
-      return { id: params['dataset'] ?? '', base, cases: cases.map(draftOf) };
+      return { id: params['dataset'] ?? '', base, cases: cases.map(caseDraft) };
     },
     run: saveDatasetRevision,
     render: (saved) => json(datasetJson(saved)),
@@ -211,7 +209,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     query: readRevision.schema,
     paths: ['/lens/datasets/:dataset/export'],
     answers: [200, 401, 403, 404, 422],
-    parse: revisionIn,
+    parse: parseDatasetRevision,
     run: readDataset,
     render: (found) => ({
       headers: {
@@ -229,7 +227,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     name: 'lens.datasetCases',
     paths: ['/lens/datasets/:dataset/revisions/:revision/cases'],
     answers: [200, 401, 403, 404],
-    parse: ({ params }) => ({ id: params['dataset'] ?? '', revision: numberIn(params['revision']) }),
+    parse: ({ params }) => ({ id: params['dataset'] ?? '', revision: parseRevision(params['revision']) }),
     run: readDataset,
     render: (found) => json({ dataset_id: found.dataset.id, revision: found.revision, cases: includedCases(found) }),
   }),

@@ -14,14 +14,14 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { TRACES, tracesFrom } from './helpers/fields/lens.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
-const user = optional(textOf({ most: FEEDBACK_LIMITS.user }), '');
+const user = optional(textOf({ max: FEEDBACK_LIMITS.user }), '');
 const TARGET = {
-  trace_id: optional(orNull(textOf({ least: 1 })), null),
-  session_id: optional(orNull(textOf({ least: 1, most: FEEDBACK_LIMITS.session })), null),
-  trace_ref: optional(textOf({ most: 512 }), ''),
+  trace_id: optional(orNull(textOf({ min: 1 })), null),
+  session_id: optional(orNull(textOf({ min: 1, max: FEEDBACK_LIMITS.session })), null),
+  trace_ref: optional(textOf({ max: 512 }), ''),
 };
 
-const targetIn = (input: {
+const parseTarget = (input: {
   readonly trace_id: string | null;
   readonly session_id: string | null;
   readonly trace_ref: string;
@@ -32,8 +32,8 @@ const readAuthored = queryOf(modelOf({ ...TARGET, user }));
 const readDraft = bodyOf(
   modelOf({
     ...TARGET,
-    score: required(wholeOf({ least: 0, most: FEEDBACK_LIMITS.score })),
-    comment: optional(textOf({ most: FEEDBACK_LIMITS.comment }), ''),
+    score: required(wholeOf({ min: 0, max: FEEDBACK_LIMITS.score })),
+    comment: optional(textOf({ max: FEEDBACK_LIMITS.comment }), ''),
     user,
   }),
 );
@@ -41,7 +41,7 @@ const readDraft = bodyOf(
 function draftFrom(body: Uint8Array): FeedbackDraft {
   const input = readDraft(body);
   const { score, comment, user: author } = input;
-  return assertTarget({ ...targetIn(input), score, comment, user: author }, 'body');
+  return assertTarget({ ...parseTarget(input), score, comment, user: author }, 'body');
 }
 
 const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback) => ({
@@ -50,7 +50,7 @@ const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback) => ({
   updated_at: updatedAt.toISOString(),
 });
 
-/** Feedback of people about traces. */
+/** Feedback of users about traces. */
 export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
     ...LENS_READ,
@@ -58,7 +58,7 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
     query: readTarget.schema,
     paths: ['/lens/feedback'],
     answers: [200, 401, 403, 404, 422],
-    parse: ({ search }) => assertTarget(targetIn(readTarget(search)), 'query'),
+    parse: ({ search }) => assertTarget(parseTarget(readTarget(search)), 'query'),
     run: listFeedback,
     render: ({ traceId, traceRef, feedback }) =>
       json({ trace_id: traceId, trace_ref: traceRef, feedback: feedback.map(feedbackJson) }),
@@ -83,7 +83,7 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
     answers: [204, 401, 403, 404, 422],
     parse({ search }) {
       const parameters = readAuthored(search);
-      return { ...assertTarget(targetIn(parameters), 'query'), user: parameters.user };
+      return { ...assertTarget(parseTarget(parameters), 'query'), user: parameters.user };
     },
     run: deleteFeedback,
     render: () => ({

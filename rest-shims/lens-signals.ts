@@ -11,13 +11,13 @@ const { name, shortestQuestion, question } = SIGNAL_LIMITS;
 const readConfig = bodyOf(
   modelOf({
     model: optional(textOf(), DEFAULT_SIGNALS.model),
-    threshold: optional(numberOf({ least: THRESHOLDS.least, most: THRESHOLDS.most }), DEFAULT_SIGNALS.threshold),
+    threshold: optional(numberOf({ min: THRESHOLDS.least, max: THRESHOLDS.most }), DEFAULT_SIGNALS.threshold),
     signals: optional(
       listOf(
         modelOf({
           id: required(textOf({ pattern: /^[a-z][a-z0-9_]{0,63}$/ })),
-          name: required(textOf({ least: 1, most: name })),
-          question: required(textOf({ least: shortestQuestion, most: question })),
+          name: required(textOf({ min: 1, max: name })),
+          question: required(textOf({ min: shortestQuestion, max: question })),
         }),
       ),
       DEFAULT_SIGNALS.signals,

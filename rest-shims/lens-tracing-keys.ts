@@ -3,21 +3,21 @@ import { createTracingKey, deleteTracingKey, listTracingKeys } from '../resolver
 import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { bodyOf, instantOf, modelOf, optional, orNull, type Reader, textOf } from './helpers/http/strict-fields.ts';
+import { bodyOf, instant, modelOf, optional, orNull, type Reader, textOf } from './helpers/http/strict-fields.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
+const unixSeconds = (time: Date): number => Math.floor(time.getTime() / 1_000);
 
-/** A time in ISO 8601 or Unix seconds. */
-const timeOf: Reader<Date> = (input, path, issues) =>
-  typeof input === 'number' && Math.abs(input) < 1e11 ? new Date(input * 1_000) : instantOf(input, path, issues);
+/** An instant in ISO 8601, or in Unix seconds. */
+const instantOrSeconds: Reader<Date> = (input, path, issues) =>
+  typeof input === 'number' && Math.abs(input) < 1e11 ? new Date(input * 1_000) : instant(input, path, issues);
 
 const readDraft = bodyOf(
   modelOf({
-    name: optional(textOf({ least: 1, most: 128 }), 'Agent tracing'),
-    team_id: optional(orNull(textOf({ most: 256 })), null),
-    expires_at: optional(orNull(timeOf), null),
+    name: optional(textOf({ min: 1, max: 128 }), 'Agent tracing'),
+    team_id: optional(orNull(textOf({ max: 256 })), null),
+    expires_at: optional(orNull(instantOrSeconds), null),
   }),
 );
 
@@ -32,11 +32,11 @@ const recordJson = (key: TracingKey) => ({
   id: key.id,
   name: key.name,
   tenant: tenantJson(key),
-  created_at: secondsOf(key.createdAt),
-  expires_at: key.expiresAt === null ? null : secondsOf(key.expiresAt),
+  created_at: unixSeconds(key.createdAt),
+  expires_at: key.expiresAt === null ? null : unixSeconds(key.expiresAt),
 });
 
-/** Keys that may only send traces, and the service that takes them: this process. */
+/** Keys that may only send traces, and the service that receives the traces: this process. */
 export const lensTracingKeyRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
@@ -101,11 +101,11 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     run: readIngestionCredentials,
     render: ({ issuedAt, keys }) =>
       json({
-        issued_at: secondsOf(issuedAt),
+        issued_at: unixSeconds(issuedAt),
         keys: keys.map((key) => ({
           token_hash: key.tokenHash,
           tenant: tenantJson(key),
-          expires_at: key.expiresAt === null ? null : secondsOf(key.expiresAt),
+          expires_at: key.expiresAt === null ? null : unixSeconds(key.expiresAt),
         })),
       }),
   }),

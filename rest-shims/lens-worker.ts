@@ -19,7 +19,7 @@ import { readCredential } from './helpers/http/credential.ts';
 import { integer, query, text } from './helpers/http/query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
 import { ANALYSIS_CALL, PROGRESS, RESULT, analysisCallFrom, progressFrom, resultFrom } from './helpers/fields/lens.ts';
-import { renderRun, renderShownState } from './helpers/answers/lens.ts';
+import { renderRun, renderLensWithoutReviews } from './helpers/answers/lens.ts';
 import { objectSchema } from './helpers/http/schema.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 
@@ -35,12 +35,12 @@ const ROW = {
 const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
 
 const readClaim = query({
-  protocol_version: integer({ least: 0, otherwise: 1 }),
+  protocol_version: integer({ min: 0, defaultValue: 1 }),
   worker_release: text,
 });
-const readContent = query({ execution_id: text, cursor: text, offset: integer({ least: 0, most: 1e9, otherwise: 0 }) });
+const readContent = query({ execution_id: text, cursor: text, offset: integer({ min: 0, max: 1e9, defaultValue: 0 }) });
 
-/** The scope of the worker that sent a request. Throws UnknownWorker. */
+/** Authenticates the worker by its token. Returns the scope with the worker as caller. Throws UnknownWorker. */
 async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scope> {
   const token = headers.authorization === undefined ? null : readCredential({ authorization: headers.authorization });
   if (token === null) throw new UnknownWorker('Not authenticated');
@@ -49,7 +49,7 @@ async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scop
   return { platform, client, signal, loaders, caller };
 }
 
-/** The claim that a request names; the attempt is 1 without its header. */
+/** The claim of a request. The attempt is in a header, 1 by default. Throws InvalidInput. */
 function claimIn({ params, headers }: HttpRequest): RunClaim {
   const attempt = Number(headers['x-litellm-lens-attempt'] ?? '1');
   if (!Number.isInteger(attempt) || attempt < 1)
@@ -63,7 +63,7 @@ function claimIn({ params, headers }: HttpRequest): RunClaim {
   return { lensId: params['lens'] ?? '', runId: params['run'] ?? '', attempt };
 }
 
-/** A row for the worker that holds a run. */
+/** A row for the worker that has claimed the run. */
 const claimedRow = (
   facts: Pick<RouteRow, 'name' | 'paths'> & Partial<RouteRow>,
   serve: (scope: Scope, claim: RunClaim, request: HttpRequest) => Promise<HttpAnswer>,
@@ -95,7 +95,7 @@ async function model(scope: Scope, runClaim: RunClaim, { body }: HttpRequest): P
   }
 }
 
-/** Rows for workers on other machines. Their token is in `Authorization`; the attempt of the claim in a header. */
+/** API of lens workers. Their token is in `Authorization`, the attempt of the claim in `x-litellm-lens-attempt`. */
 export const lensWorkerRoutes: readonly RouteRow[] = [
   {
     ...ROW,
@@ -157,6 +157,6 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
       answers: [200, 401, 404, 409, 422],
     },
     async (scope, runClaim, { body }) =>
-      json(renderShownState(await completeLensRun(scope, { claim: runClaim, result: resultFrom(body) }))),
+      json(renderLensWithoutReviews(await completeLensRun(scope, { claim: runClaim, result: resultFrom(body) }))),
   ),
 ];

@@ -37,7 +37,13 @@ import {
   tracesFrom,
   workerFrom,
 } from './helpers/fields/lens.ts';
-import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './helpers/answers/lens.ts';
+import {
+  renderListedRun,
+  renderRun,
+  renderLensWithoutReviews,
+  renderChangedLens,
+  renderWorker,
+} from './helpers/answers/lens.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
@@ -46,9 +52,9 @@ const named = (request: HttpRequest) => ({ id: idOf(request) });
 const runOf = (request: HttpRequest) => ({ id: idOf(request), runId: request.params['run'] ?? '' });
 const nothing = (): undefined => undefined;
 
-const readOffset = query({ offset: integer({ least: 0, otherwise: 0 }) });
-const readAfter = query({ after: integer({ least: 0, otherwise: 0 }) });
-const readContent = query({ cursor: text, offset: integer({ least: 0, most: 1e9, otherwise: 0 }) });
+const readOffset = query({ offset: integer({ min: 0, defaultValue: 0 }) });
+const readAfter = query({ after: integer({ min: 0, defaultValue: 0 }) });
+const readContent = query({ cursor: text, offset: integer({ min: 0, max: 1e9, defaultValue: 0 }) });
 
 /** Image of a worker of this version. */
 const WORKER_COMMAND = `lensgate:${VERSION}`;
@@ -62,7 +68,7 @@ const lensRows: readonly RouteRow[] = [
     parse: nothing,
     run: listLenses,
     render: ({ lenses, workers }) =>
-      json({ lenses: lenses.map(renderShownState), workers: workers.map(renderWorker), tracing_enabled: true }),
+      json({ lenses: lenses.map(renderLensWithoutReviews), workers: workers.map(renderWorker), tracing_enabled: true }),
   }),
   route({
     ...LENS_CHANGE,
@@ -72,7 +78,7 @@ const lensRows: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => lensSettingsFrom(body),
     run: createLens,
-    render: (state) => json(renderState(state)),
+    render: (state) => json(renderChangedLens(state)),
   }),
   route({
     ...LENS_READ,
@@ -81,7 +87,7 @@ const lensRows: readonly RouteRow[] = [
     answers: [200, 401, 403, 404],
     parse: named,
     run: getLens,
-    render: (state) => json(renderShownState(state)),
+    render: (state) => json(renderLensWithoutReviews(state)),
   }),
   route({
     ...LENS_CHANGE,
@@ -92,7 +98,7 @@ const lensRows: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 422],
     parse: (request) => ({ ...named(request), settings: lensSettingsFrom(request.body) }),
     run: updateLens,
-    render: (state) => json(renderState(state)),
+    render: (state) => json(renderChangedLens(state)),
   }),
   route({
     ...LENS_CHANGE,
@@ -110,7 +116,7 @@ const lensRows: readonly RouteRow[] = [
     answers: [200, 401, 403, 404],
     parse: named,
     run: cancelLensRun,
-    render: (state) => json(renderState(state)),
+    render: (state) => json(renderChangedLens(state)),
   }),
   route({
     ...LENS_CHANGE,
@@ -125,7 +131,7 @@ const lensRows: readonly RouteRow[] = [
       ...findingStatusFrom(request.body),
     }),
     run: setFindingStatus,
-    render: (state) => json(renderState(state)),
+    render: (state) => json(renderChangedLens(state)),
   }),
 ];
 
@@ -138,7 +144,7 @@ const runRows: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 422],
     parse: (request) => ({ ...named(request), request: runRequestFrom(request.body) }),
     run: queueLensRun,
-    render: (state) => json(renderState(state)),
+    render: (state) => json(renderChangedLens(state)),
   }),
   route({
     ...LENS_READ,

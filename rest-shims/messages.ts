@@ -5,47 +5,47 @@ import { DomainError, NotFound } from '../src/domain/errors.ts';
 import { assertValidRequest, mistyped } from '../src/domain/inference/request-validation.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
-import { sourceOfCount } from './helpers/model-call/count-source.ts';
-import { callTermsOf } from './helpers/model-call/terms.ts';
+import { countSource } from './helpers/model-call/count-source.ts';
+import { callSettings } from './helpers/model-call/call-settings.ts';
 import { anthropicError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type CallFormat } from './helpers/model-call/model-call.ts';
+import { callContext, callThrough, type CallFormat } from './helpers/model-call/model-call.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
-import { parseInPart } from './helpers/http/json-body.ts';
+import { parseLazily } from './helpers/http/json-body.ts';
 import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
-/** Headers that select the version of the dialect. An upstream of the same dialect gets them. */
-const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
+/** Headers that select the API version. They are forwarded to upstreams of the same dialect. */
+const FORWARDED_HEADERS = ['anthropic-version', 'anthropic-beta'] as const;
 
 /** Reader and error format of Anthropic's messages. */
 const FORMAT: CallFormat = {
   read: readMessage,
-  failureEvent: (failure) => Buffer.from(`event: error\ndata: ${JSON.stringify(errorOf(failure))}\n\n`),
+  failureEvent: (failure) => Buffer.from(`event: error\ndata: ${JSON.stringify(errorBody(failure))}\n\n`),
   heartbeat: Buffer.from(PING),
 };
 
-function errorOf(failure: Error): object {
+function errorBody(failure: Error): object {
   const error = failure instanceof DomainError ? failure : null;
   return anthropicError(statusOf('anthropic', error), error);
 }
 
 function readMessage(request: HttpRequest): ModelRequest {
-  return readAs(MESSAGES, request);
+  return readRequest(MESSAGES, request);
 }
 
-function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
+function readRequest(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
-  const { fields: body, unread } = parseInPart(request, {});
+  const { fields: body, unread } = parseLazily(request, {});
   assertValidRequest(body, endpoint, unread);
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
   const call = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
-  return { ...call, forwarded: forwardedOf(request), ...callFactsOf(request), ...callTermsOf(request, call) };
+  return { ...call, forwarded: forwardedHeaders(request), ...callContext(request), ...callSettings(request, call) };
 }
 
-function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>> {
+function forwardedHeaders({ headers }: HttpRequest): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    FORWARDED.flatMap((name) => {
+    FORWARDED_HEADERS.flatMap((name) => {
       const value = headers[name];
       return typeof value === 'string' ? [[name, value]] : [];
     }),
@@ -53,7 +53,7 @@ function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>>
 }
 
 /** Message batches are not served. The error names the alternative. */
-function noBatches(): never {
+function refuseBatches(): never {
   const message = 'Message batches are not supported. Use POST /v1/batches with a file of requests in its place.';
   throw new NotFound('endpoint', '/messages/batches', message);
 }
@@ -67,7 +67,7 @@ const batchRow = (name: string, method: 'GET' | 'POST' | 'DELETE', tail: string)
   credential: 'required',
   answers: [401, 404],
   bodyLimit: 'setting',
-  handle: noBatches,
+  handle: refuseBatches,
 });
 
 /** Anthropic's Messages API, for models of every provider. */
@@ -98,10 +98,10 @@ export const messagesRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 413, 429],
     bodyLimit: 'setting',
     hot: true,
-    parse: (request) => readAs(COUNT_TOKENS, request),
+    parse: (request) => readRequest(COUNT_TOKENS, request),
     run: countTokens,
     render: ({ tokens, by }) =>
-      json({ input_tokens: tokens, litellm_count_source: sourceOfCount(by) }, { 'x-gateway-tokens-counted-by': by }),
+      json({ input_tokens: tokens, litellm_count_source: countSource(by) }, { 'x-gateway-tokens-counted-by': by }),
   }),
   batchRow('messages.createBatch', 'POST', ''),
   batchRow('messages.listBatches', 'GET', ''),

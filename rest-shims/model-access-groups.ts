@@ -24,7 +24,7 @@ const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: 
 const renderChanged = ({ name, models, deploymentIds, changed }: ChangedGroup) =>
   json({ access_group: name, model_names: models, model_ids: deploymentIds, models_updated: changed });
 
-/** Spend is counted by key and owner, not by access group; it is shown as zero for clients that require the member. */
+/** `spend` is always 0: spend is not counted by access group, but clients require the member. */
 const renderGroup = ({ name, models, deployments }: ModelAccessGroup) => ({
   access_group: name,
   model_names: models,

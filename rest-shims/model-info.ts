@@ -15,11 +15,11 @@ import { textParameters } from './helpers/http/schema.ts';
 import { groupObject } from './helpers/answers/model-groups.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
-/** Prices of a deployment without a price: unknown, not free. */
+/** Prices of a deployment without known prices. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
 
-/** Parameters of a deployment without its secrets: as they were stored, or as the configuration has them. */
-function shownParams({ deployment, stored, seesAddress }: KnownModel) {
+/** Parameters of a deployment without secrets: those of its stored row, else those of the configuration. */
+function renderParams({ deployment, stored, seesAddress }: KnownModel) {
   const { provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides } = deployment;
   const address = seesAddress && apiBase !== null ? { api_base: publicAddress(apiBase) } : {};
   const model = `${provider}/${upstreamModel}`;
@@ -43,7 +43,7 @@ function infoObject(known: KnownModel) {
   const { id, provider, priceOverrides, baseModel, accessGroups, teamId } = deployment;
   return {
     model_name: name,
-    litellm_params: shownParams(known),
+    litellm_params: renderParams(known),
     model_info: {
       ...UNPRICED,
       litellm_provider: provider,
@@ -53,7 +53,7 @@ function infoObject(known: KnownModel) {
       id,
       db_model: stored !== null,
       ...(teamId === undefined ? {} : { team_id: teamId, team_public_model_name: deployment.modelGroup }),
-      ...(stored === null ? {} : { ...stampsOf(stored), blocked: stored.blocked }),
+      ...(stored === null ? {} : { ...renderAuthors(stored), blocked: stored.blocked }),
       key: entry?.id ?? null,
       ...(baseModel === null ? {} : { base_model: baseModel }),
       ...(accessGroups === undefined ? {} : { access_groups: accessGroups }),
@@ -71,7 +71,7 @@ const accessObject = ({ access }: KnownModel) =>
         ...(access.teamIds === null ? {} : { access_via_team_ids: access.teamIds }),
       };
 
-const stampsOf = (stored: NonNullable<KnownModel['stored']>) => ({
+const renderAuthors = (stored: NonNullable<KnownModel['stored']>) => ({
   created_at: stored.createdAt.toISOString(),
   created_by: stored.createdBy,
   updated_at: stored.updatedAt.toISOString(),
@@ -79,8 +79,8 @@ const stampsOf = (stored: NonNullable<KnownModel['stored']>) => ({
 });
 
 const readPage = queryOf({
-  page: integer({ least: 1, otherwise: 1 }),
-  size: integer({ least: 1, most: 1_000, otherwise: 50 }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  size: integer({ min: 1, max: 1_000, defaultValue: 50 }),
   model: text,
   modelId: text,
   search: text,
@@ -117,7 +117,7 @@ function parsePage(search: string): ModelPageDraft {
   };
 }
 
-const readDeprecations = queryOf({ warn_within_days: integer({ least: 0, most: 3_650, otherwise: 30 }) });
+const readDeprecations = queryOf({ warn_within_days: integer({ min: 0, max: 3_650, defaultValue: 30 }) });
 
 const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, daysLeft }: Deprecation) => ({
   model_group: name,
@@ -127,7 +127,7 @@ const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, 
   days_until_deprecation: daysLeft,
 });
 
-/** Prices, limits and capabilities of the callable models. */
+/** Prices, limits and capabilities of models. */
 export const modelInfoRoutes: readonly RouteRow[] = [
   route({
     name: 'models.info',

@@ -27,7 +27,7 @@ function modelObject({ name, entry }: NamedModel) {
   };
 }
 
-/** Members that Mistral's SDKs need besides. A model that the catalog does not know is taken for a chat model. */
+/** Further members that Mistral's SDKs require. A model that is not in the catalog counts as a chat model. */
 function mistralMembers({ entry }: NamedModel) {
   const supports = (feature: string): boolean => entry?.row[`supports_${feature}`] === true;
   return {
@@ -47,8 +47,8 @@ const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic
 const isForGoogle = ({ headers }: HttpRequest): boolean =>
   headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
 
-/** Fallbacks that a request asks for; null for none. Throws InvalidInput. */
-function fallbackTypeIn(query: URLSearchParams): FallbackType | null {
+/** Type of the requested fallbacks; null if none are requested. Throws InvalidInput. */
+function parseFallbackType(query: URLSearchParams): FallbackType | null {
   if (query.get('include_metadata')?.toLowerCase() !== 'true') return null;
   const input = query.get('fallback_type') ?? 'general';
   const type = FALLBACK_TYPES.find((one) => one === input);
@@ -61,7 +61,7 @@ function fallbackTypeIn(query: URLSearchParams): FallbackType | null {
 const withWildcards = ({ search }: HttpRequest): boolean =>
   new URLSearchParams(search).get('return_wildcard_routes')?.toLowerCase() === 'true';
 
-/** Facts of all rows. They call no model, so they are not counted as activity. */
+/** Common facts of the rows. They call no model, so they are not counted as activity. */
 const READING = {
   method: 'GET',
   surface: 'proxy',
@@ -92,14 +92,14 @@ export const modelRoutes: readonly RouteRow[] = [
       const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
       const also = isTrue('include_model_access_groups') ? ('also' as const) : null;
       const groups = isTrue('only_model_access_groups') ? ('only' as const) : also;
-      const fallbackType = fallbackTypeIn(query);
+      const fallbackType = parseFallbackType(query);
       return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, groups, fallbackType };
     },
     run: listModelsOf,
     render(models, request) {
       if (isForAnthropic(request)) return json(messagesModelList(models, request));
       if (isForGoogle(request)) return json(generateContentModelList(models, request));
-      const withFallbacks = fallbackTypeIn(new URLSearchParams(request.search)) !== null;
+      const withFallbacks = parseFallbackType(new URLSearchParams(request.search)) !== null;
       const membersOf = isForMistral(request) ? mistralMembers : () => ({});
       const data = models.map((model) => ({
         ...modelObject(model),

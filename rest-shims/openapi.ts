@@ -1,7 +1,7 @@
 import type { RouteRow } from './helpers/http/route.ts';
 import { openApiDocument } from './helpers/openapi/document.ts';
 
-/** Serves the document of the given rows, which is written once. */
+/** Serves the OpenAPI document of the given rows, which is rendered at the first request. */
 export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
   let written: Uint8Array | null = null;
   return [

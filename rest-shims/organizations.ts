@@ -27,7 +27,7 @@ import {
   text,
   texts,
 } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudgetTable } from './helpers/answers/limits.ts';
 import {
@@ -74,11 +74,10 @@ function parseNamed(search: string) {
   throw missingParameters('organization_id');
 }
 
-const IN_ORGANIZATION = { max_budget_in_organization: 'max_budget' };
+const MEMBER_LIMITS = { max_budget_in_organization: 'max_budget' };
 const readId = members({ organization_id: requiredText });
 const readMember = members({ user_id: text, user_email: text, role: oneOf(ORGANIZATION_ROLES) });
 const readOneMember = members({ organization_id: requiredText, user_id: requiredText });
-/** One member, or several. */
 const MEMBER = oneOrMany(readMember.schema);
 const readRole = members({ role: oneOf(ORGANIZATION_ROLES) });
 
@@ -92,7 +91,7 @@ function parseAddition(body: Uint8Array) {
     const { user_id: userId, user_email: email, role } = readMember(inner);
     return { userId, email, role: role ?? 'internal_user' };
   });
-  return { id: readId(input).organization_id, members: wanted, limits: limitsFrom(renamed(input, IN_ORGANIZATION)) };
+  return { id: readId(input).organization_id, members: wanted, limits: limitsFrom(renamed(input, MEMBER_LIMITS)) };
 }
 
 function parseMember(body: Uint8Array) {
@@ -101,11 +100,11 @@ function parseMember(body: Uint8Array) {
   return {
     named: { id, userId },
     role: readRole(input).role,
-    limits: limitsFrom(renamed(input, IN_ORGANIZATION)),
+    limits: limitsFrom(renamed(input, MEMBER_LIMITS)),
   };
 }
 
-const columnsOf = (organization: Organization) => ({
+const renderColumns = (organization: Organization) => ({
   organization_id: organization.id,
   organization_alias: organization.alias,
   budget_id: organization.budgetId,
@@ -130,7 +129,7 @@ const renderMember = ({ member, budget }: OrganizationMemberView) => ({
 });
 
 const renderOrganization = ({ organization, budget, members: all, teams, spend }: OrganizationView) => ({
-  ...columnsOf(organization),
+  ...renderColumns(organization),
   spend: usdNumber(spend),
   litellm_budget_table: renderBudgetTable(budget),
   members: all.map(renderMember),
@@ -149,7 +148,7 @@ const readIds = fields({ organization_ids: requiredTexts });
 const readOrganizations = fields({ organizations: requiredTexts });
 
 /** Organizations and their members. */
-export const organizationRoutes: readonly RouteRow[] = namingIgnored([
+export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'organizations.create',
@@ -211,12 +210,12 @@ export const organizationRoutes: readonly RouteRow[] = namingIgnored([
     answers: NAMED,
     parse: ({ body }) => readIds(body).organization_ids,
     run: deleteOrganizations,
-    render: (removed) => json(removed.map(columnsOf)),
+    render: (removed) => json(removed.map(renderColumns)),
   }),
   route({
     ...CHANGING,
     name: 'organizationMembers.add',
-    request: merged(readId, renamedLimits(IN_ORGANIZATION), objectSchema({ member: MEMBER }, ['member'])),
+    request: merged(readId, renamedLimits(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
     paths: ['/organization/member_add'],
     answers: NAMED,
     parse: ({ body }) => parseAddition(body),
@@ -231,7 +230,7 @@ export const organizationRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'organizationMembers.update',
-    request: merged(readOneMember, readRole, renamedLimits(IN_ORGANIZATION)),
+    request: merged(readOneMember, readRole, renamedLimits(MEMBER_LIMITS)),
     method: 'PATCH',
     paths: ['/organization/member_update'],
     answers: NAMED,

@@ -8,7 +8,7 @@ import {
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import { shownHeaders } from '../src/domain/pass-through/headers.ts';
 import {
-  flagOf,
+  flag,
   optional,
   listOf,
   members,
@@ -27,13 +27,13 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 const settings = {
   headers: optional(recordOf(text)),
   default_query_params: optional(recordOf(text)),
-  include_subpath: flagOf,
+  include_subpath: flag,
   cost_per_request: number,
   timeout: optional(number),
-  auth: flagOf,
+  auth: flag,
   guardrails: optional(object),
   methods: optional(listOf(text)),
-  forward_headers: flagOf,
+  forward_headers: flag,
 } as const;
 
 const readDraft = members({ id: text, path: requiredText, target: requiredText, ...settings });
@@ -41,7 +41,7 @@ const readPatch = members({ path: text, target: text, ...settings });
 
 type SentFields = Omit<ReturnType<typeof readPatch>, 'path' | 'target'>;
 
-/** Settings of a request. Those that were left out or null are absent. */
+/** Settings of a body. Members that were not sent are absent. */
 const patchOf = (input: SentFields): EndpointPatch => ({
   ...(input.headers ? { headers: input.headers } : {}),
   ...(input.default_query_params ? { defaultQuery: input.default_query_params } : {}),
@@ -73,7 +73,7 @@ function requiredId(request: HttpRequest): { readonly id: string } {
   throw missingParameters('endpoint_id');
 }
 
-/** An entry as administrators see it: values of headers that may be credentials are masked. */
+/** An endpoint for administrators. Values of headers that may be credentials are masked. */
 const rendered = (one: PassThroughEndpoint) => ({
   id: one.id,
   path: one.path,
@@ -100,7 +100,7 @@ const MANAGED = {
 
 const PATH = '/config/pass_through_endpoint';
 
-/** Entries of pass-through paths. A masked header value in a change keeps the stored value. */
+/** Configured pass-through endpoints. A masked header value in an update keeps the stored value. */
 export const passThroughEndpointRoutes: readonly RouteRow[] = [
   route({
     ...MANAGED,

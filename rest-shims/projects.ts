@@ -9,7 +9,7 @@ import {
 } from '../resolvers/projects.ts';
 import {
   fields,
-  flagOf,
+  flag,
   optional,
   members,
   object,
@@ -20,7 +20,7 @@ import {
   texts,
 } from './helpers/http/body-fields.ts';
 import { GUARDRAIL_READERS } from './helpers/fields/key-metadata.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudgetTable } from './helpers/answers/limits.ts';
 import {
@@ -42,14 +42,14 @@ const readMembers = members({
   models: optional(texts),
   tags: optional(texts),
   metadata: optional(object),
-  blocked: optional(flagOf),
+  blocked: optional(flag),
   budget_id: text,
 });
 const readMetadata = members<JsonObject>(GUARDRAIL_READERS);
 const readNew = members({ team_id: requiredText, project_id: text });
 const readChanged = members({ project_id: requiredText, team_id: optional(text) });
 
-function settingsOf(input: JsonObject) {
+function parseSettings(input: JsonObject) {
   const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(input);
   return {
     patch: {
@@ -64,13 +64,13 @@ function settingsOf(input: JsonObject) {
 function parseNew(body: Uint8Array) {
   const input = parseObject(body);
   const { team_id: teamId, project_id: id } = readNew(input);
-  return { id, teamId, ...settingsOf(input) };
+  return { id, teamId, ...parseSettings(input) };
 }
 
 function parseChange(body: Uint8Array) {
   const input = parseObject(body);
   const { project_id: id, team_id: teamId } = readChanged(input);
-  const { patch, budget } = settingsOf(input);
+  const { patch, budget } = parseSettings(input);
   return { id, patch: { ...patch, ...defined({ teamId: teamId ?? undefined }) }, budget };
 }
 
@@ -103,7 +103,7 @@ const CHANGING = {
 const readIds = fields({ project_ids: requiredTexts });
 
 /** Projects of teams. */
-export const projectRoutes: readonly RouteRow[] = namingIgnored([
+export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'projects.create',

@@ -1,17 +1,17 @@
 import { listProviderBudgets, type ProviderBudget } from '../resolvers/provider-budgets.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { isoOf, usdOf } from './helpers/answers/limits.ts';
+import { isoOrNull, usdOrNull } from './helpers/answers/limits.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const renderBudget = ({ provider, limit, duration, spent, resetAt }: ProviderBudget) =>
   [
     provider,
     {
-      budget_limit: usdOf(limit),
+      budget_limit: usdOrNull(limit),
       time_period: duration,
       spend: usdNumber(spent),
-      budget_reset_at: isoOf(resetAt),
+      budget_reset_at: isoOrNull(resetAt),
     },
   ] as const;
 

@@ -11,15 +11,15 @@ import { errorEvent } from '../src/wire/realtime/error-event.ts';
 import { readCredential, requireCredential } from './helpers/http/credential.ts';
 import { proxyError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { noUpgrade, offeredProtocols, type UpgradeRequest } from './helpers/http/handshake.ts';
-import { ownLabels } from './helpers/model-call/labels.ts';
+import { upgradeRequired, offeredProtocols, type UpgradeRequest } from './helpers/http/handshake.ts';
+import { gatewayLabels } from './helpers/model-call/labels.ts';
 import { headerText } from './helpers/http/header-lines.ts';
-import { callFactsOf } from './helpers/model-call/model-call.ts';
+import { callContext } from './helpers/model-call/model-call.ts';
 import type { RouteRow } from './helpers/http/route.ts';
 
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
 
-const MOST_MODEL_CHARACTERS = 512;
+const MAX_MODEL_CHARACTERS = 512;
 /** Subprotocols that carry the key and the event format of browsers, which cannot set headers. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 const BETA_PROTOCOL = 'openai-beta.realtime-v1';
@@ -37,23 +37,23 @@ export const realtimeRow: RouteRow = {
   answers: [101, 400, 401, 403, 422, 429, 500, 503],
   bodyLimit: 0,
   handle() {
-    throw noUpgrade('/realtime');
+    throw upgradeRequired('/realtime');
   },
 };
 
 export const realtimeRoutes: readonly RouteRow[] = [realtimeRow];
 
-/** Key of a header or of a subprotocol. Throws Unauthenticated. */
+/** The key in a header, else in a subprotocol. Throws Unauthenticated. */
 export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
   const inHeader = readCredential(headers);
-  const asProtocol = offeredProtocols(headers).find((name) => name.startsWith(KEY_PROTOCOL));
-  if (inHeader !== null || asProtocol === undefined) return new Secret(requireCredential(headers));
-  const key = asProtocol.slice(KEY_PROTOCOL.length);
+  const keyProtocol = offeredProtocols(headers).find((name) => name.startsWith(KEY_PROTOCOL));
+  if (inHeader !== null || keyProtocol === undefined) return new Secret(requireCredential(headers));
+  const key = keyProtocol.slice(KEY_PROTOCOL.length);
   if (key === '') throw new Unauthenticated('No api key passed in: the key subprotocol is empty.', 'missing');
   return new Secret(key);
 }
 
-/** Selected subprotocol; never the one with the key. Browsers require one of the offered protocols. */
+/** Subprotocol of the answer; null without a known one. Browsers require an offered one; that with the key is never returned. */
 export function selectedProtocol(headers: IncomingHttpHeaders): string | null {
   const names = offeredProtocols(headers);
   return [REALTIME_PROTOCOL, BETA_PROTOCOL].find((name) => names.includes(name)) ?? null;
@@ -64,27 +64,27 @@ function parseRequest({ search, headers }: UpgradeRequest): RealtimeRequest {
   if (query.has('call_id')) throw new Unsupported('/realtime: Joining a call (`call_id`) is not supported.');
   // Older Azure clients send `deployment`.
   const model = query.get('model') || query.get('deployment') || '';
-  if (model === '') throw fault('model', 'missing', "Missing required parameter: 'model'.");
-  if (model.length > MOST_MODEL_CHARACTERS)
-    throw fault('model', 'length', `The name of a model has at most ${MOST_MODEL_CHARACTERS} characters.`);
+  if (model === '') throw invalidParameter('model', 'missing', "Missing required parameter: 'model'.");
+  if (model.length > MAX_MODEL_CHARACTERS)
+    throw invalidParameter('model', 'length', `The name of a model has at most ${MAX_MODEL_CHARACTERS} characters.`);
   const intent = query.get('intent');
   if (intent !== null && intent !== 'transcription')
-    throw fault('intent', 'choice', "The parameter 'intent' must be 'transcription' or left out.");
+    throw invalidParameter('intent', 'choice', "The parameter 'intent' must be 'transcription' or left out.");
   return {
     model,
     intent,
-    headers: headersFor(headers),
-    ...callFactsOf({ headers }),
-    ...ownLabels({ headers }, {}, '/realtime'),
+    headers: upstreamHeaders(headers),
+    ...callContext({ headers }),
+    ...gatewayLabels({ headers }, {}, '/realtime'),
   };
 }
 
-function fault(name: string, rule: string, message: string): InvalidInput {
+function invalidParameter(name: string, rule: string, message: string): InvalidInput {
   return new InvalidInput(`/realtime: ${message}`, [{ path: ['query', name], rule, message }]);
 }
 
 /** Headers for the upstream: event format, and OpenAI's identifier of the end user for abuse detection. */
-function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
+function upstreamHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const forwarded: Record<string, string> = {};
   const beta = headers['openai-beta'];
   if (typeof beta === 'string') forwarded['openai-beta'] = beta;
@@ -94,12 +94,12 @@ function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
   return forwarded;
 }
 
-/** Opens the session that a request asks for. */
+/** Opens the requested session. Throws InvalidInput and Unsupported. */
 export const openSession = (scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> =>
   openRealtime(scope, parseRequest(request));
 
 /** Response headers of a session. */
-export function sessionHead({ callId, modelGroup, deployment }: RealtimeSession): Readonly<Record<string, string>> {
+export function sessionHeaders({ callId, modelGroup, deployment }: RealtimeSession): Readonly<Record<string, string>> {
   return {
     'x-litellm-call-id': callId,
     'x-litellm-model-id': headerText(deployment.id),
@@ -108,7 +108,7 @@ export function sessionHead({ callId, modelGroup, deployment }: RealtimeSession)
   };
 }
 
-/** Error event of a failure; `about` is the client event that caused it. */
+/** Error event of a failure. `about` is the client event that caused it, if any. */
 export function failureEvent(ids: Ids, failure: unknown, about: SocketMessage | null): SocketMessage {
   const error = failure instanceof DomainError ? failure : null;
   return errorEvent(`event_${ids.uuid()}`, proxyError(statusOf('proxy', error), error), about);

@@ -16,11 +16,11 @@ import { parseJson } from '../src/wire/json/fields.ts';
 import { fields, object, oneOf, requiredText } from './helpers/http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { parseBody } from './helpers/http/json-body.ts';
-import { sourceOfCount } from './helpers/model-call/count-source.ts';
-import { callFactsOf } from './helpers/model-call/model-call.ts';
+import { countSource } from './helpers/model-call/count-source.ts';
+import { callContext } from './helpers/model-call/model-call.ts';
 import { merged, objectSchema, requiredParameters } from './helpers/http/schema.ts';
 
-/** Endpoints of `call_type` in a request that is only transformed. */
+/** Endpoint by `call_type`. */
 const CALL_TYPES = {
   completion: CHAT_COMPLETIONS,
   acompletion: CHAT_COMPLETIONS,
@@ -41,10 +41,10 @@ const readTransform = fields<{ call_type: CallType | null; request_body: Request
 
 const readModel = fields<{ model: string }>({ model: requiredText });
 
-function requestOf(endpoint: Endpoint, body: RequestBody, request: HttpRequest): ModelRequest {
+function createRequest(endpoint: Endpoint, body: RequestBody, request: HttpRequest): ModelRequest {
   const bytes = Buffer.from(JSON.stringify(body));
   const call = { endpoint, model: String(body['model']), stream: body['stream'] === true, bytes, body };
-  return { ...call, includeUsage: false, ...callFactsOf(request) };
+  return { ...call, includeUsage: false, ...callContext(request) };
 }
 
 /** The request whose tokens are counted. Throws InvalidInput. */
@@ -52,16 +52,16 @@ function readCount(request: HttpRequest): ModelRequest {
   const { model } = readModel(request.body);
   const { messages, prompt, contents, system, tools } = parseBody(request.body);
   const further = { ...(tools === undefined ? {} : { tools }), ...(system === undefined ? {} : { system }) };
-  if (Array.isArray(messages)) return requestOf(COUNT_CHAT_TOKENS, { model, messages, ...further }, request);
-  if (Array.isArray(contents)) return requestOf(COUNT_CONTENT_TOKENS, { model, contents, ...further }, request);
+  if (Array.isArray(messages)) return createRequest(COUNT_CHAT_TOKENS, { model, messages, ...further }, request);
+  if (Array.isArray(contents)) return createRequest(COUNT_CONTENT_TOKENS, { model, contents, ...further }, request);
   if (typeof prompt !== 'string') throw new InvalidInput('prompt or messages or contents must be provided');
-  return requestOf(COUNT_CHAT_TOKENS, { model, messages: [{ role: 'user', content: prompt }] }, request);
+  return createRequest(COUNT_CHAT_TOKENS, { model, messages: [{ role: 'user', content: prompt }] }, request);
 }
 
-/** Facts of all rows. They call no model, so they are not counted as activity. */
+/** Common facts of the rows. They call no model, so they are not counted as activity. */
 const ROW = { surface: 'catalog', category: null, credential: 'required' } as const satisfies Partial<RouteRow>;
 
-/** Requests that are examined but not sent. */
+/** Previews of model requests, which are not sent. */
 export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
@@ -88,7 +88,7 @@ export const requestRoutes: readonly RouteRow[] = [
         request_model: model,
         model_used: model,
         tokenizer_type: by === 'upstream' ? 'provider' : 'estimate',
-        count_source: sourceOfCount(by),
+        count_source: countSource(by),
         original_response: null,
         error: false,
         error_message: null,
@@ -124,7 +124,7 @@ export const requestRoutes: readonly RouteRow[] = [
       const { call_type: type, request_body: body } = readTransform(request.body);
       const endpoint = CALL_TYPES[type ?? 'completion'];
       assertValidRequest(body, endpoint);
-      return requestOf(endpoint, body, request);
+      return createRequest(endpoint, body, request);
     },
     run: getRequestPreview,
     render: ({ url, headers, body }) =>

@@ -10,10 +10,10 @@ import type { RequestedTurn, ReadMessage, Turn } from '../src/domain/responses/t
 import { VERSION } from '../src/domain/version.ts';
 import { socketMessages } from '../src/wire/responses/socket-messages.ts';
 import { ResponseWriter } from '../src/wire/responses/write-answer.ts';
-import { callTermsOf } from './helpers/model-call/terms.ts';
-import { noUpgrade, type UpgradeRequest } from './helpers/http/handshake.ts';
-import { callFactsOf } from './helpers/model-call/model-call.ts';
-import { errorEventOf, faultIn, laneOf, readEvent, unsteered } from './helpers/model-call/response-events.ts';
+import { callSettings } from './helpers/model-call/call-settings.ts';
+import { upgradeRequired, type UpgradeRequest } from './helpers/http/handshake.ts';
+import { callContext } from './helpers/model-call/model-call.ts';
+import { errorEventOf, invalidMember, laneOf, readEvent, steerRefusal } from './helpers/model-call/response-events.ts';
 import { RESPONSE_PATHS } from './helpers/model-call/stored-responses.ts';
 import type { RouteRow } from './helpers/http/route.ts';
 
@@ -29,7 +29,7 @@ export const responseSocketRow: RouteRow = {
   answers: [101, 400, 401, 503],
   bodyLimit: 0,
   handle() {
-    throw noUpgrade('/responses');
+    throw upgradeRequired('/responses');
   },
 };
 
@@ -38,7 +38,7 @@ export const responseSocketRoutes: readonly RouteRow[] = [responseSocketRow];
 /** Response headers of a connection. It is not a call, so it has no call id. */
 export const RESPONSE_SOCKET_HEAD: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
 
-/** Context of one client's messages. */
+/** Context of one client connection. */
 interface ClientContext {
   readonly request: UpgradeRequest;
   readonly memory: TurnMemory;
@@ -55,18 +55,18 @@ export interface ResponseReader {
   errorEvent(failure: unknown): SocketMessage;
 }
 
-/** Most named lanes of one connection; OpenAI's limit. */
-const MOST_LANES = 32;
+/** Maximum number of named lanes of a connection, as at OpenAI. */
+const MAX_LANES = 32;
 
 export function createResponseReader(context: ClientContext): ResponseReader {
   const names = new Set<string>();
 
-  function claim(streamId: string): void {
-    if (names.size === MOST_LANES && !names.has(streamId))
-      throw faultIn(
+  function addLane(streamId: string): void {
+    if (names.size === MAX_LANES && !names.has(streamId))
+      throw invalidMember(
         'stream_id',
         'websocket_stream_limit_reached',
-        `This connection reached the limit of ${MOST_LANES} lanes. Use one of them, or open another connection.`,
+        `This connection reached the limit of ${MAX_LANES} lanes. Use one of them, or open another connection.`,
       );
     names.add(streamId);
   }
@@ -78,9 +78,9 @@ export function createResponseReader(context: ClientContext): ResponseReader {
       let streamId: string | null = null;
       try {
         const event = readEvent(bytes);
-        if (event['type'] === 'response.steer') return { kind: 'answer', message: messageOf(unsteered(event)) };
+        if (event['type'] === 'response.steer') return { kind: 'answer', message: messageOf(steerRefusal(event)) };
         streamId = laneOf(event);
-        if (streamId !== null) claim(streamId);
+        if (streamId !== null) addLane(streamId);
         return turnOf({ event, bytes, streamId }, context);
       } catch (failure) {
         return refusedTurn(failure, streamId, context);
@@ -91,7 +91,7 @@ export function createResponseReader(context: ClientContext): ResponseReader {
 
 const messageOf = (event: object): SocketMessage => ({ bytes: Buffer.from(JSON.stringify(event)), binary: false });
 
-/** An invalid message. It is refused in lane order, so that clients can assign the error to its request. */
+/** A turn for an invalid message. Its error is sent in lane order, so that clients can assign it to the request. */
 function refusedTurn(failure: unknown, streamId: string | null, { failed }: ClientContext): RequestedTurn {
   return {
     kind: 'turn',
@@ -156,7 +156,7 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
       try {
         scope = await scopeFor(signal);
         const turn = { request: requestOf(create, request), memory, lane };
-        return event['generate'] === false ? await prepared(scope, turn, streamId) : await startTurn(scope, turn);
+        return event['generate'] === false ? await prepareTurn(scope, turn, streamId) : await startTurn(scope, turn);
       } catch (failure) {
         removePrevious();
         throw failure;
@@ -170,23 +170,23 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
   };
 }
 
-/** Parses an event to a model request. Throws InvalidInput. */
+/** The model request of an event. Throws InvalidInput. */
 function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRequest): ModelRequest {
   const { type: _type, stream_id: _streamId, generate = null, ...members } = event;
   if (generate !== null && typeof generate !== 'boolean') throw mistyped('generate', 'a boolean', RESPONSES);
   if (members['background'] === true)
-    throw faultIn('background', 'unsupported', "The parameter 'background' is not supported on a WebSocket.");
+    throw invalidMember('background', 'unsupported', "The parameter 'background' is not supported on a WebSocket.");
   const model = members['model'] ?? new URLSearchParams(search).get('model');
   const body: RequestBody = { ...members, model, stream: true };
   assertValidRequest(body, RESPONSES);
   const request = { endpoint: RESPONSES, model: String(body['model']), stream: true, includeUsage: false, bytes, body };
   // Members of the connection are not sent upstream.
   const replaced = { type: undefined, stream_id: undefined, generate: undefined, stream: true };
-  // A call id of the handshake cannot identify several calls.
-  return { ...request, ...callTermsOf({ headers }, request), ...callFactsOf({ headers }), callId: null, replaced };
+  // The call id of the handshake is not used, because a connection has several calls.
+  return { ...request, ...callSettings({ headers }, request), ...callContext({ headers }), callId: null, replaced };
 }
 
-const NOTHING_USED: Usage = {
+const ZERO_USAGE: Usage = {
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
@@ -194,8 +194,8 @@ const NOTHING_USED: Usage = {
   reasoningTokens: 0,
 };
 
-/** A turn with `generate: false`: it stores input for the next turn and ends without a model call. */
-async function prepared(scope: Scope, turn: TurnRequest, streamId: string | null): Promise<Turn> {
+/** A turn with `generate: false`: stores its input for the next turn, without a model call. */
+async function prepareTurn(scope: Scope, turn: TurnRequest, streamId: string | null): Promise<Turn> {
   const { id, previousId } = await prepareResponse(scope, turn);
   const { model, body } = turn.request;
   const writer = new ResponseWriter({
@@ -206,7 +206,7 @@ async function prepared(scope: Scope, turn: TurnRequest, streamId: string | null
     includeUsage: false,
     followUp: { ownId: id, previousId, shownId: (_deploymentId, upstreamId) => upstreamId },
   });
-  const text = writer.write({ kind: 'usage', usage: NOTHING_USED }) + writer.end();
+  const text = writer.write({ kind: 'usage', usage: ZERO_USAGE }) + writer.end();
   return {
     messages: socketMessages(bytesOf(Buffer.from(text)), { streamId, ended() {} }),
     failureEvent: (failure) =>

@@ -15,12 +15,12 @@ import { COUNT_RESPONSE_TOKENS, RESPONSES, RESPONSES_COMPACT } from '../src/doma
 import { asBuffer } from '../src/wire/json/members.ts';
 import { proxyError } from './helpers/http/dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { pageOf, pageSchema } from './helpers/model-call/upstream-objects.ts';
-import { sourceOfCount } from './helpers/model-call/count-source.ts';
-import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './helpers/model-call/model-call.ts';
+import { parsePage, pageSchema } from './helpers/model-call/upstream-objects.ts';
+import { countSource } from './helpers/model-call/count-source.ts';
+import { callContext, callThrough, type CallFormat, openAiFormat } from './helpers/model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helpers/http/route.ts';
 import { endpointSchema } from './helpers/http/endpoint-schema.ts';
-import { shownResponse, RESPONSE_PATHS } from './helpers/model-call/stored-responses.ts';
+import { answerWithResponse, RESPONSE_PATHS } from './helpers/model-call/stored-responses.ts';
 
 const compactFormat: CallFormat = { ...openAiFormat(RESPONSES_COMPACT), call: createResponse };
 const countFormat = openAiFormat(COUNT_RESPONSE_TOKENS);
@@ -34,23 +34,23 @@ async function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const answered = await callThrough(format, request, scope);
   const { body } = answered;
   if (body.kind !== 'stream') return answered;
-  const { stream, eventsSent } = numbered(body.stream);
-  return { ...answered, body: { ...body, stream, failureEvent: (failure) => errorEvent(failure, eventsSent()) } };
+  const { stream, nextNumber } = observeNumbers(body.stream);
+  return { ...answered, body: { ...body, stream, failureEvent: (failure) => errorEvent(failure, nextNumber()) } };
 }
 
 /** Counts the input tokens of a response that is not created. */
 async function inputTokens(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, countFormat.read(request));
   return json(
-    { object: 'response.input_tokens', input_tokens: tokens, litellm_count_source: sourceOfCount(by) },
+    { object: 'response.input_tokens', input_tokens: tokens, litellm_count_source: countSource(by) },
     { 'x-gateway-tokens-counted-by': by },
   );
 }
 
 const NUMBER = '"sequence_number":';
 
-/** The same stream, and the number of its next event. */
-function numbered(source: ByteStream): { readonly stream: ByteStream; readonly eventsSent: () => number } {
+/** Observes a stream. `nextNumber` returns the `sequence_number` of the next event. */
+function observeNumbers(source: ByteStream): { readonly stream: ByteStream; readonly nextNumber: () => number } {
   let last: Uint8Array = new Uint8Array();
   const stream: ByteStream = {
     pipe: (sink: ByteSink) =>
@@ -67,7 +67,7 @@ function numbered(source: ByteStream): { readonly stream: ByteStream; readonly e
   };
   return {
     stream,
-    eventsSent() {
+    nextNumber() {
       const bytes = asBuffer(last);
       const at = bytes.lastIndexOf(NUMBER);
       const number = at === -1 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at + NUMBER.length), 10);
@@ -92,14 +92,14 @@ const named = (request: HttpRequest): NamedResponse => {
   }
   query.delete('stream');
   const text = query.toString();
-  return { id: request.params['id'] ?? '', query: text === '' ? '' : `?${text}`, ...callFactsOf(request) };
+  return { id: request.params['id'] ?? '', query: text === '' ? '' : `?${text}`, ...callContext(request) };
 };
 
 /** Maximum and default number of items on a page. */
-const MOST_ITEMS = 100;
-const USUAL_ITEMS = 20;
+const MAX_ITEMS = 100;
+const DEFAULT_ITEMS = 20;
 
-const under = (tail: string): RouteRow['paths'] => [
+const pathsBelow = (tail: string): RouteRow['paths'] => [
   `${RESPONSE_PATHS[0]}${tail}`,
   `${RESPONSE_PATHS[1]}${tail}`,
   `${RESPONSE_PATHS[2]}${tail}`,
@@ -116,7 +116,7 @@ function storedRow(
     relays: 'failures',
     credential: 'required',
     bodyLimit: facts.method === 'POST' ? 1024 * 1024 : 0,
-    handle: (request, scope) => shownResponse(async () => await run(scope, request), scope),
+    handle: (request, scope) => answerWithResponse(async () => await run(scope, request), scope),
   };
 }
 
@@ -140,7 +140,7 @@ export const responseRoutes: readonly RouteRow[] = [
     name: 'responses.compact',
     request: endpointSchema(RESPONSES_COMPACT),
     method: 'POST',
-    paths: under('/compact'),
+    paths: pathsBelow('/compact'),
     surface: 'proxy',
     category: 'llm',
     relays: 'failures',
@@ -153,7 +153,7 @@ export const responseRoutes: readonly RouteRow[] = [
     name: 'responses.inputTokens',
     request: endpointSchema(COUNT_RESPONSE_TOKENS),
     method: 'POST',
-    paths: under('/input_tokens'),
+    paths: pathsBelow('/input_tokens'),
     surface: 'proxy',
     category: null,
     relays: 'failures',
@@ -163,23 +163,23 @@ export const responseRoutes: readonly RouteRow[] = [
     handle: inputTokens,
   },
   storedRow(
-    { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 403, 404, 500, 503] },
+    { name: 'responses.get', method: 'GET', paths: pathsBelow('/:id'), answers: [200, 400, 401, 403, 404, 500, 503] },
     (scope, request) => getResponse(scope, named(request)),
   ),
   storedRow(
-    { name: 'responses.delete', method: 'DELETE', paths: under('/:id'), answers: [200, 401, 403, 404, 500, 503] },
+    { name: 'responses.delete', method: 'DELETE', paths: pathsBelow('/:id'), answers: [200, 401, 403, 404, 500, 503] },
     (scope, request) => deleteResponse(scope, named(request)),
   ),
   storedRow(
     {
       name: 'responses.inputItems',
-      query: pageSchema(MOST_ITEMS),
+      query: pageSchema(MAX_ITEMS),
       method: 'GET',
-      paths: under('/:id/input_items'),
+      paths: pathsBelow('/:id/input_items'),
       answers: [200, 400, 401, 403, 404, 500, 503],
     },
     (scope, request) => {
-      const page = pageOf(request, '/responses', { usual: USUAL_ITEMS, most: MOST_ITEMS });
+      const page = parsePage(request, '/responses', { defaultLimit: DEFAULT_ITEMS, max: MAX_ITEMS });
       return listResponseItems(scope, { ...named(request), page });
     },
   ),
@@ -187,7 +187,7 @@ export const responseRoutes: readonly RouteRow[] = [
     {
       name: 'responses.cancel',
       method: 'POST',
-      paths: under('/:id/cancel'),
+      paths: pathsBelow('/:id/cancel'),
       answers: [200, 400, 401, 403, 404, 500, 503],
     },
     (scope, request) => cancelResponse(scope, named(request)),

@@ -15,7 +15,7 @@ const OPEN = {
   bodyLimit: 0,
 } as const;
 
-/** A row whose answer never changes. */
+/** A row with a constant answer. */
 const fixed = (name: string, paths: RouteRow['paths'], answer: HttpAnswer): RouteRow => ({
   ...OPEN,
   name,
@@ -23,11 +23,11 @@ const fixed = (name: string, paths: RouteRow['paths'], answer: HttpAnswer): Rout
   handle: () => answer,
 });
 
-const plain = (text: string): HttpAnswer => ({
+const textAnswer = (text: string): HttpAnswer => ({
   body: { kind: 'bytes', bytes: Buffer.from(text), contentType: 'text/plain; charset=utf-8' },
 });
 
-/** Paths of this process with their methods, from the rows. */
+/** List of all paths with their methods. */
 export const routeListRoutes = (documented: readonly RouteRow[]): readonly RouteRow[] => [
   fixed(
     'service.routes',
@@ -41,8 +41,8 @@ export const routeListRoutes = (documented: readonly RouteRow[]): readonly Route
 ];
 
 const readPage = query({
-  page: integer({ least: 1, most: 1_000_000, otherwise: 1 }),
-  page_size: integer({ least: 1, most: 100, otherwise: 50 }),
+  page: integer({ min: 1, max: 1_000_000, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: 100, defaultValue: 50 }),
 });
 
 const HUB = '/public/v1/model_hub';
@@ -63,19 +63,19 @@ function pageObject({ models, total, page, size }: PublicModelPage) {
   };
 }
 
-/** Facts about the process that need no key. */
+/** Public facts about the gateway. */
 export const serviceInfoRoutes: readonly RouteRow[] = [
   fixed('service.test', ['/test'], json({ route: '/test' })),
-  fixed('service.robots', ['/robots.txt'], plain('User-agent: *\nDisallow: /\n')),
+  fixed('service.robots', ['/robots.txt'], textAnswer('User-agent: *\nDisallow: /\n')),
   fixed('service.providers', ['/public/providers'], json(PROVIDER_NAMES.toSorted())),
   fixed(
     'service.modelHubInfo',
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
-  // No agent and no release is known: no other server is contacted.
+  // No other server is contacted: there are no agents and no release.
   fixed('service.agentHub', ['/public/agent_hub'], json([])),
-  // Models are not routed by their prompts here.
+  // There is no routing by prompt.
   fixed('service.routerPresets', ['/public/autorouter_presets'], json([])),
   fixed('service.latestRelease', ['/get/latest_release_info'], json(null)),
   route({

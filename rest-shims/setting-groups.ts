@@ -23,10 +23,10 @@ import {
 import type { FailureForm } from './helpers/http/failure-form.ts';
 import { MANAGEMENT, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** A group on the wire: its paths and the form of its answers. */
+/** Rows of a setting group: paths, and form of the answers. */
 interface GroupRows {
   readonly group: GroupName;
-  /** Second part of the names of its rows. */
+  /** Suffix of the row names: `settings.get…` and `settings.update…`. */
   readonly named: string;
   readonly read: string;
   readonly write: readonly ['PATCH' | 'POST' | 'PUT', string];
@@ -36,68 +36,75 @@ interface GroupRows {
   readonly failures?: FailureForm;
 }
 
-const row = (
+const groupRows = (
   group: GroupName,
   named: string,
   [read, method, write = read]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
   about: { readonly form: GroupForm; readonly subject: string; readonly failures?: FailureForm },
 ): GroupRows => ({ group, named, read, write: [method, write], ...about });
 
-const dashboard = (path: string): readonly [string, 'PATCH', string] => [`/get/${path}`, 'PATCH', `/update/${path}`];
+const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
+  `/get/${path}`,
+  'PATCH',
+  `/update/${path}`,
+];
 
 const TEXT: FailureForm = { body: 'text' };
 
-/** Every group that has a path to read it and one to write it. */
+/** All groups with a path to read and one to update. */
 const GROUPS: readonly GroupRows[] = [
-  row('internalUser', 'InternalUser', dashboard('internal_user_settings'), {
+  groupRows('internalUser', 'InternalUser', dashboardPaths('internal_user_settings'), {
     form: 'schema',
     subject: 'Internal user settings',
   }),
-  row('defaultTeam', 'DefaultTeam', dashboard('default_team_settings'), {
+  groupRows('defaultTeam', 'DefaultTeam', dashboardPaths('default_team_settings'), {
     form: 'schema',
     subject: 'Default team settings',
   }),
-  row('sso', 'Sso', dashboard('sso_settings'), { form: 'owned', subject: 'SSO settings' }),
-  row('ui', 'Ui', dashboard('ui_settings'), { form: 'schema', subject: 'UI settings' }),
-  row('uiTheme', 'UiTheme', dashboard('ui_theme_settings'), { form: 'theme', subject: 'UI theme settings' }),
-  row('mcpSemanticFilter', 'McpSemanticFilter', dashboard('mcp_semantic_filter_settings'), {
+  groupRows('sso', 'Sso', dashboardPaths('sso_settings'), { form: 'owned', subject: 'SSO settings' }),
+  groupRows('ui', 'Ui', dashboardPaths('ui_settings'), { form: 'schema', subject: 'UI settings' }),
+  groupRows('uiTheme', 'UiTheme', dashboardPaths('ui_theme_settings'), { form: 'theme', subject: 'UI theme settings' }),
+  groupRows('mcpSemanticFilter', 'McpSemanticFilter', dashboardPaths('mcp_semantic_filter_settings'), {
     form: 'schema',
     subject: 'MCP semantic filter settings',
   }),
-  row('mcpToolSearch', 'McpToolSearch', dashboard('mcp_tool_search_settings'), {
+  groupRows('mcpToolSearch', 'McpToolSearch', dashboardPaths('mcp_tool_search_settings'), {
     form: 'schema',
     subject: 'MCP tool search settings',
   }),
-  row('websearch', 'Websearch', dashboard('websearch_interception_settings'), {
+  groupRows('websearch', 'Websearch', dashboardPaths('websearch_interception_settings'), {
     form: 'active',
     subject: 'Web search interception settings',
   }),
-  row('costDiscount', 'CostDiscount', ['/config/cost_discount_config', 'PATCH'], {
+  groupRows('costDiscount', 'CostDiscount', ['/config/cost_discount_config', 'PATCH'], {
     form: 'values',
     subject: 'Cost discount configuration',
     failures: TEXT,
   }),
-  row('costMargin', 'CostMargin', ['/config/cost_margin_config', 'PATCH'], {
+  groupRows('costMargin', 'CostMargin', ['/config/cost_margin_config', 'PATCH'], {
     form: 'values',
     subject: 'Cost margin configuration',
     failures: TEXT,
   }),
-  row('blockUnpriced', 'BlockUnpriced', ['/config/block_requests_for_models_without_pricing', 'PATCH'], {
+  groupRows('blockUnpriced', 'BlockUnpriced', ['/config/block_requests_for_models_without_pricing', 'PATCH'], {
     form: 'flat',
     subject: 'Blocking of models without pricing',
   }),
-  row('emailEvents', 'EmailEvents', ['/email/event_settings', 'PATCH'], {
+  groupRows('emailEvents', 'EmailEvents', ['/email/event_settings', 'PATCH'], {
     form: 'events',
     subject: 'Email event settings',
   }),
-  row('cloudZero', 'CloudZero', ['/cloudzero/settings', 'PUT'], { form: 'export', subject: 'CloudZero settings' }),
-  row('vantage', 'Vantage', ['/vantage/settings', 'PUT'], { form: 'export', subject: 'Vantage settings' }),
-  row('hashicorpVault', 'HashicorpVault', ['/config_overrides/hashicorp_vault', 'POST'], {
+  groupRows('cloudZero', 'CloudZero', ['/cloudzero/settings', 'PUT'], {
+    form: 'export',
+    subject: 'CloudZero settings',
+  }),
+  groupRows('vantage', 'Vantage', ['/vantage/settings', 'PUT'], { form: 'export', subject: 'Vantage settings' }),
+  groupRows('hashicorpVault', 'HashicorpVault', ['/config_overrides/hashicorp_vault', 'POST'], {
     form: 'vault',
     subject: 'HashiCorp Vault configuration',
   }),
-  row('cache', 'Cache', ['/cache/settings', 'POST'], { form: 'cache', subject: 'Cache settings' }),
-  row('coordinationRedis', 'CoordinationRedis', ['/coordination_redis/settings', 'POST'], {
+  groupRows('cache', 'Cache', ['/cache/settings', 'POST'], { form: 'cache', subject: 'Cache settings' }),
+  groupRows('coordinationRedis', 'CoordinationRedis', ['/coordination_redis/settings', 'POST'], {
     form: 'connection',
     subject: 'Coordination Redis settings',
   }),

@@ -43,7 +43,7 @@ const readSections = members({
   environment_variables: section,
 });
 
-/** The sections that were sent. */
+/** Sections of the body. Sections that were not sent are absent. */
 const parseSections = (body: Uint8Array): SectionUpdates =>
   Object.fromEntries(Object.entries(readSections(parseObject(body))).filter(([, input]) => input !== undefined));
 

@@ -8,16 +8,16 @@ import { fields, requiredText, text } from './helpers/http/body-fields.ts';
 import { HeaderLines } from './helpers/http/header-lines.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './helpers/http/session-cookie.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
-import { isForeign, LOGIN_ID } from './helpers/fields/sign-in.ts';
+import { isCrossSiteNavigation, LOGIN_ID } from './helpers/fields/sign-in.ts';
 import { signInPage, welcomePage } from './helpers/pages/sign-in.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** Name and password of a form or a JSON body. Throws Forbidden for a form of another site. */
+/** Name and password of a form or a JSON body. Throws InvalidInput, and Forbidden for a form of another site. */
 function readSignIn(request: HttpRequest): SignIn {
-  if (isForeign(request)) throw new Forbidden('Sign in on a page of this server.');
+  if (isCrossSiteNavigation(request)) throw new Forbidden('Sign in on a page of this server.');
   const { headers, body } = request;
   if (!FORM.test(headers['content-type'] ?? '')) return readJson(body);
   const form = new URLSearchParams(Buffer.from(body).toString('utf8'));
@@ -34,17 +34,17 @@ function readCode({ body }: HttpRequest): string {
 }
 
 /** Id of the login of a command line that opened the page; null for a sign-in of the browser. */
-function loginOf(search: string): string | null {
+function commandLineLoginId(search: string): string | null {
   const query = new URLSearchParams(search);
   const id = query.get('key') ?? '';
   return query.get('source') === 'litellm-cli' && LOGIN_ID.test(id) ? id : null;
 }
 
-/** Page after a sign-in. */
+/** Redirect target after a sign-in. */
 const TARGET = '/ui?login=success';
 
 /** Headers that set the cookies of a session. */
-function cookiesOf({ token, csrfToken }: Session, { headers }: HttpRequest): HeaderLines {
+function sessionCookies({ token, csrfToken }: Session, { headers }: HttpRequest): HeaderLines {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
   const shared = `Path=/; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
   return new HeaderLines()
@@ -54,7 +54,7 @@ function cookiesOf({ token, csrfToken }: Session, { headers }: HttpRequest): Hea
 }
 
 /** Headers that remove the cookies of a session. */
-const ENDED = new HeaderLines()
+const REMOVED_COOKIES = new HeaderLines()
   .addChecked('cache-control', 'no-store')
   .addChecked('set-cookie', `${SESSION_COOKIE}=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0`)
   .addChecked('set-cookie', `${CSRF_COOKIE}=; Path=/; SameSite=Strict; Max-Age=0`);
@@ -77,7 +77,7 @@ export const signInRoutes: readonly RouteRow[] = [
     render: (session, request) => ({
       status: SUCCESS.seeOther,
       headers: { location: TARGET },
-      head: cookiesOf(session, request),
+      head: sessionCookies(session, request),
       body: { kind: 'bytes', bytes: new Uint8Array(0), contentType: 'text/plain' },
     }),
   }),
@@ -90,7 +90,7 @@ export const signInRoutes: readonly RouteRow[] = [
     parse: readSignIn,
     run: signIn,
     render: (session, request) => ({
-      head: cookiesOf(session, request),
+      head: sessionCookies(session, request),
       body: { kind: 'json', value: { redirect_url: TARGET, token: session.token } },
     }),
   }),
@@ -122,7 +122,7 @@ export const signInRoutes: readonly RouteRow[] = [
     answers: [200, 401, 403],
     parse: () => undefined,
     run: signOut,
-    render: () => ({ head: ENDED, body: { kind: 'json', value: { message: 'Signed out.' } } }),
+    render: () => ({ head: REMOVED_COOKIES, body: { kind: 'json', value: { message: 'Signed out.' } } }),
   }),
   route({
     ...ROW,
@@ -133,7 +133,7 @@ export const signInRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: (scope) => getPageSettings(scope, undefined),
-    render: (_settings, { search }) => signInPage(loginOf(search)),
+    render: (_settings, { search }) => signInPage(commandLineLoginId(search)),
   }),
   route({
     ...ROW,

@@ -26,8 +26,8 @@ const readEstimate = fields({
   num_requests_per_month: wholeNumber,
 });
 
-/** A count of a body; absent is zero. Throws InvalidInput below zero. */
-function countOf(input: number | null, name: string): number {
+/** A count; 0 when absent. Throws InvalidInput below zero. */
+function parseCount(input: number | null, name: string): number {
   if (input === null || input >= 0) return input ?? 0;
   const message = 'Input should be greater than or equal to 0';
   throw new InvalidInput('The body is not valid.', [{ path: ['body', name], rule: 'greater_than_equal', message }]);
@@ -36,25 +36,25 @@ function countOf(input: number | null, name: string): number {
 function parseEstimate(body: Uint8Array) {
   const input = readEstimate(body);
   const usage: Usage = {
-    inputTokens: countOf(input.input_tokens, 'input_tokens'),
-    outputTokens: countOf(input.output_tokens, 'output_tokens'),
-    cacheReadTokens: countOf(input.cache_read_input_tokens, 'cache_read_input_tokens'),
-    cacheWriteTokens: countOf(input.cache_creation_input_tokens, 'cache_creation_input_tokens'),
-    reasoningTokens: countOf(input.reasoning_tokens, 'reasoning_tokens'),
+    inputTokens: parseCount(input.input_tokens, 'input_tokens'),
+    outputTokens: parseCount(input.output_tokens, 'output_tokens'),
+    cacheReadTokens: parseCount(input.cache_read_input_tokens, 'cache_read_input_tokens'),
+    cacheWriteTokens: parseCount(input.cache_creation_input_tokens, 'cache_creation_input_tokens'),
+    reasoningTokens: parseCount(input.reasoning_tokens, 'reasoning_tokens'),
   };
-  const ofDay =
-    input.num_requests_per_day === null ? null : countOf(input.num_requests_per_day, 'num_requests_per_day');
-  const ofMonth =
-    input.num_requests_per_month === null ? null : countOf(input.num_requests_per_month, 'num_requests_per_month');
-  return { model: input.model, usage, ofDay, ofMonth };
+  const perDay =
+    input.num_requests_per_day === null ? null : parseCount(input.num_requests_per_day, 'num_requests_per_day');
+  const perMonth =
+    input.num_requests_per_month === null ? null : parseCount(input.num_requests_per_month, 'num_requests_per_month');
+  return { model: input.model, usage, perDay, perMonth };
 }
 
 const rateNumber = (rate: Rate | null): number | null => (rate === null ? null : Number(rateText(rate)));
 
 type CostPart = '' | 'input_' | 'output_' | 'margin_' | 'cache_read_' | 'cache_creation_' | 'reasoning_';
 
-/** The costs of a number of requests, each named with a prefix or suffix; null without a number. */
-function costsOf<Name extends string, Requests extends number | null>(
+/** Costs in USD of a number of requests. `named` returns the name of a part. Null without a number. */
+function renderCosts<Name extends string, Requests extends number | null>(
   { total, parts, margin }: UsageEstimate,
   requests: Requests,
   named: (part: CostPart) => Name,
@@ -76,7 +76,7 @@ function costsOf<Name extends string, Requests extends number | null>(
 }
 
 function renderEstimate(estimate: UsageEstimate, body: Uint8Array) {
-  const { model, usage, ofDay, ofMonth } = parseEstimate(body);
+  const { model, usage, perDay, perMonth } = parseEstimate(body);
   const { rates } = estimate;
   return {
     model,
@@ -85,11 +85,11 @@ function renderEstimate(estimate: UsageEstimate, body: Uint8Array) {
     cache_read_input_tokens: usage.cacheReadTokens,
     cache_creation_input_tokens: usage.cacheWriteTokens,
     reasoning_tokens: usage.reasoningTokens,
-    num_requests_per_day: ofDay,
-    num_requests_per_month: ofMonth,
-    ...costsOf(estimate, 1, (part) => `${part}cost_per_request` as const),
-    ...costsOf(estimate, ofDay, (part) => `daily_${part}cost` as const),
-    ...costsOf(estimate, ofMonth, (part) => `monthly_${part}cost` as const),
+    num_requests_per_day: perDay,
+    num_requests_per_month: perMonth,
+    ...renderCosts(estimate, 1, (part) => `${part}cost_per_request` as const),
+    ...renderCosts(estimate, perDay, (part) => `daily_${part}cost` as const),
+    ...renderCosts(estimate, perMonth, (part) => `monthly_${part}cost` as const),
     input_cost_per_token: rateNumber(rates.input),
     output_cost_per_token: rateNumber(rates.output),
     cache_read_input_token_cost: rateNumber(rates.cacheRead),
@@ -99,17 +99,17 @@ function renderEstimate(estimate: UsageEstimate, body: Uint8Array) {
   };
 }
 
-const unpriceable = (message: string): InvalidInput => new InvalidInput(message, [], { field: 'priced_call' });
+const invalidCall = (message: string): InvalidInput => new InvalidInput(message, [], { field: 'priced_call' });
 
-/** A model with messages, or a completion with its usage. Throws InvalidInput. */
+/** A call to price: a model with messages, or a completion with its usage. Throws InvalidInput. */
 function parseCall(body: Uint8Array): CallToPrice {
   const input = parseObject(body);
   const completion = objectIn(input['completion_response']);
   const model = textIn(input['model']) ?? textIn(completion['model']);
-  if (model === null) throw unpriceable("Bad Request - Either 'model' or 'completion_response' must be provided");
+  if (model === null) throw invalidCall("Bad Request - Either 'model' or 'completion_response' must be provided");
   const usage = usageOf(completion['usage']);
   if (usage !== null) return { model, usage };
-  if (!Array.isArray(input['messages'])) throw unpriceable("Bad Request - 'messages' must be provided with 'model'");
+  if (!Array.isArray(input['messages'])) throw invalidCall("Bad Request - 'messages' must be provided with 'model'");
   return { model, messages: list(input['messages']) };
 }
 

@@ -9,35 +9,34 @@ import { integer, query, missingParameters, rowsBefore } from './helpers/http/qu
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderStored } from './helpers/answers/keys.ts';
 import {
-  listOf,
+  listParameter,
   periodIn,
   requiredPeriod,
-  wordsOf,
-  MOST_REPORT_GROUPS,
-  lastDays,
+  queryParameters,
+  MAX_REPORT_GROUPS,
+  last30Days,
 } from './helpers/fields/report-query.ts';
 import { renderLog, renderLogItem } from './helpers/answers/spend-logs.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Most rows of a list without pages, the newest. */
-const MOST_ROWS = 1_000;
+/** Maximum number of rows on a page, and of the newest rows in a list without pages. */
+const MAX_ROWS = 1_000;
 const PAGE_SIZE = 50;
-/** Most keys of the list by spend. */
-const MOST_KEYS = 1_000;
+/** Maximum number of keys in the list by spend. */
+const MAX_KEYS = 1_000;
 
-/** Facts of a route that reads spend. */
 const READING = {
   ...MANAGEMENT_READ,
   answers: [200, 400, 401],
 } as const;
 
 const readPage = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: MOST_ROWS, otherwise: PAGE_SIZE }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: MAX_ROWS, defaultValue: PAGE_SIZE }),
 });
 
-/** Parameters that name a field of calls. */
+/** Fields of calls, by the parameter that filters by them. */
 const FIELDS = {
   api_key: 'key',
   user_id: 'user',
@@ -51,16 +50,16 @@ const FIELDS = {
 } as const;
 
 function fieldsIn(search: string): FieldValues {
-  const word = wordsOf(search);
-  const named = Object.entries(FIELDS).flatMap(([parameter, field]) => {
-    const value = word(parameter);
+  const parameter = queryParameters(search);
+  const named = Object.entries(FIELDS).flatMap(([name, field]) => {
+    const value = parameter(name);
     return value === null ? [] : [[field, [value]] as const];
   });
   return Object.fromEntries(named);
 }
 
-const requestIn = (search: string): Pick<SpendQuery['filter'], 'requestId'> => {
-  const requestId = wordsOf(search)('request_id');
+const requestFilter = (search: string): Pick<SpendQuery['filter'], 'requestId'> => {
+  const requestId = queryParameters(search)('request_id');
   return requestId === null ? {} : { requestId };
 };
 
@@ -75,13 +74,18 @@ type LogsRequest =
   | { readonly kind: 'rows'; readonly query: SpendQuery }
   | { readonly kind: 'days'; readonly grouping: GroupingRequest; readonly period: Period };
 
-/** Rows; sums by day when both dates are given and `summarize` is not false. */
+/** A request for sums by day if both dates are sent and `summarize` is not false, else for rows. */
 function parseLogs(search: string): LogsRequest {
-  const word = wordsOf(search);
-  const isPeriod = word('start_date') !== null && word('end_date') !== null;
+  const parameter = queryParameters(search);
+  const isPeriod = parameter('start_date') !== null && parameter('end_date') !== null;
   const period = isPeriod ? requiredPeriod(search, { field: 'log_date', message: '' }) : null;
-  const filter = { from: period?.from ?? null, to: period?.to ?? null, any: fieldsIn(search), ...requestIn(search) };
-  if (period !== null && word('summarize')?.toLowerCase() !== 'false')
+  const filter = {
+    from: period?.from ?? null,
+    to: period?.to ?? null,
+    any: fieldsIn(search),
+    ...requestFilter(search),
+  };
+  if (period !== null && parameter('summarize')?.toLowerCase() !== 'false')
     return {
       kind: 'days',
       period,
@@ -89,13 +93,13 @@ function parseLogs(search: string): LogsRequest {
         filter,
         by: ['key', 'user', 'model'],
         bucket: { ms: DAY_MS, offsetMs: 0 },
-        limit: MOST_REPORT_GROUPS,
+        limit: MAX_REPORT_GROUPS,
       },
     };
-  return { kind: 'rows', query: { filter, sort: 'startTime', descending: true, limit: MOST_ROWS, from: 0 } };
+  return { kind: 'rows', query: { filter, sort: 'startTime', descending: true, limit: MAX_ROWS, from: 0 } };
 }
 
-/** Sums by the values of a field, in USD. */
+/** Spend by the values of a field, in USD. */
 const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key'): Record<string, number> =>
   Object.fromEntries(
     [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => [name, usdNumber(sumOf(own).cost)]),
@@ -109,7 +113,7 @@ const renderDay = (day: string, groups: readonly SpendGroup[]) => ({
   models: spendBy(groups, 'model'),
 });
 
-/** Days with calls in order, and the last day of the period even without. */
+/** Days with calls, the earliest first. The last day of the period is always there. */
 function renderDays(groups: readonly SpendGroup[], { to }: Period) {
   const last = dayText(to.getTime() - DAY_MS);
   const byDay = Map.groupBy(groups, ({ startMs }) => dayText(startMs ?? 0));
@@ -117,7 +121,7 @@ function renderDays(groups: readonly SpendGroup[], { to }: Period) {
   return days.map((day) => renderDay(day, byDay.get(day) ?? []));
 }
 
-/** A moment of a query. Throws InvalidInput. */
+/** A moment as `YYYY-MM-DD HH:MM:SS`. Throws InvalidInput. */
 function requiredMoment(input: string): Date {
   const moment = momentFrom(input);
   if (moment !== null) return moment;
@@ -125,27 +129,27 @@ function requiredMoment(input: string): Date {
   throw new InvalidInput(message, [], { field: 'log_date' });
 }
 
-function momentsIn(search: string): Period {
-  const word = wordsOf(search);
-  const [start, end] = [word('start_date'), word('end_date')];
+function parsePeriod(search: string): Period {
+  const parameter = queryParameters(search);
+  const [start, end] = [parameter('start_date'), parameter('end_date')];
   if (start === null || end === null)
     throw new InvalidInput('Start date and end date are required', [], { field: 'required_dates' });
   // The end is inclusive, to the second.
   return { from: requiredMoment(start), to: new Date(requiredMoment(end).getTime() + 1_000) };
 }
 
-function sortIn(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
-  const word = wordsOf(search);
-  const column = word('sort_by') ?? 'startTime';
+function parseSort(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
+  const parameter = queryParameters(search);
+  const column = parameter('sort_by') ?? 'startTime';
   const sort = SPEND_SORTS.find((one) => one === column);
-  if (sort !== undefined) return { sort, descending: word('sort_order')?.toLowerCase() !== 'asc' };
+  if (sort !== undefined) return { sort, descending: parameter('sort_order')?.toLowerCase() !== 'asc' };
   throw new InvalidInput(`Invalid sort column. Must be one of: ${SPEND_SORTS.join(', ')}`, [], { field: 'sort_by' });
 }
 
-function costsIn(search: string): Pick<SpendQuery['filter'], 'minCost' | 'maxCost'> {
-  const word = wordsOf(search);
+function costFilter(search: string): Pick<SpendQuery['filter'], 'minCost' | 'maxCost'> {
+  const parameter = queryParameters(search);
   const amountOf = (name: string) => {
-    const input = word(name);
+    const input = parameter(name);
     const amount = input === null ? undefined : usdFrom(input);
     if (amount !== null) return amount;
     throw new InvalidInput('The query is not valid.', [
@@ -163,24 +167,24 @@ interface PagedQuery extends SpendQuery {
 function pagedQuery(search: string, period: Period | null): PagedQuery {
   const parameters = readPage(search);
   const [page, limit] = [Number(parameters.page), Number(parameters.page_size)];
-  const keyAlias = wordsOf(search)('key_alias');
+  const keyAlias = queryParameters(search)('key_alias');
   return {
     filter: {
       from: period?.from ?? null,
       to: period?.to ?? null,
       any: fieldsIn(search),
-      ...requestIn(search),
-      ...costsIn(search),
+      ...requestFilter(search),
+      ...costFilter(search),
       ...(keyAlias === null ? {} : { keyAlias }),
     },
-    ...sortIn(search),
+    ...parseSort(search),
     limit,
     from: rowsBefore(page, limit),
     page,
   };
 }
 
-/** The form of a page, with its rows. */
+/** A page of rows. */
 const renderPage = <Row>(search: string, total: number, data: readonly Row[]) => {
   const parameters = readPage(search);
   const size = Number(parameters.page_size);
@@ -188,11 +192,11 @@ const renderPage = <Row>(search: string, total: number, data: readonly Row[]) =>
 };
 
 function parseSession(search: string): PagedQuery {
-  if (wordsOf(search)('session_id') !== null) return pagedQuery(search, null);
+  if (queryParameters(search)('session_id') !== null) return pagedQuery(search, null);
   throw missingParameters('session_id');
 }
 
-/** Stored messages: parsed where they are complete JSON, else text. */
+/** Stored content: its JSON value, or the text if it is truncated. */
 function storedValue(text: string): unknown {
   if (text === '') return {};
   try {
@@ -202,14 +206,14 @@ function storedValue(text: string): unknown {
   }
 }
 
-/** Sums of one field over a period, the last 30 days without one. */
-const groupedBy = (search: string, by: GroupingRequest['by'], any: FieldValues): GroupingRequest => ({
-  filter: { ...(periodIn(search) ?? lastDays()), any },
+/** Grouping of the calls of a period; of the last 30 days without one. */
+const groupingBy = (search: string, by: GroupingRequest['by'], any: FieldValues): GroupingRequest => ({
+  filter: { ...(periodIn(search) ?? last30Days()), any },
   by,
-  limit: MOST_REPORT_GROUPS,
+  limit: MAX_REPORT_GROUPS,
 });
 
-/** Users with their spend; a single null when the query names a user without spend, as in the reference. */
+/** Users with their spend. As in the reference, `[null]` for a named user without spend. */
 function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
   const users = groups.flatMap(({ of, cost }) =>
     of.user === null || of.user === undefined ? [] : [{ user_id: of.user, spend: usdNumber(cost) }],
@@ -217,6 +221,7 @@ function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
   return userId !== null && users.length === 0 ? [null] : users;
 }
 
+/** Spend rows and sums of the calls that the caller may see. */
 export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
@@ -241,7 +246,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
     query: merged(PAGED, requiredParameters('start_date', 'end_date')),
     paths: ['/spend/logs/v2', '/spend/logs/ui'],
     answers: [200, 400, 401, 422],
-    parse: ({ search }) => pagedQuery(search, momentsIn(search)),
+    parse: ({ search }) => pagedQuery(search, parsePeriod(search)),
     run: listSpend,
     render: (list, { search }) =>
       json({
@@ -294,7 +299,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
         filter: { hash: null, alias: null, teamId: null, userId: null, blocked: null, status: null },
         sort: 'spend',
         descending: true,
-        limit: MOST_KEYS,
+        limit: MAX_KEYS,
         from: 0,
       }) as const,
     run: listKeys,
@@ -306,18 +311,18 @@ export const spendLogRoutes: readonly RouteRow[] = [
     query: textParameters('start_date', 'end_date', 'user_id'),
     paths: ['/spend/users'],
     parse: ({ search }) => {
-      const user = listOf(search, 'user_id');
-      return groupedBy(search, ['user'], user === undefined ? {} : { user });
+      const user = listParameter(search, 'user_id');
+      return groupingBy(search, ['user'], user === undefined ? {} : { user });
     },
     run: readSpend,
-    render: ({ groups }, { search }) => json(renderUsers(groups, wordsOf(search)('user_id'))),
+    render: ({ groups }, { search }) => json(renderUsers(groups, queryParameters(search)('user_id'))),
   }),
   route({
     ...READING,
     name: 'spend.tags',
     query: textParameters('start_date', 'end_date'),
     paths: ['/spend/tags'],
-    parse: ({ search }) => groupedBy(search, ['tag'], {}),
+    parse: ({ search }) => groupingBy(search, ['tag'], {}),
     run: readSpend,
     render: ({ groups }) =>
       json(

@@ -18,19 +18,19 @@ import {
   periodIn,
   requiredPeriod,
   validatedPeriod,
-  wordsOf,
+  queryParameters,
   fieldsIn,
-  MOST_REPORT_GROUPS,
+  MAX_REPORT_GROUPS,
   grouping,
-  lastDays,
-  days,
+  last30Days,
+  groupsByDay,
   type Grouped,
 } from './helpers/fields/report-query.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const BODY_LIMIT = 64 * 1024;
-/** Name of calls without a team. */
+/** Team name of calls without a team. */
 const UNASSIGNED = 'Unassigned';
 
 const READING = {
@@ -38,18 +38,18 @@ const READING = {
   answers: [200, 400, 401],
 } as const;
 
-const usd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
-const usdOf = (groups: readonly SpendSums[]): number => usd(sumOf(groups));
+const costUsd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
+const totalUsd = (groups: readonly SpendSums[]): number => costUsd(sumOf(groups));
 
-const DATES = requiredParameters('start_date', 'end_date');
-const OPEN_DATES = textParameters('start_date', 'end_date');
+const REQUIRED_DATES = requiredParameters('start_date', 'end_date');
+const OPTIONAL_DATES = textParameters('start_date', 'end_date');
 
-/** A report of the last 30 days, or of the days that a query names, as one route. */
+/** A route for a report over a period. */
 function reportRoute(facts: {
   readonly name: string;
   readonly path: string;
   readonly grouped: Grouped;
-  /** Refusal of a missing period. Absent: the last 30 days are the default. */
+  /** Error field for a missing period. Absent: the default is the last 30 days. */
   readonly required?: 'date_range' | 'tag_dates';
   readonly parameters?: Readonly<Record<string, SpendField>>;
   readonly render: (report: SpendReport, search: string) => unknown;
@@ -57,13 +57,13 @@ function reportRoute(facts: {
   const { name, path, grouped, required, parameters = {}, render } = facts;
   const periodOf = (search: string): Period =>
     required === undefined
-      ? (periodIn(search) ?? lastDays())
+      ? (periodIn(search) ?? last30Days())
       : requiredPeriod(search, { field: required, message: 'Please provide start_date and end_date' });
   return route({
     ...READING,
     name,
     paths: [path],
-    query: merged(required ? DATES : OPEN_DATES, textParameters('limit', ...Object.keys(parameters))),
+    query: merged(required ? REQUIRED_DATES : OPTIONAL_DATES, textParameters('limit', ...Object.keys(parameters))),
     parse: ({ search }) => grouping(periodOf(search), { ...grouped, any: fieldsIn(search, parameters) }),
     run: readGlobalSpend,
     render: (report, { search }) => json(render(report, search)),
@@ -71,18 +71,18 @@ function reportRoute(facts: {
 }
 
 const limitIn = (search: string): number => {
-  const limit = Number(wordsOf(search)('limit') ?? MOST_REPORT_GROUPS);
-  return Number.isSafeInteger(limit) && limit > 0 ? limit : MOST_REPORT_GROUPS;
+  const limit = Number(queryParameters(search)('limit') ?? MAX_REPORT_GROUPS);
+  return Number.isSafeInteger(limit) && limit > 0 ? limit : MAX_REPORT_GROUPS;
 };
 
-/** Sums of teams by day, and in all. */
+/** Spend of teams by day, and in total. */
 function renderTeams({ groups }: SpendReport) {
   const nameOf = ({ of }: SpendGroup): string => of.team ?? UNASSIGNED;
   const sumsOf = (own: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
-    [...Map.groupBy(own, nameOf)].map(([name, all]) => [name, usdOf(all)]);
+    [...Map.groupBy(own, nameOf)].map(([name, all]) => [name, totalUsd(all)]);
   const totals = sumsOf(groups);
   return {
-    daily_spend: days(groups).map(([date, own]) => ({ date, ...Object.fromEntries(sumsOf(own)) })),
+    daily_spend: groupsByDay(groups).map(([date, own]) => ({ date, ...Object.fromEntries(sumsOf(own)) })),
     teams: totals.map(([name]) => name),
     total_spend_per_team: totals.map(([name, spend]) => ({ team_id: name, total_spend: spend })),
   };
@@ -98,16 +98,16 @@ const endUserRows = ({ groups }: SpendReport) =>
     total_spend: usdNumber(cost),
   }));
 
-/** The period and key of a body; the last 30 days without a period. */
+/** Grouping by end user for the period and key of a body; the last 30 days without a period. */
 function endUserGrouping(body: Uint8Array): GroupingRequest {
   const input = body.length === 0 ? {} : parseObject(body);
   const [start, end, key] = [text(input['startTime']), text(input['endTime']), text(input['api_key'])];
   const dates = new URLSearchParams({ start_date: start?.slice(0, 10) ?? '', end_date: end?.slice(0, 10) ?? '' });
   const any = key === null || key === '' ? {} : { key: [key] };
-  return grouping(periodIn(dates.toString()) ?? lastDays(), { by: ['endUser'], any });
+  return grouping(periodIn(dates.toString()) ?? last30Days(), { by: ['endUser'], any });
 }
 
-/** Reports by group: the fields that a day is divided by, and the names of the members. */
+/** Values of `group_by`: the field to group by, and names of the list and of its key in the answer. */
 const GROUPS = {
   team: { field: 'team', list: 'teams', name: 'team_name' },
   customer: { field: 'endUser', list: 'customers', name: 'customer' },
@@ -116,7 +116,7 @@ const GROUPS = {
 type ReportGroup = keyof typeof GROUPS;
 
 function groupIn(search: string): ReportGroup {
-  const input = wordsOf(search)('group_by') ?? 'team';
+  const input = queryParameters(search)('group_by') ?? 'team';
   const known = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === input);
   if (known !== undefined) return known;
   const message = "Input should be 'team', 'customer' or 'api_key'";
@@ -125,47 +125,47 @@ function groupIn(search: string): ReportGroup {
 
 const REPORT_FIELDS = { api_key: 'key', internal_user_id: 'user', team_id: 'team', customer_id: 'endUser' } as const;
 
-/** Whether a report is about one key or user. */
-const isOfOne = (search: string): boolean =>
-  wordsOf(search)('api_key') !== null || wordsOf(search)('internal_user_id') !== null;
+/** Whether the query names a key or a user: the report then has totals by key, and no days. */
+const namesOneKeyOrUser = (search: string): boolean =>
+  queryParameters(search)('api_key') !== null || queryParameters(search)('internal_user_id') !== null;
 
 function parseReport(search: string): GroupingRequest {
   const { field } = GROUPS[groupIn(search)];
   const any = fieldsIn(search, REPORT_FIELDS);
   const period = requiredPeriod(search);
-  return isOfOne(search)
+  return namesOneKeyOrUser(search)
     ? grouping(period, { by: ['key', 'model'], any })
     : grouping(period, { by: [...new Set([field, 'model', 'key'] as const)], any, byDay: true });
 }
 
-/** Totals of each value of a field, by model. */
+/** Totals of each value of a field, with a breakdown by model. */
 const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: string) =>
   [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => ({
     [named]: name,
-    ...totalsOf(sumOf(own)),
+    ...renderSums(sumOf(own)),
     model_details: [...Map.groupBy(own, ({ of }) => of.model ?? '')].map(([model, all]) => ({
       model,
-      ...totalsOf(sumOf(all)),
+      ...renderSums(sumOf(all)),
     })),
   }));
 
-const totalsOf = (sums: SpendSums) => ({
-  total_cost: usd(sums),
+const renderSums = (sums: SpendSums) => ({
+  total_cost: costUsd(sums),
   total_input_tokens: sums.inputTokens,
   total_output_tokens: sums.outputTokens,
 });
 
 function renderReport({ groups }: SpendReport, search: string) {
-  if (isOfOne(search)) return renderTotals(groups, 'key', 'api_key');
+  if (namesOneKeyOrUser(search)) return renderTotals(groups, 'key', 'api_key');
   const { field, list, name } = GROUPS[groupIn(search)];
-  return days(groups).map(([day, own]) => ({
+  return groupsByDay(groups).map(([day, own]) => ({
     group_by_day: `${day}T00:00:00+00:00`,
     [list]: [...Map.groupBy(own, ({ of }) => of[field] ?? '')].map(([value, all]) => ({
       [name]: value,
-      total_spend: usdOf(all),
+      total_spend: totalUsd(all),
       metadata: all.map((group) => ({
         model: group.of.model ?? '',
-        spend: usd(group),
+        spend: costUsd(group),
         total_tokens: group.inputTokens + group.outputTokens,
         api_key: group.of.key ?? '',
       })),
@@ -173,7 +173,7 @@ function renderReport({ groups }: SpendReport, search: string) {
   }));
 }
 
-/** A report of the totals of each key, user, team or organization. */
+/** A report of totals by key, user, team or organization. */
 const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: string, named: string): RouteRow =>
   reportRoute({
     name: `spend.${path}Report`,
@@ -184,7 +184,7 @@ const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: 
     render: ({ groups }) => renderTotals(groups, path, named),
   });
 
-/** Spend of the whole installation, for administrators. */
+/** Reports over the spend of all keys, for administrators. */
 export const spendReportRoutes: readonly RouteRow[] = [
   reportRoute({
     name: 'spend.days',
@@ -192,10 +192,10 @@ export const spendReportRoutes: readonly RouteRow[] = [
     grouped: { by: [], byDay: true },
     parameters: { api_key: 'key' },
     render: ({ groups }, search) => {
-      const key = wordsOf(search)('api_key');
-      return days(groups).map(([date, own]) => ({
+      const key = queryParameters(search)('api_key');
+      return groupsByDay(groups).map(([date, own]) => ({
         date,
-        spend: usdOf(own),
+        spend: totalUsd(own),
         ...(key === null ? {} : { api_key: key }),
       }));
     },
@@ -269,7 +269,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'spend.report',
     query: merged(
-      DATES,
+      REQUIRED_DATES,
       objectSchema({ group_by: { enum: Object.keys(GROUPS) } }),
       textParameters(...Object.keys(REPORT_FIELDS)),
     ),
@@ -286,7 +286,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.captureRate',
-    query: DATES,
+    query: REQUIRED_DATES,
     paths: ['/spend/capture_rate'],
     answers: [200, 400, 401, 422],
     parse: ({ search }) => validatedPeriod(search),

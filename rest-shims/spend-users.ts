@@ -6,13 +6,13 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { merged, requiredParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-const MOST_USERS = 100_000;
+const MAX_USERS = 100_000;
 
-const GTE = 'filter[startTime][gte]';
-const LTE = 'filter[startTime][lte]';
+const FROM_PARAMETER = 'filter[startTime][gte]';
+const LAST_PARAMETER = 'filter[startTime][lte]';
 
-/** The times of a query. Throws InvalidInput for those that are missing or invalid. */
-function timesIn(search: string): { readonly from: Date; readonly to: Date } {
+/** The period of a query; both ends are inclusive. Throws InvalidInput. */
+function parseTimes(search: string): { readonly from: Date; readonly to: Date } {
   const query = new URLSearchParams(search);
   const issues: Issue[] = [];
   const timeOf = (name: string): Date => {
@@ -23,7 +23,7 @@ function timesIn(search: string): { readonly from: Date; readonly to: Date } {
       issues.push({ path: ['query', name], rule: 'datetime_parsing', message: 'Input should be a valid datetime' });
     return time;
   };
-  const [from, last] = [timeOf(GTE), timeOf(LTE)];
+  const [from, last] = [timeOf(FROM_PARAMETER), timeOf(LAST_PARAMETER)];
   if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
   return { from, to: new Date(last.getTime() + 1) };
 }
@@ -36,12 +36,12 @@ export const spendUserRoutes: readonly RouteRow[] = [
     ...MANAGEMENT_READ,
     failures: { body: 'problem' },
     name: 'spend.userPage',
-    query: merged(readLinkedPage, requiredParameters(GTE, LTE)),
+    query: merged(readLinkedPage, requiredParameters(FROM_PARAMETER, LAST_PARAMETER)),
     paths: [PATH],
     answers: [200, 400, 401],
     parse({ search }) {
       linkedPageIn(search);
-      return { filter: { ...timesIn(search), any: {} }, by: ['user'], limit: MOST_USERS } as const;
+      return { filter: { ...parseTimes(search), any: {} }, by: ['user'], limit: MAX_USERS } as const;
     },
     run: readGlobalSpend,
     render({ groups }, { search }) {

@@ -5,7 +5,7 @@ import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { type DayWindow, sumsByTag, sumsByUser, usersByTag, windowsUntil } from '../src/domain/spend/tag-use.ts';
 import { integer, query } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { listOf, periodIn, validatedPeriod, lastDays } from './helpers/fields/report-query.ts';
+import { listParameter, periodIn, validatedPeriod, last30Days } from './helpers/fields/report-query.ts';
 import { merged, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
@@ -13,8 +13,8 @@ const READING = {
   ...MANAGEMENT_READ,
 } as const;
 
-/** Periods in which active users are counted, seven of each. */
-const COUNT = 7;
+/** Windows of active users: length in days, and the word in their names. */
+const WINDOW_COUNT = 7;
 const PERIODS = [
   { name: 'tagUse.daily', path: '/tag/dau', days: 1, word: null },
   { name: 'tagUse.weekly', path: '/tag/wau', days: 7, word: 'Week' },
@@ -23,19 +23,19 @@ const PERIODS = [
 
 const WEEK = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
-const MOST_PAGE = 1_000;
+const MAX_PAGE_SIZE = 1_000;
 
 const TAGS = textParameters('tag_filter', 'tag_filters');
 
-/** Distinct tags of a query; null for none. */
+/** Distinct tags of a query; null if it names none. */
 function tagsIn(search: string): readonly string[] | null {
-  const tags = [...(listOf(search, 'tag_filter') ?? []), ...new URLSearchParams(search).getAll('tag_filters')];
+  const tags = [...(listParameter(search, 'tag_filter') ?? []), ...new URLSearchParams(search).getAll('tag_filters')];
   const named = [...new Set(tags.filter((tag) => tag !== ''))];
   return named.length === 0 ? null : named;
 }
 
-/** Name and ends of a window, as the reference writes them. */
-function windowNames(word: 'Week' | 'Month' | null, { from, to }: DayWindow, at: number) {
+/** Name, start and end of a window, in the form of the reference. `at` is its position. */
+function renderWindow(word: 'Week' | 'Month' | null, { from, to }: DayWindow, at: number) {
   if (word === null) return { date: dayText(from), period_start: null, period_end: null };
   const begin = (word === 'Week' ? WEEK : MONTH).format(from);
   const last = new Date(to - 1);
@@ -46,7 +46,7 @@ function windowNames(word: 'Week' | 'Month' | null, { from, to }: DayWindow, at:
   };
 }
 
-const countsOf = (sums: SpendSums) => ({
+const renderCounts = (sums: SpendSums) => ({
   successful_requests: sums.calls - sums.failures,
   failed_requests: sums.failures,
   total_requests: sums.calls,
@@ -61,7 +61,7 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
     answers: [200, 401],
     query: TAGS,
     parse({ search }) {
-      const windows = windowsUntil(new Date(), { days, count: COUNT });
+      const windows = windowsUntil(new Date(), { days, count: WINDOW_COUNT });
       const period = { from: new Date(windows[0]?.from ?? 0), to: new Date(windows.at(-1)?.to ?? 0) };
       return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: true, windows };
     },
@@ -73,15 +73,15 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
       json({
         results: active.flatMap(({ tag, users, window: at }) => {
           const period = windows[at];
-          return period === undefined ? [] : [{ tag, active_users: users, ...windowNames(word, period, at) }];
+          return period === undefined ? [] : [{ tag, active_users: users, ...renderWindow(word, period, at) }];
         }),
       }),
   }),
 );
 
 const pageReader = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: MOST_PAGE, otherwise: 50 }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: 50 }),
 });
 
 function renderUsers({ groups, emails }: TagUse, search: string) {
@@ -92,13 +92,13 @@ function renderUsers({ groups, emails }: TagUse, search: string) {
     user_id: userId,
     user_email: emails.get(userId) ?? null,
     user_agent: client,
-    ...countsOf(sums),
+    ...renderCounts(sums),
     spend: usdNumber(sums.cost),
   }));
   return { results, total_count: all.length, page, page_size: size, total_pages: Math.ceil(all.length / size) };
 }
 
-/** Users of each tag. */
+/** Users and calls by tag. Without a tag filter, the tags of user agents. */
 export const tagUseRoutes: readonly RouteRow[] = [
   ...userRows,
   route({
@@ -126,7 +126,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     render: ({ groups }) =>
       json({
         results: sumsByTag(groups).map(({ tag, users, sums }) => {
-          const { total_requests, successful_requests, failed_requests, total_tokens } = countsOf(sums);
+          const { total_requests, successful_requests, failed_requests, total_tokens } = renderCounts(sums);
           const counts = { total_requests, successful_requests, failed_requests, total_tokens };
           return { tag, unique_users: users, ...counts, total_spend: usdNumber(sums.cost) };
         }),
@@ -140,7 +140,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 422],
     parse({ search }) {
       pageReader(search);
-      const period = periodIn(search) ?? lastDays();
+      const period = periodIn(search) ?? last30Days();
       return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: false };
     },
     run: readTagUse,

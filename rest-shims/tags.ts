@@ -10,7 +10,7 @@ import {
   text,
   texts,
 } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudget } from './helpers/answers/limits.ts';
 import { BUDGET_MEMBERS, budgetFrom, defined } from './helpers/fields/limits.ts';
@@ -53,8 +53,8 @@ const CHANGING = {
   failures: { body: 'text' },
 } as const;
 
-/** Tags of calls. */
-export const tagRoutes: readonly RouteRow[] = namingIgnored([
+/** Tags of calls, with their budgets. */
+export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'tags.create',

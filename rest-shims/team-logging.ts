@@ -6,7 +6,7 @@ import {
 } from '../resolvers/team-logging.ts';
 import { CALLBACK_TYPES, receives } from '../src/domain/teams/logging.ts';
 import { fields, oneOf, recordOf, requiredText, text } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderTeamTable } from './helpers/answers/teams.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
@@ -32,8 +32,8 @@ const renderLogging = ({ teamId, callbacks }: TeamLoggingView) => ({
   callback_vars: Object.assign({}, ...callbacks.map(({ vars }) => vars)) as Readonly<Record<string, string>>,
 });
 
-/** Where calls of a team are exported. */
-export const teamLoggingRoutes: readonly RouteRow[] = namingIgnored([
+/** Callbacks to which the calls of a team are exported. */
+export const teamLoggingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'teamLogging.addCallback',

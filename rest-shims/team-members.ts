@@ -10,7 +10,7 @@ import {
 } from '../resolvers/team-members.ts';
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { optional, members, oneOf, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   INCREASE_MEMBERS,
@@ -34,7 +34,7 @@ import { renderUserRow } from './helpers/answers/users.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const IN_TEAM = {
+const MEMBER_LIMITS = {
   max_budget_in_team: 'max_budget',
   rpm_limit: 'rpm_limit',
   tpm_limit: 'tpm_limit',
@@ -46,18 +46,18 @@ const readModels = members({ allowed_models: optional(texts) });
 const readNamed = members({ team_id: requiredText, user_id: text, user_email: text });
 const readRole = members({ role: oneOf(MEMBER_ROLES) });
 
-const limitsIn = (input: JsonObject) => ({
-  ...limitsFrom(renamed(input, IN_TEAM)),
+const parseLimits = (input: JsonObject) => ({
+  ...limitsFrom(renamed(input, MEMBER_LIMITS)),
   ...defined({ allowedModels: readModels(input).allowed_models }),
 });
 
 function parseAddition(body: Uint8Array, member: 'member' | 'members') {
   const input = parseObject(body);
   const { team_id: teamId } = readTeam(input);
-  return { teamId, members: wantedMembers(input[member], member, limitsIn(input)) };
+  return { teamId, members: wantedMembers(input[member], member, parseLimits(input)) };
 }
 
-function namedIn(input: JsonObject) {
+function parseNamed(input: JsonObject) {
   const { team_id: teamId, user_id: userId, user_email: email } = readNamed(input);
   assertNamesUser(input, ['body']);
   return { teamId, userId, email };
@@ -79,11 +79,16 @@ const CHANGING = {
 } as const;
 
 /** Members of teams. */
-export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
+export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.add',
-    request: merged(readTeam, readModels, renamedLimits(IN_TEAM), objectSchema({ member: MEMBER_OR_LIST }, ['member'])),
+    request: merged(
+      readTeam,
+      readModels,
+      renamedLimits(MEMBER_LIMITS),
+      objectSchema({ member: MEMBER_OR_LIST }, ['member']),
+    ),
     paths: ['/team/member_add'],
     answers: [200, 400, 401, 403, 404, 422],
     failures: { body: 'detail' },
@@ -102,7 +107,7 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
     request: merged(
       readTeam,
       readModels,
-      renamedLimits(IN_TEAM),
+      renamedLimits(MEMBER_LIMITS),
       objectSchema({ members: MEMBER_OR_LIST }, ['members']),
     ),
     paths: ['/team/bulk_member_add'],
@@ -125,14 +130,14 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'teamMembers.update',
-    request: merged(readNamed, readRole, readModels, renamedLimits(IN_TEAM), INCREASE_MEMBERS),
+    request: merged(readNamed, readRole, readModels, renamedLimits(MEMBER_LIMITS), INCREASE_MEMBERS),
     paths: ['/team/member_update'],
     parse({ body }) {
       const input = parseObject(body);
       return {
-        named: namedIn(input),
+        named: parseNamed(input),
         role: readRole(input).role,
-        limits: { ...limitsIn(input), ...increaseFrom(input) },
+        limits: { ...parseLimits(input), ...increaseFrom(input) },
       };
     },
     run: updateTeamMember,
@@ -158,7 +163,7 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
     name: 'teamMembers.remove',
     request: readNamed.schema,
     paths: ['/team/member_delete'],
-    parse: ({ body }) => namedIn(parseObject(body)),
+    parse: ({ body }) => parseNamed(parseObject(body)),
     run: removeTeamMember,
     render: (view) => json(renderTeam(view)),
   }),

@@ -18,7 +18,7 @@ import { KEY_PERMISSIONS } from '../src/domain/teams/permissions.ts';
 import { ALL_TEAMS, TEAM_SORTS, type TeamPatch } from '../src/domain/teams/team.ts';
 import {
   fields,
-  flagOf,
+  flag,
   optional,
   listOf,
   members,
@@ -34,7 +34,7 @@ import {
 import { integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
 import { GUARDRAIL_READERS } from './helpers/fields/key-metadata.ts';
 import { budgetWindow } from './helpers/fields/budget-windows.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   LIMIT_MEMBERS,
@@ -69,19 +69,19 @@ const readMembers = members({
   models: optional(texts),
   model_aliases: optional(recordOf(text)),
   metadata: optional(object),
-  blocked: optional(flagOf),
+  blocked: optional(flag),
   team_member_permissions: optional(texts),
   router_settings: optional(object),
   budget_limits: optional(listOf(budgetWindow)),
 });
 
-/** Members of the metadata that a request may send beside it. */
+/** Metadata members that a request may send beside `metadata`. */
 const METADATA = {
   tags: optional(texts),
   model_rpm_limit: optional(recordOf(wholeNumber)),
   model_tpm_limit: optional(recordOf(wholeNumber)),
   ...GUARDRAIL_READERS,
-  allow_team_guardrail_config: optional(flagOf),
+  allow_team_guardrail_config: optional(flag),
 };
 const readMetadata = members<JsonObject>(METADATA);
 
@@ -129,8 +129,8 @@ const readPage = query({
   organization_id: queryText,
   team_id: queryText,
   team_alias: queryText,
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: 100, otherwise: 10 }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: 100, defaultValue: 10 }),
   sort_by: queryText,
   sort_order: queryText,
 });
@@ -167,8 +167,8 @@ function parseList(search: string): TeamQuery {
   };
 }
 
-/** The team of a query. Throws InvalidInput when none is named. */
-function teamOf(search: string): { readonly id: string } {
+/** The team id of a query. Throws InvalidInput without one. */
+function parseTeam(search: string): { readonly id: string } {
   const id = idOrNull(new URLSearchParams(search).get('team_id'));
   const message = 'Malformed request. No team id passed in.';
   if (id === null) throw new InvalidInput(message, [{ path: ['query', 'team_id'], rule: 'missing', message }]);
@@ -213,7 +213,7 @@ const block = (blocked: boolean, path: string): RouteRow =>
   });
 
 /** Teams. */
-export const teamRoutes: readonly RouteRow[] = namingIgnored([
+export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teams.create',
@@ -231,7 +231,7 @@ export const teamRoutes: readonly RouteRow[] = namingIgnored([
     query: requiredParameters('team_id'),
     paths: ['/team/info'],
     failures: { body: 'auth' },
-    parse: ({ search }) => teamOf(search),
+    parse: ({ search }) => parseTeam(search),
     run: getTeam,
     render: (view) => json(renderTeamInfo(view)),
   }),
@@ -315,7 +315,7 @@ export const teamRoutes: readonly RouteRow[] = namingIgnored([
     query: requiredParameters('team_id'),
     paths: ['/team/permissions_list'],
     failures: { body: 'auth' },
-    parse: ({ search }) => teamOf(search),
+    parse: ({ search }) => parseTeam(search),
     run: getTeam,
     render: ({ team }) =>
       json({

@@ -6,29 +6,29 @@ import {
   updateTokenMapping,
 } from '../resolvers/token-mappings.ts';
 import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts';
-import { fields, flagOf, optional, members, parseObject, requiredText, text } from './helpers/http/body-fields.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { fields, flag, optional, members, parseObject, requiredText, text } from './helpers/http/body-fields.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { integer, query, requiredText as requiredQueryText } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { defined } from './helpers/fields/limits.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
-const MOST_SIZE = 100;
-const DEFAULT_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 50;
 
 const readNew = members({
   jwt_claim_name: requiredText,
   jwt_claim_value: requiredText,
   key: requiredText,
   description: text,
-  is_active: flagOf,
+  is_active: flag,
 });
-const readChange = members({ id: requiredText, key: text, description: optional(text), is_active: flagOf });
+const readChange = members({ id: requiredText, key: text, description: optional(text), is_active: flag });
 const readId = fields({ id: requiredText });
 const readQueryId = query({ id: requiredQueryText });
 const readPage = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_SIZE }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: DEFAULT_PAGE_SIZE }),
 });
 
 function parseNew(body: Uint8Array) {
@@ -52,7 +52,7 @@ function parsePage(search: string) {
   return { page: Number(page), size: Number(size) };
 }
 
-/** The key is not named: it is read in the graph. */
+/** As in the reference, the key is not shown. The graph shows it. */
 const renderMapping = (mapping: TokenMapping) => ({
   id: mapping.id,
   jwt_claim_name: mapping.claimName,
@@ -73,8 +73,8 @@ const CHANGING = {
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
-/** Virtual keys that stand for values of claims of signed tokens. */
-export const tokenMappingRoutes: readonly RouteRow[] = namingIgnored([
+/** Mappings of claim values in signed tokens (JWT) to virtual keys. */
+export const tokenMappingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'tokenMappings.create',

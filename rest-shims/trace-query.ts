@@ -3,7 +3,7 @@ import { bodyOf, modelOf, required, textOf } from './helpers/http/strict-fields.
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
-const readQuery = bodyOf(modelOf({ sql: required(textOf({ least: 1 })) }));
+const readQuery = bodyOf(modelOf({ sql: required(textOf({ min: 1 })) }));
 
 /** SQL over the views of traces and spend. */
 export const traceQueryRoutes: readonly RouteRow[] = [

@@ -15,16 +15,16 @@ import { integer, query, text, textUpTo, INTEGER_FAULTS } from './helpers/http/q
 import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './helpers/http/route.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { usdOf } from './helpers/answers/limits.ts';
+import { usdOrNull } from './helpers/answers/limits.ts';
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;
-/** Range of Date. Later instants are clamped. */
+/** Maximum of Date, in Unix milliseconds. */
 const MAX_MS = 8_640_000_000_000_000n;
 /** Upload deadline in milliseconds. It bounds the memory of slow uploads. */
 const UPLOAD_MS = 30_000;
 
-/** Answers in the encoding of the request, after the spans are stored. */
+/** Stores the spans of an OTLP export. Answers in the encoding of the request. */
 async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = request.headers;
   await ingestTraces(scope, { bytes: request.body, contentType, contentEncoding });
@@ -37,14 +37,14 @@ const readTraceQuery = query({ trace_ref: text });
 const readErrorPage = query({ cursor: textUpTo(MAX_CURSOR_LENGTH) });
 const readSpanPage = query({
   cursor: textUpTo(MAX_CURSOR_LENGTH),
-  page_size: integer({ least: 1, most: MAX_PAGE_SPANS, otherwise: 0 }),
+  page_size: integer({ min: 1, max: MAX_PAGE_SPANS, defaultValue: 0 }),
 });
 
 function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
   const parameters = readListQuery(search);
   const issues: Issue[] = [];
-  const startMs = instant('start_ms', parameters.start_ms, issues);
-  const endMs = instant('end_ms', parameters.end_ms, issues);
+  const startMs = parseInstant('start_ms', parameters.start_ms, issues);
+  const endMs = parseInstant('end_ms', parameters.end_ms, issues);
   if (parameters.cursor !== null && parameters.cursor.length > MAX_CURSOR_LENGTH)
     issues.push({
       rule: 'string_too_long',
@@ -57,8 +57,8 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
   return { startMs, endMs, cursor: textOrNull(parameters.cursor) };
 }
 
-/** Unix milliseconds; null when absent. Adds an issue for an invalid value. */
-function instant(name: string, input: string | null, issues: Issue[]): number | null {
+/** Unix milliseconds, clamped to the range of Date; null when absent. Adds an issue for an invalid value. */
+function parseInstant(name: string, input: string | null, issues: Issue[]): number | null {
   if (input === null) return null;
   const read = integerFrom(input);
   if ('value' in read) return Number(read.value > MAX_MS ? MAX_MS : read.value < -MAX_MS ? -MAX_MS : read.value);
@@ -67,17 +67,17 @@ function instant(name: string, input: string | null, issues: Issue[]): number | 
   return null;
 }
 
-const addressOf = ({ params, search }: HttpRequest) => ({
+const parseAddress = ({ params, search }: HttpRequest) => ({
   traceId: params['trace_id'] ?? '',
   traceRef: readTraceQuery(search).trace_ref,
 });
 
-const spanOf = (request: HttpRequest) => ({ ...addressOf(request), spanId: request.params['span_id'] ?? '' });
+const parseSpan = (request: HttpRequest) => ({ ...parseAddress(request), spanId: request.params['span_id'] ?? '' });
 
 function parseTrace(request: HttpRequest): Parameters<typeof getTrace>[1] {
   const { cursor, page_size: pageSize } = readSpanPage(request.search);
   return {
-    ...addressOf(request),
+    ...parseAddress(request),
     cursor: textOrNull(cursor),
     pageSize: pageSize === 0n ? null : Number(pageSize),
   };
@@ -111,7 +111,7 @@ const summaryJson = (summary: TraceSummary, traceRef: string, durationMs: number
   agent_names: summary.agentNames,
   frameworks: summary.frameworks,
   source: sourceJson(summary.source),
-  spend: usdOf(summary.spend),
+  spend: usdOrNull(summary.spend),
   priced_calls: summary.pricedCalls,
   estimated_calls: summary.estimatedCalls,
 });
@@ -124,7 +124,7 @@ function sourceJson(source: TraceSummary['source']) {
 
 const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0, estimatedCalls: 0 };
 
-/** The HTTP API has one word for all estimates. */
+/** The HTTP API does not distinguish kinds of estimates. */
 function costSourceOf({ cost }: SpanHead, call: CallSpend | undefined): 'gateway' | 'estimated' | null {
   if (call === undefined) return cost === null ? null : 'gateway';
   return call.source === 'estimated_upper' ? 'estimated' : call.source;
@@ -137,7 +137,7 @@ const agentJson = (agent: TraceAgent, { spend, pricedCalls, estimatedCalls }: Ag
   llm_calls: agent.llmCalls,
   tool_calls: agent.namedToolCalls,
   duration_ms: agent.durationMs,
-  spend: usdOf(spend),
+  spend: usdOrNull(spend),
   priced_calls: pricedCalls,
   estimated_calls: estimatedCalls,
 });
@@ -160,13 +160,13 @@ const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefi
   output_tokens: span.outputTokens,
   litellm_request_id: span.requestId,
   // Gateway spans that are not model calls, such as batches, also have a cost.
-  spend: usdOf(call === undefined ? span.cost : call.cost),
+  spend: usdOrNull(call === undefined ? span.cost : call.cost),
   cost_source: costSourceOf(span, call),
   spend_match: call?.match ?? null,
   spend_log_request_id: call?.row?.id ?? null,
 });
 
-/** Content for display, beside the raw text. */
+/** Content in the form for display. */
 function contentJson(view: ContentView) {
   if (view.kind !== 'messages') return view;
   const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
@@ -192,7 +192,7 @@ const listJson = ({ items, nextCursor }: TracePage) => ({
   next_cursor: nextCursor,
 });
 
-/** Owners of the parts of a merged trace. Omitted for other traces, as in the reference. */
+/** Owners of the parts of a merged trace. As in the reference, absent for other traces. */
 const ownersJson = (parts: readonly TraceIdentity[]) =>
   parts.length < 2
     ? {}
@@ -204,7 +204,7 @@ const ownersJson = (parts: readonly TraceIdentity[]) =>
         })),
       };
 
-/** `trace_ref` of the summary repeats the requested ref, and is empty without one, as in the reference. */
+/** As in the reference, `trace_ref` of the summary repeats the requested ref, and is empty without one. */
 const traceJson = (
   { summary, agents, spans, parts, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
   requestedRef: string,
@@ -219,9 +219,9 @@ const traceJson = (
   gateway_spend_pending: spendPending,
 });
 
-const reads = { method: 'GET', surface: 'traces', category: null, credential: 'required', bodyLimit: 0 } as const;
+const READING = { method: 'GET', surface: 'traces', category: null, credential: 'required', bodyLimit: 0 } as const;
 
-/** The trace paths: OTLP in, summaries, traces and spans out. */
+/** Ingestion of OTLP exports, and reads of traces and spans. */
 export const traceRoutes: readonly RouteRow[] = [
   {
     name: 'traces.ingest',
@@ -237,7 +237,7 @@ export const traceRoutes: readonly RouteRow[] = [
     handle: ingest,
   },
   route({
-    ...reads,
+    ...READING,
     name: 'traces.list',
     query: merged(readListQuery, objectSchema({ start_ms: { type: 'integer' }, end_ms: { type: 'integer' } })),
     paths: ['/v1/traces'],
@@ -247,32 +247,32 @@ export const traceRoutes: readonly RouteRow[] = [
     render: (page) => json(listJson(page)),
   }),
   route({
-    ...reads,
+    ...READING,
     name: 'traces.get',
     query: merged(readTraceQuery, readSpanPage),
     paths: ['/v1/traces/:trace_id'],
     answers: [200, 400, 401, 404, 409, 422, 503],
     parse: parseTrace,
     run: getTrace,
-    render: (trace, request) => json(traceJson(trace, addressOf(request).traceRef ?? '')),
+    render: (trace, request) => json(traceJson(trace, parseAddress(request).traceRef ?? '')),
   }),
   route({
-    ...reads,
+    ...READING,
     name: 'traces.span',
     query: readTraceQuery.schema,
     paths: ['/v1/traces/:trace_id/spans/:span_id'],
     answers: [200, 401, 404, 503],
-    parse: spanOf,
+    parse: parseSpan,
     run: getSpan,
     render: (span) => json(spanDetailJson(span)),
   }),
   route({
-    ...reads,
+    ...READING,
     name: 'traces.error',
     query: merged(readTraceQuery, readErrorPage),
     paths: ['/v1/traces/:trace_id/spans/:span_id/error'],
     answers: [200, 400, 401, 404, 409, 422, 503],
-    parse: (request) => ({ ...spanOf(request), cursor: readErrorPage(request.search).cursor || null }),
+    parse: (request) => ({ ...parseSpan(request), cursor: readErrorPage(request.search).cursor || null }),
     run: getSpanError,
     render: ({ spanId, message, totalCharacters, nextCursor }) =>
       json({ span_id: spanId, message, total_chars: totalCharacters, next_cursor: nextCursor }),

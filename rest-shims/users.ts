@@ -18,7 +18,7 @@ import { ROLES } from '../src/domain/role.ts';
 import { USER_SORTS, type UserPatch } from '../src/domain/users/user.ts';
 import {
   fields,
-  flagOf,
+  flag,
   optional,
   members,
   object,
@@ -30,7 +30,7 @@ import {
   texts,
 } from './helpers/http/body-fields.ts';
 import { integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
-import { namingIgnored } from './helpers/http/ignored-members.ts';
+import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { KEY_DRAFT, parseDraft } from './helpers/fields/keys.ts';
 import { LIMIT_MEMBERS, defined, limitsFrom } from './helpers/fields/limits.ts';
@@ -55,7 +55,7 @@ const teamIds = (input: unknown): { readonly value: readonly string[] } => ({
   }),
 });
 
-const readDraft = members({ user_id: text, auto_create_key: flagOf, teams: teamIds });
+const readDraft = members({ user_id: text, auto_create_key: flag, teams: teamIds });
 const readMembers = members({
   user_alias: optional(text),
   user_email: optional(text),
@@ -84,7 +84,7 @@ function patchOf(input: JsonObject): UserPatch {
   };
 }
 
-/** Rate limits and models of a new user apply to its key, too; its budget does not. */
+/** A new user. Its key gets the same rate limits and models, but no budget. */
 function parseNew(body: Uint8Array): UserDraft {
   const input = parseObject(body);
   const read = readDraft(input);
@@ -125,13 +125,13 @@ const readList = query({
   sso_user_ids: queryText,
   user_email: queryText,
   team: queryText,
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: USER_PAGE_SIZE, otherwise: DEFAULT_PAGE_SIZE }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: USER_PAGE_SIZE, defaultValue: DEFAULT_PAGE_SIZE }),
   sort_by: queryText,
   sort_order: queryText,
 });
 
-const listed = (input: string | null): readonly string[] | null =>
+const parseIds = (input: string | null): readonly string[] | null =>
   input === null
     ? null
     : input
@@ -139,7 +139,7 @@ const listed = (input: string | null): readonly string[] | null =>
         .map((id) => id.trim())
         .filter(Boolean);
 
-function sortOf(input: string | null): UserQuery['sort'] {
+function parseSort(input: string | null): UserQuery['sort'] {
   if (input === null) return 'created_at';
   const known = USER_SORTS.find((sort) => sort === input);
   if (known === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
@@ -153,14 +153,14 @@ function parseList(search: string): UserQuery {
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   return {
     filter: {
-      ids: listed(parameters.user_ids),
+      ids: parseIds(parameters.user_ids),
       emails: null,
       emailPart: idOrNull(parameters.user_email),
       role,
-      ssoUserIds: listed(parameters.sso_user_ids),
+      ssoUserIds: parseIds(parameters.sso_user_ids),
     },
     teamId: idOrNull(parameters.team),
-    sort: sortOf(parameters.sort_by),
+    sort: parseSort(parameters.sort_by),
     descending: parameters.sort_by === null || parameters.sort_order?.toLowerCase() === 'desc',
     limit: size,
     from: rowsBefore(page, size),
@@ -175,14 +175,14 @@ const CHANGING = {
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401, 403, 404], bodyLimit: 0 } as const;
 
 const readIds = fields({ user_ids: requiredTexts });
-const userOf = (search: string) => ({ id: new URLSearchParams(search).get('user_id') });
+const parseUser = (search: string) => ({ id: new URLSearchParams(search).get('user_id') });
 
 const readInvited = fields({ user_id: requiredText });
 const readInvitation = fields({ invitation_id: requiredText });
-const readAnswer = fields({ invitation_id: requiredText, is_accepted: flagOf });
+const readAnswer = fields({ invitation_id: requiredText, is_accepted: flag });
 
 /** Users. */
-export const userRoutes: readonly RouteRow[] = namingIgnored([
+export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'users.create',
@@ -200,7 +200,7 @@ export const userRoutes: readonly RouteRow[] = namingIgnored([
     name: 'users.info',
     query: textParameters('user_id'),
     paths: ['/user/info'],
-    parse: ({ search }) => userOf(search),
+    parse: ({ search }) => parseUser(search),
     run: getUser,
     render: (details) => json(renderUserInfo(details)),
   }),
@@ -209,7 +209,7 @@ export const userRoutes: readonly RouteRow[] = namingIgnored([
     name: 'users.flatInfo',
     query: textParameters('user_id'),
     paths: ['/v2/user/info'],
-    parse: ({ search }) => userOf(search),
+    parse: ({ search }) => parseUser(search),
     run: getUser,
     render: (details) => json(renderFlatUser(details)),
   }),
@@ -283,7 +283,7 @@ export const userRoutes: readonly RouteRow[] = namingIgnored([
     answers: [200, 401],
     parse: () => undefined,
     run: countUsers,
-    // No licence limits the users here.
+    // There is no limit of users or teams.
     render: ({ users, teams }) =>
       json({
         total_users: null,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { STALLED_MS } from '../../rest-shims/helpers/http/answer-writer.ts';
+import { STALL_TIMEOUT_MS } from '../../rest-shims/helpers/http/answer-writer.ts';
 import { toPollable, type PollableStream } from '../domain/pollable-stream.ts';
 
 /** How events are written in the body of one HTTP answer. */
@@ -165,10 +165,10 @@ function chunkOf(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
-/** Resolves when a full stream has capacity or is closed. A client that reads nothing for `STALLED_MS` is disconnected. */
+/** Resolves when a full stream has capacity or is closed. A client that reads nothing for `STALL_TIMEOUT_MS` is disconnected. */
 export function drained(response: ServerResponse, stream: Writable = response): Promise<void> {
   return new Promise((resolve) => {
-    const stalled = setTimeout(() => response.destroy(), STALLED_MS).unref();
+    const stalled = setTimeout(() => response.destroy(), STALL_TIMEOUT_MS).unref();
     const resume = (): void => {
       clearTimeout(stalled);
       stream.off('drain', resume).off('close', resume);

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_MS } from '../../rest-shims/helpers/http/body.ts';
+import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_TIMEOUT_MS } from '../../rest-shims/helpers/http/body.ts';
 import { assignedRequestId } from '../../rest-shims/helpers/http/request-id.ts';
 import { statusOf } from '../../rest-shims/errors.ts';
 import { rootOf } from '../../schema/base/errors.ts';
@@ -77,7 +77,7 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
     const requester = new HttpRequester(req, res);
     await engine.serving({ requestId: assignedRequestId(res) ?? randomIds.uuid(), requester }, async () => {
       try {
-        const body = await readBody(req, BODY_LIMIT, SMALL_BODY_MS);
+        const body = await readBody(req, BODY_LIMIT, SMALL_BODY_TIMEOUT_MS);
         assertJsonSize(req, body);
         const due = turns.due();
         if (due !== null) await due;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { SMALL_BODY_MS } from '../../rest-shims/helpers/http/body.ts';
+import { SMALL_BODY_TIMEOUT_MS } from '../../rest-shims/helpers/http/body.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/helpers/http/outgoing.ts';
 import type { Connections } from './connections.ts';
 import { openFastPath } from './fast-path/fast-path.ts';
@@ -24,7 +24,7 @@ const TIMEOUTS: Timeouts = {
   keepAliveTimeout: 72_000,
   headersTimeout: 30_000,
   requestTimeout: 300_000,
-  smallBodyTimeout: SMALL_BODY_MS,
+  smallBodyTimeout: SMALL_BODY_TIMEOUT_MS,
   connectionsCheckingInterval: 15_000,
 };
 

@@ -10,7 +10,7 @@ import {
   openSession,
   realtimeCredential,
   realtimeRow,
-  sessionHead,
+  sessionHeaders,
 } from '../../rest-shims/realtime.ts';
 import { createResponseReader, RESPONSE_SOCKET_HEAD, responseSocketRow } from '../../rest-shims/response-socket.ts';
 import type { RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
@@ -48,7 +48,7 @@ export function realtimeUpgrade({
       const scope = scopeFor(caller, request, signal);
       const session = await openSession(scope, { search: searchOf(request), headers: request.headers });
       return {
-        head: sessionHead(session),
+        head: sessionHeaders(session),
         abandon: () => session.abandon(),
         join: (socket) =>
           session.relay({

@@ -1,6 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { failureHead } from '../../rest-shims/helpers/http/failure-headers.ts';
+import { failureHeaders } from '../../rest-shims/helpers/http/failure-headers.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
 import { assertHandshake } from '../../rest-shims/helpers/http/handshake.ts';
 import { type RenderedError, renderError } from '../../rest-shims/errors.ts';
@@ -153,7 +153,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       if (watch.signal.aborted || socket.destroyed) return void socket.destroy();
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, headers);
       options.failed({ row, status: rendered.status, error, requestId });
-      const facts = failureHead(row, { error, headers, caller });
+      const facts = failureHeaders(row, { error, headers, caller });
       refuse(socket, rendered.status, { [REQUEST_ID_HEADER]: requestId, ...facts, ...rendered.headers }, rendered);
     }
   }

@@ -12,7 +12,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleOf } from '../../rest-shims/helpers/openapi/examples.ts';
+import { curlExample } from '../../rest-shims/helpers/openapi/examples.ts';
 import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
 import { restRoutes } from '../../src/http/routes.ts';
 import { type AccessCallers, startAccessCallers } from '../support/access-callers.ts';
@@ -76,7 +76,7 @@ interface Fault {
 
 /** The body of the documented example; empty without one. */
 function exampleBody(row: RouteRow): Readonly<Record<string, unknown>> {
-  const [, body] = /-d '(\{.*\})'/s.exec(exampleOf(row, 'http://x')) ?? [];
+  const [, body] = /-d '(\{.*\})'/s.exec(curlExample(row, 'http://x')) ?? [];
   return body === undefined ? {} : (JSON.parse(body) as Readonly<Record<string, unknown>>);
 }
 

@@ -2,8 +2,8 @@ import type { ActivityNames } from '../../../resolvers/operation/activity-view.t
 import { usdNumber } from '../../../src/domain/money.ts';
 import type { SpendSums } from '../../../src/domain/spend/spend-reports.ts';
 
-/** Spend in USD, tokens and calls of a part of an activity. */
-export const countsOf = (sums: SpendSums) => ({
+/** Spend in USD, tokens and call counts, as the daily activity reports show them. */
+export const activityMetrics = (sums: SpendSums) => ({
   spend: usdNumber(sums.cost),
   prompt_tokens: sums.inputTokens,
   completion_tokens: sums.outputTokens,
@@ -15,7 +15,7 @@ export const countsOf = (sums: SpendSums) => ({
   cache_creation_input_tokens: sums.cacheWriteTokens,
 });
 
-/** Facts about a key by its hash; a deleted or unknown one is marked as missing. */
+/** Alias and owner of a key. `key_exists` is false for a deleted or unknown key. */
 export function keyMetadata(hash: string, { keys, emails }: ActivityNames) {
   const key = keys.get(hash);
   return {

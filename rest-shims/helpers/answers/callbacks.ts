@@ -1,6 +1,6 @@
 import { CALLBACK_KINDS } from '../../../src/domain/teams/logging.ts';
 
-/** Callbacks of teams, and their variables, as a form shows them. */
+/** Callbacks that teams may configure, with their variables, for the form of the dashboard. */
 export const TEAM_CALLBACK_CONFIGS = [...CALLBACK_KINDS].map(([id, variables]) => ({
   id,
   displayName: { langfuse: 'Langfuse', langfuse_otel: 'Langfuse OpenTelemetry', langsmith: 'LangSmith' }[id] ?? id,

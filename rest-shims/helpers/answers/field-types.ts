@@ -1,6 +1,6 @@
 import type { ValueKind } from '../../../src/domain/settings/value-kinds.ts';
 
-/** Types of the fields of a form, by the kind of a setting. */
+/** `field_type` of a setting, by its kind. */
 export const FIELD_TYPES: Readonly<Record<ValueKind, string>> = {
   integer: 'Integer',
   number: 'Float',

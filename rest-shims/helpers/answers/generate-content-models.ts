@@ -5,10 +5,10 @@ import { invalidParameter } from '../http/query.ts';
 type NamedModel = ReturnType<typeof getModel>;
 
 /** Default and maximum number of models on a page. */
-const DEFAULT_SIZE = 50;
-const MAX_SIZE = 1_000;
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 1_000;
 
-/** Modes of models that are not for conversations. */
+/** Modes of models that do not serve `generateContent`. */
 const OTHER_MODES = new Set([
   'audio_speech',
   'audio_transcription',
@@ -19,11 +19,11 @@ const OTHER_MODES = new Set([
   'video_generation',
 ]);
 
-/** A model in Google's format. Limits are there if the catalog has them. */
+/** A model in Google's format. Limits that the catalog does not have are left out. */
 export function generateContentModel({ name, entry }: NamedModel) {
   const limit = (member: string, column: string) => {
-    const most = entry?.row[column];
-    return typeof most === 'number' ? { [member]: most } : {};
+    const value = entry?.row[column];
+    return typeof value === 'number' ? { [member]: value } : {};
   };
   return {
     name: `models/${name}`,
@@ -31,11 +31,11 @@ export function generateContentModel({ name, entry }: NamedModel) {
     displayName: name,
     ...limit('inputTokenLimit', 'max_input_tokens'),
     ...limit('outputTokenLimit', 'max_output_tokens'),
-    supportedGenerationMethods: methodsOf(entry?.mode ?? ''),
+    supportedGenerationMethods: supportedMethods(entry?.mode ?? ''),
   };
 }
 
-function methodsOf(mode: string): readonly string[] {
+function supportedMethods(mode: string): readonly string[] {
   if (mode === 'embedding') return ['embedContent', 'batchEmbedContents'];
   return OTHER_MODES.has(mode) ? [] : ['generateContent', 'countTokens'];
 }
@@ -46,21 +46,21 @@ interface Page {
   readonly after: string | null;
 }
 
-function pageOf({ search }: HttpRequest): Page {
+function parsePage({ search }: HttpRequest): Page {
   const query = new URLSearchParams(search);
   const input = query.get('pageSize') ?? query.get('page_size') ?? '';
   // Zero requests the default size.
   if (!/^\d{0,9}$/.test(input)) throw invalidParameter('/models', 'pageSize', 'a whole number');
   const token = query.get('pageToken') ?? query.get('page_token') ?? '';
   return {
-    size: Math.min(Number(input) || DEFAULT_SIZE, MAX_SIZE),
+    size: Math.min(Number(input) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
     after: token === '' ? null : Buffer.from(token, 'base64url').toString('utf8'),
   };
 }
 
 /** A page of models in Google's format. Throws InvalidInput for a page token that no list returned. */
 export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
-  const { size, after } = pageOf(request);
+  const { size, after } = parsePage(request);
   const last = models.findIndex(({ name }) => name === after);
   if (after !== null && last === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
   const page = models.slice(last + 1, last + 1 + size);

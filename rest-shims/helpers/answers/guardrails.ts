@@ -8,7 +8,7 @@ import {
 
 const ACTIONS = ['BLOCK', 'MASK'];
 
-/** Options of a form for guardrails: only what runs here. */
+/** Options of the form for guardrails: only supported kinds, modes and entities. */
 export const renderSettings = (kinds: readonly DescribedKind[]) => ({
   supported_entities: Object.values(ENTITY_CATEGORIES).flat(),
   supported_actions: ACTIONS,
@@ -38,7 +38,7 @@ const renderParam = ({ type, description, required, options, otherwise }: Descri
   ...(otherwise === undefined ? {} : { default_value: otherwise }),
 });
 
-/** Settings of each kind by name. */
+/** Parameters of each kind of guardrail, by kind. */
 export const renderKinds = (kinds: readonly DescribedKind[]) =>
   Object.fromEntries(
     kinds.map(({ kind, title, params }) => [

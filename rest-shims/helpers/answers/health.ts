@@ -1,10 +1,10 @@
 import { VERSION } from '../../../src/domain/version.ts';
 import type { Readiness } from '../../../resolvers/health.ts';
 
-/** Answer of a process that can serve. Details need a key, unless a switch opens them. */
+/** Readiness answer without details. Details need a key, unless a setting makes them public. */
 export const READY = { status: 'healthy', db: 'connected' } as const;
 
-const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
+const renderState = ({ catalog, recordsWaiting, reload }: Readiness) => ({
   catalog: {
     source: catalog.source,
     entries: catalog.count,
@@ -21,11 +21,11 @@ const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
     : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
 });
 
-/** State of a process that can serve, for operators. */
+/** Readiness answer with details: catalog, records that wait to be written, and the last reload. */
 export const detailsObject = (readiness: Readiness) => ({
   ...READY,
   cache: null,
   litellm_version: VERSION,
   success_callbacks: [],
-  ...stateObject(readiness),
+  ...renderState(readiness),
 });

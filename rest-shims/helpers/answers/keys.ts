@@ -4,10 +4,10 @@ import type { Budget } from '../../../src/domain/budgets/budget.ts';
 import { METADATA_MEMBERS } from '../../../src/domain/keys/key-settings.ts';
 import { spendOf, type VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, ZERO_USD } from '../../../src/domain/money.ts';
-import { renderWindow, renderBudget, isoOf, NO_RELATIONS, usdOf } from './limits.ts';
+import { renderWindow, renderBudget, isoOrNull, NO_RELATIONS, usdOrNull } from './limits.ts';
 import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
 
-/** Settings of a router as the reference lists them for a new key. */
+/** Default router settings in the answer for a new key, as in the reference. */
 const ROUTER_SETTINGS = {
   routing_strategy_args: null,
   routing_strategy: null,
@@ -30,8 +30,8 @@ const ROUTER_SETTINGS = {
   optional_pre_call_checks: null,
 };
 
-/** The budget row that the reference makes for a soft budget; null without one. */
-function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: VirtualKey) {
+/** The soft budget of a key in the form of a budget row, as in the reference; null without one. */
+function softBudgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: VirtualKey) {
   const { softBudget, budgetId } = settings;
   if (softBudget === undefined) return null;
   return {
@@ -56,12 +56,11 @@ function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: V
   };
 }
 
-/** The budget that a key names; null without one. */
-const namedBudget = (budget: Budget | null | undefined) => (budget ? renderBudget(budget) : null);
+const renderBudgetOrNull = (budget: Budget | null | undefined) => (budget ? renderBudget(budget) : null);
 
-const windowsOf = ({ settings }: VirtualKey) => settings.budgetLimits?.map(renderWindow) ?? null;
+const renderWindows = ({ settings }: VirtualKey) => settings.budgetLimits?.map(renderWindow) ?? null;
 
-const modelBudgetsOf = ({ settings }: VirtualKey) =>
+const renderModelBudgets = ({ settings }: VirtualKey) =>
   Object.fromEntries(
     Object.entries(settings.modelMaxBudget ?? {}).map(([model, { budgetLimit, timePeriod, rpmLimit, tpmLimit }]) => [
       model,
@@ -74,18 +73,18 @@ const modelBudgetsOf = ({ settings }: VirtualKey) =>
     ]),
   );
 
-/** Members that every form of a key has. A key that was never blocked has no `blocked`. */
+/** Members that every form of a key has. `blocked` is null for a key that is not blocked, as in the reference. */
 function sharedMembers(row: VirtualKey) {
   const { settings } = row;
   return {
     key_name: row.name,
     key_alias: row.alias,
     models: row.models,
-    max_budget: usdOf(row.maxBudget),
-    expires: isoOf(row.expiresAt),
+    max_budget: usdOrNull(row.maxBudget),
+    expires: isoOrNull(row.expiresAt),
     user_id: row.userId,
     team_id: row.teamId,
-    // The role of most keys; the reference has roles of users only.
+    // The reference has no roles of keys: the default role is left out.
     ...(row.role === 'internal_user' ? {} : { user_role: row.role }),
     metadata: shownMetadata(row.metadata),
     blocked: row.blocked ? true : null,
@@ -99,10 +98,10 @@ function sharedMembers(row: VirtualKey) {
     rpm_limit: settings.rpmLimit ?? null,
     tpd_limit: settings.tpdLimit ?? null,
     budget_duration: row.budgetDuration,
-    budget_limits: windowsOf(row),
+    budget_limits: renderWindows(row),
     budget_id: settings.budgetId ?? null,
     budget_fallbacks: settings.budgetFallbacks ?? {},
-    model_max_budget: modelBudgetsOf(row),
+    model_max_budget: renderModelBudgets(row),
     allowed_cache_controls: settings.allowedCacheControls ?? [],
     allowed_routes: settings.allowedRoutes ?? [],
     key_type: settings.keyType ?? 'default',
@@ -116,7 +115,7 @@ function sharedMembers(row: VirtualKey) {
 
 type ShownKey = Pick<KeyInfo, 'row' | 'spend' | 'total'>;
 
-/** Members of a stored key; `organizationMember` differs between the routes of the reference. */
+/** Members of a stored key, without that of its organization: its name differs between the routes. */
 function storedMembers({ row, spend, total }: ShownKey) {
   const { settings } = row;
   return {
@@ -124,7 +123,7 @@ function storedMembers({ row, spend, total }: ShownKey) {
     spend: usdNumber(spend),
     total_spend: usdNumber(total),
     soft_budget_cooldown: false,
-    budget_reset_at: isoOf(row.budgetResetAt),
+    budget_reset_at: isoOrNull(row.budgetResetAt),
     model_spend: {},
     object_permission_id: settings.objectPermission === undefined ? null : row.hash,
     object_permission: settings.objectPermission ?? null,
@@ -133,14 +132,14 @@ function storedMembers({ row, spend, total }: ShownKey) {
     rotation_count: row.rotations,
     auto_rotate: settings.autoRotate ?? false,
     rotation_interval: settings.rotationInterval ?? null,
-    last_rotation_at: isoOf(row.rotatedAt),
+    last_rotation_at: isoOrNull(row.rotatedAt),
     key_rotation_at: null,
     router_settings: settings.routerSettings ?? {},
     litellm_budget_table: null,
   };
 }
 
-/** A new key, or a new secret of one. */
+/** A new key, or an existing key with a new secret. The answer contains the secret. */
 export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = spendOf(row, ZERO_USD)) {
   const { settings } = row;
   const stored = shownMetadata(row.metadata);
@@ -164,11 +163,11 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: 
     object_permission: null,
     organization_id: settings.organizationId ?? null,
     router_settings: { ...ROUTER_SETTINGS, ...settings.routerSettings },
-    litellm_budget_table: namedBudget(budget) ?? budgetTable(row),
+    litellm_budget_table: renderBudgetOrNull(budget) ?? softBudgetTable(row),
   };
 }
 
-/** A key as `/key/info`, `/key/update` and `/key/unblock` show it. */
+/** A key as `/key/update` and `/key/unblock` show it. */
 export const renderStored = (info: ShownKey) => ({
   ...storedMembers(info),
   policies: [],
@@ -178,9 +177,10 @@ export const renderStored = (info: ShownKey) => ({
   jwt_key_mappings: null,
 });
 
+/** A key as `/key/info` shows it: with its budget and status. */
 export const renderInfo = (info: KeyInfo) => ({
   ...renderStored(info),
-  litellm_budget_table: namedBudget(info.budget) ?? budgetTable(info.row),
+  litellm_budget_table: renderBudgetOrNull(info.budget) ?? softBudgetTable(info.row),
   status: info.status,
 });
 

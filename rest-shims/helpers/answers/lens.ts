@@ -9,12 +9,11 @@ const withoutMetadata = (execution: Execution): Execution => ({ ...execution, me
 const shortSample = (sample: Sample | null): Sample | null =>
   sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
 
-/** A run with all of its members. */
 export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {
   return snakeCased({ ...run, workerId, leaseUntil, attempts, cost: usdNumber(run.cost) });
 }
 
-/** A run of a list: without executions, findings and assessments. */
+/** A run in a list: without sample, findings and assessments. */
 export const renderListedRun = (run: LensRun) => renderRun({ ...run, sample: null, findings: null, assessments: [] });
 
 function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: LensState['findings']) {
@@ -27,10 +26,10 @@ function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: Len
 }
 
 /** A lens after a change. */
-export const renderState = ({ lens, run, findings }: LensState) => renderLens(lens, run, findings);
+export const renderChangedLens = ({ lens, run, findings }: LensState) => renderLens(lens, run, findings);
 
-/** A lens as reads show it: without the reviews of its run and the metadata of its sample. */
-export const renderShownState = ({ lens, run, findings }: LensState) =>
+/** A lens without the reviews of its run and the metadata of its sample, which are large. */
+export const renderLensWithoutReviews = ({ lens, run, findings }: LensState) =>
   renderLens(lens, { ...run, reviews: [], sample: shortSample(run.sample) }, findings);
 
 export const renderWorker = ({ id, name, lastSeen, revoked, analysisKeyId }: LensWorker) => ({

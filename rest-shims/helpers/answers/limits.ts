@@ -3,7 +3,7 @@ import type { Limits } from '../../../src/domain/budgets/limits.ts';
 import { type Usd, usdNumber } from '../../../src/domain/money.ts';
 import type { WantedWindow } from '../../../src/domain/keys/key-settings.ts';
 
-/** Relations of a budget that the reference has and that are not listed here. */
+/** Relations in a budget row of the reference. They are always null here. */
 export const NO_RELATIONS = {
   organization: null,
   projects: null,
@@ -15,35 +15,34 @@ export const NO_RELATIONS = {
   organization_membership: null,
 } as const;
 
-export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null;
-export const usdOf = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
+export const isoOrNull = (time: Date | null): string | null => time?.toISOString() ?? null;
+export const usdOrNull = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
 
-/** Limits as the members of a row. */
 export const renderLimits = (row: Limits) => ({
-  max_budget: usdOf(row.maxBudget),
+  max_budget: usdOrNull(row.maxBudget),
   tpm_limit: row.tpmLimit,
   rpm_limit: row.rpmLimit,
   budget_duration: row.budgetDuration,
-  budget_reset_at: isoOf(row.budgetResetAt),
+  budget_reset_at: isoOrNull(row.budgetResetAt),
   max_parallel_requests: row.maxParallelRequests,
 });
 
 const budgetColumns = (budget: Budget) => ({
   budget_id: budget.id,
-  soft_budget: usdOf(budget.softBudget),
+  soft_budget: usdOrNull(budget.softBudget),
   ...renderLimits(budget),
   tpd_limit: budget.tpdLimit,
   model_max_budget: budget.modelMaxBudget,
   allowed_models: budget.allowedModels,
-  temp_budget_increase: usdOf(budget.tempBudgetIncrease),
-  temp_budget_expiry: isoOf(budget.tempBudgetExpiry),
+  temp_budget_increase: usdOrNull(budget.tempBudgetIncrease),
+  temp_budget_expiry: isoOrNull(budget.tempBudgetExpiry),
   created_at: budget.createdAt.toISOString(),
 });
 
-/** A budget within another row; null for none. */
+/** The budget of a row that refers to it, without author and relations; null without a budget. */
 export const renderBudgetTable = (budget: Budget | null) => (budget === null ? null : budgetColumns(budget));
 
-/** A budget with its author and with what refers to it, which is not listed. */
+/** A budget with its author. Its relations are null. */
 export const renderBudget = (budget: Budget) => ({
   ...budgetColumns(budget),
   created_by: budget.createdBy,
@@ -52,7 +51,7 @@ export const renderBudget = (budget: Budget) => ({
   ...NO_RELATIONS,
 });
 
-/** A budget of a window of a row, with the end of its current window. */
+/** A budget window. `reset_at` is the end of the current window. */
 export const renderWindow = ({ budgetDuration, maxBudget, resetAt }: WantedWindow & { readonly resetAt: string }) => ({
   budget_duration: budgetDuration,
   max_budget: Number(maxBudget),

@@ -4,16 +4,16 @@ import { invalidParameter } from '../http/query.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Constant time, as in OpenAI's format. */
+/** Constant: models have no creation time. */
 const CREATED_AT = '2023-02-28T18:56:42Z';
-/** Most models on a page. */
+/** Maximum number of models on a page. */
 export const MESSAGES_MODELS_LIMIT = 1_000;
 
 /** A model in Anthropic's format. */
 export function messagesModel({ name, entry }: NamedModel) {
   const limit = (column: string): number | null => {
-    const most = entry?.row[column];
-    return typeof most === 'number' ? most : null;
+    const value = entry?.row[column];
+    return typeof value === 'number' ? value : null;
   };
   return {
     type: 'model',
@@ -32,15 +32,15 @@ export function messagesModelList(models: readonly NamedModel[], { search }: Htt
   if (!/^\d{1,4}$/.test(input) || Number(input) < 1 || Number(input) > MESSAGES_MODELS_LIMIT)
     throw invalidParameter('/models', 'limit', `a whole number from 1 to ${MESSAGES_MODELS_LIMIT}`);
   const limit = Number(input);
-  const placeOf = (parameter: string): number | null => {
+  const indexIn = (parameter: string): number | null => {
     const id = query.get(parameter);
     if (id === null) return null;
     const at = models.findIndex(({ name }) => name === id);
     if (at === -1) throw invalidParameter('/models', parameter, 'the id of a model of the list');
     return at;
   };
-  const before = placeOf('before_id');
-  const after = placeOf('after_id');
+  const before = indexIn('before_id');
+  const after = indexIn('after_id');
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
   const end = before ?? start + limit;
   const page = models.slice(start, end);

@@ -1,7 +1,7 @@
 import type { KnownModel } from '../../../resolvers/models.ts';
 
 /** Capabilities of a group: true when every deployment has them. */
-const ABILITIES = [
+const CAPABILITIES = [
   'supports_function_calling',
   'supports_parallel_function_calling',
   'supports_vision',
@@ -9,7 +9,7 @@ const ABILITIES = [
   'supports_web_search',
 ] as const;
 
-/** Limits of stored deployments, which a group has the sum of. */
+/** Limits of stored deployments. A group has their sum. */
 const LIMITS = ['tpm', 'rpm'] as const;
 
 const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) =>
@@ -20,7 +20,7 @@ export function groupObject(name: string, members: readonly KnownModel[]) {
   const rows = members.map(({ entry, deployment }) => {
     return { ...entry?.row, ...deployment.priceOverrides };
   });
-  const greatest = (member: string): number | null => {
+  const maximum = (member: string): number | null => {
     const values = rows.flatMap((row) => (typeof row[member] === 'number' ? [row[member]] : []));
     return values.length === 0 ? null : Math.max(...values);
   };
@@ -35,11 +35,11 @@ export function groupObject(name: string, members: readonly KnownModel[]) {
     model_group: name,
     providers: [...new Set(members.map(({ deployment }) => deployment.provider))],
     mode: members[0]?.entry?.mode ?? null,
-    max_input_tokens: greatest('max_input_tokens'),
-    max_output_tokens: greatest('max_output_tokens'),
-    input_cost_per_token: greatest('input_cost_per_token'),
-    output_cost_per_token: greatest('output_cost_per_token'),
+    max_input_tokens: maximum('max_input_tokens'),
+    max_output_tokens: maximum('max_output_tokens'),
+    input_cost_per_token: maximum('input_cost_per_token'),
+    output_cost_per_token: maximum('output_cost_per_token'),
     ...recordOf(LIMITS, total),
-    ...recordOf(ABILITIES, (ability) => rows.every((row) => row[ability] === true)),
+    ...recordOf(CAPABILITIES, (capability) => rows.every((row) => row[capability] === true)),
   };
 }

@@ -7,7 +7,7 @@ import {
   SETTING_GROUPS,
   type SettingGroup,
 } from '../../../src/domain/settings/setting-groups.ts';
-import { fields, flagOf, listOf, members, requiredText, dictionary, required } from '../http/body-fields.ts';
+import { fields, flag, listOf, members, requiredText, dictionary, required } from '../http/body-fields.ts';
 import { type JsonSchema, objectSchema } from '../http/schema.ts';
 import { FIELD_TYPES } from './field-types.ts';
 
@@ -28,7 +28,7 @@ const SCHEMA_TYPES: Readonly<Record<GroupField['kind'], string>> = {
   any: 'string',
 };
 
-/** The settings of a group, with built-in values for those that are not set. */
+/** The settings of a group, with the defaults of those that are not set. */
 const withDefaults = ({ group, values }: GroupView): JsonObject => ({
   ...Object.fromEntries(Object.entries(group.fields).map(([name, { defaultValue }]) => [name, defaultValue])),
   ...values,
@@ -36,7 +36,7 @@ const withDefaults = ({ group, values }: GroupView): JsonObject => ({
 
 const isList = (kind: GroupField['kind']): boolean => kind === 'list' || kind === 'texts';
 
-const schemaOf = ({ description, fields: rows }: SettingGroup) => ({
+const renderSchema = ({ description, fields: rows }: SettingGroup) => ({
   description,
   properties: Object.fromEntries(
     Object.entries(rows).map(([name, { kind, description: text, choices }]) => [
@@ -53,11 +53,11 @@ const schemaOf = ({ description, fields: rows }: SettingGroup) => ({
 
 const schemaView = (view: GroupView): JsonObject => ({
   values: withDefaults(view),
-  field_schema: schemaOf(view.group),
+  field_schema: renderSchema(view.group),
 });
 
 /** `max_connections` as `Max Connections`. */
-const labelOf = (name: string): string =>
+const fieldLabel = (name: string): string =>
   name.replaceAll(
     /(^|_)([a-z])/g,
     (_all, start: string, letter: string) => (start === '' ? '' : ' ') + letter.toUpperCase(),
@@ -69,10 +69,10 @@ const fieldRow = (name: string, field: GroupField, values: JsonObject) => ({
   field_value: values[name] ?? null,
   field_description: field.description,
   field_default: field.defaultValue,
-  ui_field_name: labelOf(name),
+  ui_field_name: fieldLabel(name),
 });
 
-/** Fields of Redis that one kind of server has. */
+/** Redis fields that apply to one server kind only. */
 const SERVER_KINDS: Readonly<Record<string, string>> = {
   redis_startup_nodes: 'cluster',
   startup_nodes: 'cluster',
@@ -123,14 +123,14 @@ const eventsView = (view: GroupView): JsonObject => ({
   settings: Object.entries(withDefaults(view)).map(([event, enabled]) => ({ event, enabled })),
 });
 
-/** The form of a group's answers: read, and written. */
+/** Renders the answers of a group: `rendered` of a read, `changed` of an update. */
 interface Form {
   readonly rendered: (view: GroupView) => JsonObject;
   readonly changed: (view: GroupView, message: string) => JsonObject;
 }
 
-/** Owner of each setting. */
-const ownersOf = ({ group, values, source, owned }: GroupView): JsonObject =>
+/** Source of each setting: `config`, `db`, `default` or `unset`. */
+const renderOwners = ({ group, values, source, owned }: GroupView): JsonObject =>
   Object.fromEntries(
     Object.entries(group.fields).map(([name, { defaultValue }]) => {
       if (owned.includes(name)) return [name, 'config'];
@@ -146,9 +146,10 @@ const storedAnswer = ({ values }: GroupView, message: string): JsonObject => ({
 });
 const statusMessage = (_view: GroupView, message: string): JsonObject => ({ message, status: 'success' });
 
+/** Answer forms of setting groups. The routes of the reference differ. */
 export const GROUP_FORMS = {
   schema: { rendered: schemaView, changed: storedAnswer },
-  owned: { rendered: (view) => ({ ...schemaView(view), provenance: ownersOf(view) }), changed: storedAnswer },
+  owned: { rendered: (view) => ({ ...schemaView(view), provenance: renderOwners(view) }), changed: storedAnswer },
   active: { rendered: (view) => ({ ...schemaView(view), active_on_this_pod: false }), changed: storedAnswer },
   theme: {
     rendered: schemaView,
@@ -188,7 +189,7 @@ export const groupSchema = (name: GroupName): JsonSchema =>
       ]),
     ),
   );
-const readEvent = members({ event: requiredText, enabled: flagOf });
+const readEvent = members({ event: requiredText, enabled: flag });
 
 /** The settings of a body that lists events. Throws InvalidInput. */
 export function eventValues(body: Uint8Array): JsonObject {
@@ -228,8 +229,8 @@ export const renderRouterSettings = (settings: RouterSettings) => ({
   source: Object.fromEntries(settings.settings.map(({ name, source }) => [name, source])),
 });
 
-/** Callbacks with an effect. */
-const AVAILABLE = {
+/** Callbacks of the configuration that are supported. */
+const AVAILABLE_CALLBACKS = {
   otel: {
     litellm_callback_name: 'otel',
     litellm_callback_params: ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'],
@@ -248,5 +249,5 @@ export const renderCallbacks = ({ success, failure, both, alerting, router }: Ac
   alerts: alerting.map((name) => ({ name, variables: {} })),
   active_alerting_destinations: alerting,
   router_settings: routerValues(router),
-  available_callbacks: AVAILABLE,
+  available_callbacks: AVAILABLE_CALLBACKS,
 });

@@ -4,7 +4,7 @@ import type { ValueKind } from '../../../src/domain/settings/value-kinds.ts';
 import type { ListedSetting } from '../../../resolvers/settings.ts';
 import { FIELD_TYPES } from './field-types.ts';
 
-/** Types of settings in `/config/list`. */
+/** `field_type` in `/config/list`, by the kind of the setting. */
 const TYPES: Readonly<Record<ValueKind, string>> = { ...FIELD_TYPES, map: 'TypedDictionary', objects: 'PydanticModel' };
 
 type Nested = readonly [name: string, type: string, description: string];

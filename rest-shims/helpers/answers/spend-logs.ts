@@ -4,8 +4,8 @@ import { publicAddress } from '../../../src/domain/deployments/public-address.ts
 import { usdNumber, ZERO_USD } from '../../../src/domain/money.ts';
 import type { SpendRow } from '../../../src/domain/spend/spend-row.ts';
 
-/** The reference writes an absent Python value as this text. */
-const NO_HIT = 'None';
+/** `cache_hit` of a successful call: the reference writes Python's `None` as text. */
+const NO_CACHE_HIT = 'None';
 
 const userAgentOf = ({ tags }: SpendRow): string | null =>
   tags.findLast((tag) => tag.startsWith(AGENT_TAG))?.slice(AGENT_TAG.length) ?? null;
@@ -24,7 +24,7 @@ function usageObject({ usage }: SpendRow) {
   };
 }
 
-function metadataOf(row: SpendRow, keys: SpendList['keys']) {
+function renderMetadata(row: SpendRow, keys: SpendList['keys']) {
   const { error } = row;
   return {
     status: row.status === 'failure' ? 'failure' : null,
@@ -75,8 +75,8 @@ function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: Wri
     custom_llm_provider: row.provider,
     api_base: base === null ? '' : publicAddress(base),
     user: row.userId ?? '',
-    metadata: metadataOf(row, keys),
-    cache_hit: row.status === 'success' ? NO_HIT : 'False',
+    metadata: renderMetadata(row, keys),
+    cache_hit: row.status === 'success' ? NO_CACHE_HIT : 'False',
     cache_key: 'Cache OFF',
     request_tags: row.tags,
     team_id: row.teamId ?? '',

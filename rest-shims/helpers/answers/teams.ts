@@ -3,7 +3,7 @@ import type { CountedTeam, MemberView, TeamView } from '../../../resolvers/opera
 import type { Team } from '../../../src/domain/teams/team.ts';
 import { currentTeamWindow } from '../../../src/domain/teams/team-windows.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
-import { renderWindow, isoOf, renderBudgetTable, renderLimits, usdOf } from './limits.ts';
+import { renderWindow, isoOrNull, renderBudgetTable, renderLimits, usdOrNull } from './limits.ts';
 import { renderStored } from './keys.ts';
 import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
 
@@ -21,8 +21,8 @@ export const teamColumns = (team: Team) => ({
       : { ...shownMetadata(team.metadata), team_member_budget_id: team.memberBudgetId },
   ...renderLimits(team),
   tpd_limit: team.tpdLimit,
-  soft_budget: usdOf(team.softBudget),
-  budget_limits: windowsOf(team),
+  soft_budget: usdOrNull(team.softBudget),
+  budget_limits: renderWindows(team),
   models: team.models,
   blocked: team.blocked,
   router_settings: team.routerSettings,
@@ -40,8 +40,8 @@ export const teamColumns = (team: Team) => ({
   created_at: team.createdAt.toISOString(),
 });
 
-/** The budgets of its further windows; null without one. */
-const windowsOf = ({ budgetLimits }: Team) =>
+/** The budget windows of a team; null without one. */
+const renderWindows = ({ budgetLimits }: Team) =>
   budgetLimits?.map((window) => {
     const { resetAt } = currentTeamWindow(window, new Date());
     return renderWindow({ ...window, resetAt: resetAt.toISOString() });
@@ -66,14 +66,14 @@ export const renderTeam = ({ team, members, spend }: Omit<CountedTeam, 'keyCount
   spend: usdNumber(spend),
 });
 
-/** A team with the relations that the reference names. */
+/** A team with the relations of the reference, which are null. */
 export const renderTeamTable = (view: TeamView) => ({
   ...renderTeam(view),
   litellm_organization_table: null,
   projects: null,
 });
 
-/** A membership; `budget_source` is shown by `/team/info` only. */
+/** A membership. Only `/team/info` adds `budget_source`. */
 export const renderMembership = ({ member, budget, spend, total }: MemberView) => ({
   user_id: member.userId,
   team_id: member.teamId,
@@ -123,27 +123,26 @@ export const renderCountedTeam = (view: CountedTeam) => ({
   access_group_agent_ids: null,
 });
 
-/** A member whose spend was set. */
+/** Answer after the spend of a member is set. `previous_spend` is the spend before, in USD. */
 export const renderMemberReset = ({ view: { member, budget, spend }, before }: MemberReset) => ({
   team_id: member.teamId,
   user_id: member.userId,
   spend: usdNumber(spend),
   previous_spend: usdNumber(before),
-  max_budget: usdOf(budget?.maxBudget ?? null),
+  max_budget: usdOrNull(budget?.maxBudget ?? null),
 });
 
-/** A changed member. */
 export function renderMemberUpdate({ member, user, budget }: MemberView) {
   return {
     user_id: member.userId,
     user_email: user?.email ?? null,
     team_id: member.teamId,
-    max_budget_in_team: usdOf(budget?.maxBudget ?? null),
+    max_budget_in_team: usdOrNull(budget?.maxBudget ?? null),
     tpm_limit: budget?.tpmLimit ?? null,
     rpm_limit: budget?.rpmLimit ?? null,
     budget_duration: budget?.budgetDuration ?? null,
     allowed_models: budget === null || budget.allowedModels.length === 0 ? null : budget.allowedModels,
-    temp_budget_increase: usdOf(budget?.tempBudgetIncrease ?? null),
-    temp_budget_expiry: isoOf(budget?.tempBudgetExpiry ?? null),
+    temp_budget_increase: usdOrNull(budget?.tempBudgetIncrease ?? null),
+    temp_budget_expiry: isoOrNull(budget?.tempBudgetExpiry ?? null),
   };
 }

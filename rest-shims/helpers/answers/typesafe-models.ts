@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Constant date, as in the other formats. */
+/** Constant: models have no release date. */
 const RELEASED_ON = '2023-02-28';
 
 /** TypeSafe's SDK sends this header, and reads the models from the member `models`. */

@@ -4,7 +4,7 @@ import { usdNumber } from '../../../src/domain/money.ts';
 import type { Invitation } from '../../../src/domain/users/invitation.ts';
 import type { User } from '../../../src/domain/users/user.ts';
 import { renderGenerated, renderStored } from './keys.ts';
-import { isoOf, renderLimits, usdOf } from './limits.ts';
+import { isoOrNull, renderLimits, usdOrNull } from './limits.ts';
 import { teamColumns } from './teams.ts';
 import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
 
@@ -40,7 +40,7 @@ export const renderUserRow = ({ user, teamIds, spend }: Pick<UserView, 'user' | 
   organization_memberships: null,
 });
 
-/** A user with the relations that the reference names. */
+/** A user with the relations of the reference, which are null. */
 const renderUserTable = (view: UserView) => ({
   verified_subjects: null,
   ...renderUserRow(view),
@@ -67,12 +67,12 @@ export function renderFlatUser({ user, teamIds, spend }: UserDetails) {
     user_alias: user.alias,
     user_role: user.role,
     spend: usdNumber(spend),
-    max_budget: usdOf(user.maxBudget),
+    max_budget: usdOrNull(user.maxBudget),
     tpm_limit: user.tpmLimit,
     rpm_limit: user.rpmLimit,
     models: user.models,
     budget_duration: user.budgetDuration,
-    budget_reset_at: isoOf(user.budgetResetAt),
+    budget_reset_at: isoOrNull(user.budgetResetAt),
     metadata: shownMetadata(user.metadata),
     created_at: user.createdAt.toISOString(),
     updated_at: user.updatedAt.toISOString(),
@@ -84,7 +84,7 @@ export function renderFlatUser({ user, teamIds, spend }: UserDetails) {
   };
 }
 
-/** Members of a key that a user without a key has as null. */
+/** Members of a key that are null in the answer for a user without a key. */
 const KEY_MEMBERS = [
   'key_alias',
   'duration',
@@ -141,7 +141,7 @@ const NO_KEY = {
   spend: 0,
 };
 
-/** A new user: the form of its key, with the members of the user. */
+/** A new user: the members of its key, replaced by those of the user where both have one. */
 export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly string[]) {
   const { budget_reset_at: _resetAt, ...limits } = renderLimits(user);
   return {
@@ -165,7 +165,7 @@ export const renderInvitation = (invitation: Invitation) => ({
   id: invitation.id,
   user_id: invitation.userId,
   is_accepted: invitation.isAccepted,
-  accepted_at: isoOf(invitation.acceptedAt),
+  accepted_at: isoOrNull(invitation.acceptedAt),
   expires_at: invitation.expiresAt.toISOString(),
   created_at: invitation.createdAt.toISOString(),
   created_by: invitation.createdBy,

@@ -1,10 +1,10 @@
 import type { ActivityEntity } from '../../../src/domain/spend/daily-activity.ts';
 import { integer, query } from '../http/query.ts';
 import { type JsonSchema, merged, textParameters } from '../http/schema.ts';
-import { fieldsIn, RANGE_FAULT, requiredPeriod } from './report-query.ts';
+import { fieldsIn, MISSING_DATE_RANGE, requiredPeriod } from './report-query.ts';
 
-/** Facts of all rows about activity. */
-export const ACTIVITY_READING = {
+/** Common facts of the rows about activity. */
+export const ACTIVITY_READ = {
   method: 'GET',
   surface: 'management',
   category: null,
@@ -13,15 +13,15 @@ export const ACTIVITY_READING = {
   failures: { body: 'detail' },
 } as const;
 
-/** Statuses of a row about an entity: only the teams of a user may be unknown, and some entities are for administrators only. */
-export function answersOf({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
+/** Statuses of a row about an entity. As in the reference, callers without access get 404 for teams, 401 for customers and agents, else 403. */
+export function activityStatuses({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
   if (entity === 'team') return [200, 400, 401, 404, 422];
   return entity === 'endUser' || entity === 'agent' ? [200, 400, 401, 422] : [200, 400, 401, 403, 422];
 }
 
 const MINUTE_MS = 60_000;
 /** Maximum offset of a time zone, in minutes. */
-const MOST_OFFSET = 1_440;
+const MAX_OFFSET_MINUTES = 1_440;
 
 export interface ActivityRoute {
   readonly path: string;
@@ -31,7 +31,7 @@ export interface ActivityRoute {
   readonly pageSize: number;
 }
 
-/** Kinds of owners of calls. */
+/** Entities with activity, and their paths. */
 export const ACTIVITY_ROUTES: readonly ActivityRoute[] = [
   { path: '/user', entity: 'user', parameter: 'user_id', pageSize: 50 },
   { path: '/team', entity: 'team', parameter: 'team_ids', pageSize: 10 },
@@ -42,20 +42,20 @@ export const ACTIVITY_ROUTES: readonly ActivityRoute[] = [
 ];
 
 /** Parameter with the offset of a time zone, in minutes. */
-export const TIMEZONE = integer({ least: -MOST_OFFSET, most: MOST_OFFSET, otherwise: 0 });
+export const TIMEZONE = integer({ min: -MAX_OFFSET_MINUTES, max: MAX_OFFSET_MINUTES, defaultValue: 0 });
 
 const offsetReader = query({ timezone: TIMEZONE });
 
 /** Parameters that all reports about an entity have. */
-export const entitySchema = ({ parameter }: ActivityRoute): JsonSchema =>
+export const activitySchema = ({ parameter }: ActivityRoute): JsonSchema =>
   merged(textParameters('start_date', 'end_date', 'model', 'api_key', parameter, `exclude_${parameter}`), offsetReader);
 
-/** The entity, the days and the filter of a query. Throws InvalidInput. */
-export function parseEntity(search: string, { entity, parameter }: ActivityRoute) {
+/** Entity, filter and time zone offset (in ms, positive east of Greenwich) of a query. Throws InvalidInput. */
+export function parseActivityFilter(search: string, { entity, parameter }: ActivityRoute) {
   const { timezone } = offsetReader(search);
-  // Minutes as browsers give them: positive west of Greenwich.
+  // As `Date.getTimezoneOffset()` of browsers: positive west of Greenwich.
   const offsetMs = -Number(timezone) * MINUTE_MS;
-  const period = requiredPeriod(search, RANGE_FAULT);
+  const period = requiredPeriod(search, MISSING_DATE_RANGE);
   return {
     entity,
     filter: {

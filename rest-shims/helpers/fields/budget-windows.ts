@@ -5,10 +5,10 @@ import { object as objectIn } from '../../../src/wire/json/fields.ts';
 
 export const NOT_AN_AMOUNT = { rule: 'float_type', message: 'Input should be a valid number' };
 
-/** A budget of a window: `{budget_duration, max_budget}`. */
+/** A budget window: `{budget_duration, max_budget}`, in USD. */
 export const budgetWindow: FieldReader<WantedWindow | null> = (input) => {
-  const { budget_duration: duration, max_budget: most } = objectIn(input);
-  const amount = number(most);
+  const { budget_duration: duration, max_budget: maxBudget } = objectIn(input);
+  const amount = number(maxBudget);
   if (typeof duration !== 'string') return { rule: 'string_type', message: 'Input should be a valid string' };
   if (!('value' in amount)) return amount;
   const budget = amount.value === null ? null : usdFrom(amount.value);

@@ -1,7 +1,7 @@
 import type { METADATA_MEMBERS } from '../../../src/domain/keys/key-settings.ts';
 import {
   type FieldReader,
-  flagOf,
+  flag,
   optional,
   listOf,
   number,
@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '../http/body-fields.ts';
 
-/** A reader of null where the member is null, and not of an empty value. */
+/** As another reader, but null stays null and is not read as an empty value. */
 export const orNull =
   <Value>(read: FieldReader<Value>): FieldReader<Value | null> =>
   (input) =>
@@ -28,7 +28,7 @@ export const moment: FieldReader<string | null> = (input) => {
   };
 };
 
-/** Members that are stored in the metadata. */
+/** Readers of the members of a key that are stored in its metadata. */
 export const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldReader<unknown>>> = {
   model_rpm_limit: recordOf(wholeNumber),
   model_tpm_limit: recordOf(wholeNumber),
@@ -43,15 +43,15 @@ export const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldR
   allowed_passthrough_routes: orNull(texts),
   denied_passthrough_routes: orNull(texts),
   allowed_vector_store_indexes: listOf<unknown>((input) => ({ value: input })),
-  throttle_on_budget_exceeded: flagOf,
+  throttle_on_budget_exceeded: flag,
   guardrails: orNull(texts),
-  disable_global_guardrails: flagOf,
+  disable_global_guardrails: flag,
   opted_out_global_guardrails: orNull(texts),
   temp_budget_increase: number,
   temp_budget_expiry: moment,
 };
 
-/** The members about guardrails, of teams and projects. */
+/** Readers of the members about guardrails of teams and projects. */
 export const GUARDRAIL_READERS = {
   guardrails: optional(METADATA.guardrails),
   disable_global_guardrails: optional(METADATA.disable_global_guardrails),

@@ -12,7 +12,7 @@ import {
 import { type Usd, usdFrom, usdText } from '../../../src/domain/money.ts';
 import {
   type FieldReader,
-  flagOf,
+  flag,
   optional,
   listOf,
   members,
@@ -33,8 +33,8 @@ import { type JsonSchema, merged, objectSchema } from '../http/schema.ts';
 import { isEmpty } from '../http/ignored-members.ts';
 import { object as objectIn } from '../../../src/wire/json/fields.ts';
 
-/** A text; null when left out or blank. */
-const blankIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
+/** A text; null when left out or empty. */
+const emptyIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
 
 /** A budget of a model: `{budget_limit, time_period}`, or by their old names. */
 const modelBudget: FieldReader<ModelBudget | null> = (input) => {
@@ -70,7 +70,7 @@ const COLUMNS = {
   team_id: text,
   user_role: oneOf(ROLES),
   metadata: object,
-  blocked: flagOf,
+  blocked: flag,
 };
 
 /** Members that are settings, by their names here. */
@@ -84,10 +84,10 @@ const SETTINGS = {
   object_permission: ['objectPermission', orNull(object)],
   router_settings: ['routerSettings', orNull(object)],
   agent_id: ['agentId', text],
-  budget_id: ['budgetId', blankIsNull],
-  end_user_budget_id: ['endUserBudgetId', blankIsNull],
-  project_id: ['projectId', blankIsNull],
-  organization_id: ['organizationId', blankIsNull],
+  budget_id: ['budgetId', emptyIsNull],
+  end_user_budget_id: ['endUserBudgetId', emptyIsNull],
+  project_id: ['projectId', emptyIsNull],
+  organization_id: ['organizationId', emptyIsNull],
   access_group_ids: ['accessGroupIds', orNull(texts)],
   rpm_limit: ['rpmLimit', wholeNumber],
   tpm_limit: ['tpmLimit', wholeNumber],
@@ -95,36 +95,44 @@ const SETTINGS = {
   max_parallel_requests: ['maxParallelRequests', wholeNumber],
   model_max_budget: ['modelMaxBudget', recordOf(modelBudget)],
   budget_fallbacks: ['budgetFallbacks', recordOf(orNull(texts))],
-  auto_rotate: ['autoRotate', flagOf],
+  auto_rotate: ['autoRotate', flag],
   rotation_interval: ['rotationInterval', text],
 } as const satisfies Readonly<Record<string, readonly [keyof SettingsPatch, FieldReader<unknown>]>>;
 
-/** Members of features that do not exist here, with the message that refuses them. */
-const REFUSED: Readonly<Record<string, string>> = {
+/** Members of unsupported features, with the error for each (400). */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
   prompts: 'Stored prompts do not exist here. Leave prompts out.',
   enable_prompt_caching: 'The gateway does not add prompt caching. Leave enable_prompt_caching out.',
 };
 
-/** Refused, so that no key seems protected when it is not. */
-const GUARDS: Readonly<Record<string, string>> = {
+/** Members of unsupported protections (403). Ignoring them would make a key appear protected. */
+const UNSUPPORTED_GUARDS: Readonly<Record<string, string>> = {
   policies: 'Policies do not run here, so a key with policies is not created.',
 };
 
-/** Members that identify keys and are not settings. */
-const KEY_NAMES = new Set(['key', 'keys', 'key_aliases', 'new_key', 'new_master_key', 'grace_period', 'soft_budget']);
+/** Known members that are read separately: names of keys, rotation and soft budget. */
+const OTHER_MEMBERS = new Set([
+  'key',
+  'keys',
+  'key_aliases',
+  'new_key',
+  'new_master_key',
+  'grace_period',
+  'soft_budget',
+]);
 
-function refuseUnserved(input: JsonObject): void {
-  for (const [member, message] of Object.entries(GUARDS))
+function assertNoUnsupported(input: JsonObject): void {
+  for (const [member, message] of Object.entries(UNSUPPORTED_GUARDS))
     if (!isEmpty(input[member])) throw new Forbidden(message, 'feature');
-  for (const [member, message] of Object.entries(REFUSED))
+  for (const [member, message] of Object.entries(UNSUPPORTED))
     if (!isEmpty(input[member])) throw new InvalidInput(message, [], { field: member });
 }
 
 /** Names of members that have no effect: unknown ones and `send_invite_email`. */
 export function ignoredMembers(body: Uint8Array): readonly string[] {
   const known = new Set([
-    ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...REFUSED, ...GUARDS }),
-    ...KEY_NAMES,
+    ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...UNSUPPORTED, ...UNSUPPORTED_GUARDS }),
+    ...OTHER_MEMBERS,
   ]);
   return Object.entries(parseObject(body))
     .filter(([name, value]) => !known.has(name) && !isEmpty(value))
@@ -136,7 +144,7 @@ const settingReaders = Object.fromEntries(
 );
 const metadataReaders = Object.fromEntries(Object.entries(METADATA).map(([name, read]) => [name, optional(read)]));
 
-const everyReader = { ...settingReaders, ...metadataReaders, soft_budget: optional(number) };
+const settingAndMetadataReaders = { ...settingReaders, ...metadataReaders, soft_budget: optional(number) };
 
 const readDraft = members({ key: text, ...COLUMNS });
 const CHANGES = {
@@ -151,21 +159,21 @@ const CHANGES = {
   team_id: optional(text),
   user_role: optional(oneOf(ROLES)),
   metadata: optional(object),
-  blocked: optional(flagOf),
+  blocked: optional(flag),
 };
 const readChanges = members(CHANGES);
-const readFurther = members<JsonObject>(everyReader);
+const readSettings = members<JsonObject>(settingAndMetadataReaders);
 const readNamed = members({ key: requiredText });
 const readRotation = members({ key: text, new_key: text, grace_period: text });
 
-/** Settings and members of the metadata; those that were left out are absent. */
-function furtherOf(input: JsonObject): { readonly settings: SettingsPatch; readonly metadataMembers: JsonObject } {
-  const read = readFurther(input);
+/** Settings and metadata members of a body. Members that were not sent are absent. */
+function parseSettings(input: JsonObject): { readonly settings: SettingsPatch; readonly metadataMembers: JsonObject } {
+  const read = readSettings(input);
   const settings = Object.entries(SETTINGS).flatMap(([name, [member]]) =>
     read[name] === undefined ? [] : [[member, read[name]] as const],
   );
   const soft = read['soft_budget'];
-  const softBudget = typeof soft === 'number' ? usdText(allowance(soft, 'soft_budget') as Usd) : soft;
+  const softBudget = typeof soft === 'number' ? usdText(parseAmount(soft, 'soft_budget') as Usd) : soft;
   const metadataMembers = METADATA_MEMBERS.flatMap((name) =>
     read[name] === undefined ? [] : [[name, read[name]] as const],
   );
@@ -191,7 +199,7 @@ function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]])
 }
 
 /** Budget in USD: zero allows nothing, null is unlimited. Throws InvalidInput below zero. */
-function allowance(input: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
+function parseAmount(input: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
   if (input === null) return null;
   const amount = input < 0 ? null : usdFrom(input);
   if (amount !== null) return amount;
@@ -203,9 +211,9 @@ export function parseDraft(body: Uint8Array): KeyDraft {
   const input = parseObject(body);
   const read = allValid(
     () => readDraft(input),
-    () => readFurther(input),
+    () => readSettings(input),
   );
-  refuseUnserved(input);
+  assertNoUnsupported(input);
   return {
     key: read.key,
     alias: read.key_alias,
@@ -213,31 +221,31 @@ export function parseDraft(body: Uint8Array): KeyDraft {
     teamId: read.team_id,
     userId: read.user_id,
     models: read.models,
-    maxBudget: allowance(read.max_budget),
+    maxBudget: parseAmount(read.max_budget),
     duration: read.duration,
     metadata: read.metadata,
     budgetDuration: read.budget_duration,
     budgetLimits: read.budget_limits,
-    spend: allowance(read.spend, 'spend'),
+    spend: parseAmount(read.spend, 'spend'),
     blocked: read.blocked,
-    ...furtherOf(input),
+    ...parseSettings(input),
   };
 }
 
-/** An absent field is left out: a patch distinguishes it from null. */
-function patchOf(input: JsonObject): KeyPatch {
+/** The patch of a body. A member that was not sent is absent, which differs from null. */
+function parsePatch(input: JsonObject): KeyPatch {
   const read = allValid(
     () => readChanges(input),
-    () => readFurther(input),
+    () => readSettings(input),
   );
-  refuseUnserved(input);
+  assertNoUnsupported(input);
   const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = read;
-  const spend = read.spend === undefined || read.spend === null ? null : allowance(read.spend, 'spend');
+  const spend = read.spend === undefined || read.spend === null ? null : parseAmount(read.spend, 'spend');
   return {
     ...(alias === undefined ? {} : { alias }),
     ...(duration === undefined ? {} : { duration }),
     ...(models === undefined ? {} : { models }),
-    ...(read.max_budget === undefined ? {} : { maxBudget: allowance(read.max_budget) }),
+    ...(read.max_budget === undefined ? {} : { maxBudget: parseAmount(read.max_budget) }),
     ...(read.budget_duration === undefined ? {} : { budgetDuration: read.budget_duration }),
     ...(read.budget_limits === undefined ? {} : { budgetLimits: read.budget_limits }),
     ...(spend === null ? {} : { spend }),
@@ -246,23 +254,22 @@ function patchOf(input: JsonObject): KeyPatch {
     ...(read.user_role === undefined || read.user_role === null ? {} : { role: read.user_role }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
-    ...furtherOf(input),
+    ...parseSettings(input),
   };
 }
 
-/** Most keys of one bulk update. */
-const MOST_UPDATES = 500;
+/** Maximum number of keys in one bulk update. */
+const MAX_UPDATES = 500;
 
 /** Schemas of the bodies about keys. */
-export const KEY_DRAFT: JsonSchema = merged(readDraft, readFurther);
-export const KEY_CHANGE: JsonSchema = merged(readChanges, readFurther, readNamed);
+export const KEY_DRAFT: JsonSchema = merged(readDraft, readSettings);
+export const KEY_CHANGE: JsonSchema = merged(readChanges, readSettings, readNamed);
 export const KEY_CHANGES: JsonSchema = objectSchema(
-  { keys: { type: 'array', items: KEY_CHANGE, minItems: 1, maxItems: MOST_UPDATES } },
+  { keys: { type: 'array', items: KEY_CHANGE, minItems: 1, maxItems: MAX_UPDATES } },
   ['keys'],
 );
-export const KEY_ROTATION: JsonSchema = merged(readChanges, readFurther, readRotation);
+export const KEY_ROTATION: JsonSchema = merged(readChanges, readSettings, readRotation);
 
-/** A key and its changes. */
 export interface NamedChange {
   readonly key: string;
   readonly patch: KeyPatch;
@@ -270,7 +277,7 @@ export interface NamedChange {
 
 export function parseUpdate(body: Uint8Array): NamedChange {
   const input = parseObject(body);
-  return { key: readNamed(input).key, patch: patchOf(input) };
+  return { key: readNamed(input).key, patch: parsePatch(input) };
 }
 
 /** Changes of several keys. Throws InvalidInput for none, and for too many. */
@@ -278,19 +285,19 @@ export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   const { keys } = parseObject(body);
   if (!Array.isArray(keys) || keys.length === 0)
     throw new InvalidInput('No keys provided for update', [], { field: 'keys' });
-  if (keys.length > MOST_UPDATES)
-    throw new InvalidInput(`Maximum ${MOST_UPDATES} keys can be updated at once`, [], { field: 'keys' });
+  if (keys.length > MAX_UPDATES)
+    throw new InvalidInput(`Maximum ${MAX_UPDATES} keys can be updated at once`, [], { field: 'keys' });
   return keys.map((one) => {
     const input = objectIn(one);
-    return { key: readNamed(input).key, patch: patchOf(input) };
+    return { key: readNamed(input).key, patch: parsePatch(input) };
   });
 }
 
-/** The key of the path, else of the body. Throws InvalidInput when neither names one. */
+/** A rotation. The key is that of the path, else of the body. Throws InvalidInput when neither names one. */
 export function parseRotation(body: Uint8Array, inPath: string | undefined) {
   const input = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
   const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);
   const named = inPath ?? key;
   if (named === null) throw missingField('key');
-  return { key: named, newKey, gracePeriod, patch: patchOf(input) };
+  return { key: named, newKey, gracePeriod, patch: parsePatch(input) };
 }

@@ -9,8 +9,8 @@ import type { AnalysisCall, RunProgress, RunResult } from '../../../src/domain/l
 import {
   bodyOf,
   choiceOf,
-  flagOf,
-  instantOf,
+  flag,
+  instant,
   listOf,
   modelOf,
   numberOf,
@@ -22,45 +22,45 @@ import {
 } from '../http/strict-fields.ts';
 
 const anyText = textOf();
-const someText = textOf({ least: 1 });
-const count = wholeOf({ least: 0 });
+const nonEmptyText = textOf({ min: 1 });
+const count = wholeOf({ min: 0 });
 
 const SELECTION = {
   source: optional(choiceOf('traces'), 'traces'),
   service: optional(anyText, ''),
   agent_name: optional(anyText, ''),
-  filters: optional(listOf(modelOf({ key: required(someText), value: required(someText) })), []),
-  sample_size: optional(orNull(wholeOf({ least: 1 })), null),
-  sample_percent: optional(numberOf({ above: 0, most: 100 }), 100),
+  filters: optional(listOf(modelOf({ key: required(nonEmptyText), value: required(nonEmptyText) })), []),
+  sample_size: optional(orNull(wholeOf({ min: 1 })), null),
+  sample_percent: optional(numberOf({ above: 0, max: 100 }), 100),
   team_id: optional(anyText, ''),
   execution_ids: optional(listOf(anyText), []),
 };
 
 const settings = modelOf({
   ...SELECTION,
-  name: required(someText),
+  name: required(nonEmptyText),
   context: optional(anyText, ''),
-  lookback_hours: optional(wholeOf({ least: 1 }), 24),
+  lookback_hours: optional(wholeOf({ min: 1 }), 24),
   checks: optional(
     listOf(
       modelOf({
-        id: required(someText),
-        instruction: required(textOf({ least: 3 })),
-        enabled: optional(flagOf, true),
+        id: required(nonEmptyText),
+        instruction: required(textOf({ min: 3 })),
+        enabled: optional(flag, true),
       }),
     ),
     [],
   ),
-  model: required(someText),
-  enabled: optional(flagOf, true),
-  interval_minutes: optional(wholeOf({ least: 1 }), 15),
-  concurrency: optional(wholeOf({ least: 1, most: MOST_CONCURRENCY }), 8),
+  model: required(nonEmptyText),
+  enabled: optional(flag, true),
+  interval_minutes: optional(wholeOf({ min: 1 }), 15),
+  concurrency: optional(wholeOf({ min: 1, max: MOST_CONCURRENCY }), 8),
   monthly_budget: optional(numberOf({ above: 0 }), 100),
 });
 
 const readSettings = bodyOf(settings);
 
-// The members of these models have the names of the domain in snake case, and the readers have checked their types.
+// Members have the names of the domain in snake case, and the readers check their types: the casts below are safe.
 /** Settings of a lens. Throws InvalidInput. */
 export const lensSettingsFrom = (body: Uint8Array): LensSettings =>
   assertLensInput(camelCased(readSettings(body)) as LensSettings);
@@ -68,14 +68,14 @@ export const lensSettingsFrom = (body: Uint8Array): LensSettings =>
 const readRun = bodyOf(
   modelOf({
     settings: optional(orNull(settings), null),
-    lookback_hours: optional(orNull(wholeOf({ least: 1 })), null),
-    start: optional(orNull(instantOf), null),
-    end: optional(orNull(instantOf), null),
-    agent_name: optional(orNull(textOf({ most: 200 })), null),
+    lookback_hours: optional(orNull(wholeOf({ min: 1 })), null),
+    start: optional(orNull(instant), null),
+    end: optional(orNull(instant), null),
+    agent_name: optional(orNull(textOf({ max: 200 })), null),
   }),
 );
 
-/** Settings of one run in a request; an empty body has none. Throws InvalidInput. */
+/** Overrides of one run. Throws InvalidInput. */
 export function runRequestFrom(body: Uint8Array): RunRequest {
   const input = readRun(body);
   return assertRunRequest({
@@ -94,9 +94,9 @@ export const findingStatusFrom = bodyOf(
 const readPreview = bodyOf(
   modelOf({
     selection: required(modelOf(SELECTION)),
-    lookback_hours: optional(wholeOf({ least: 1 }), 24),
+    lookback_hours: optional(wholeOf({ min: 1 }), 24),
     offset: optional(count, 0),
-    as_of: optional(orNull(instantOf), null),
+    as_of: optional(orNull(instant), null),
   }),
 );
 
@@ -108,7 +108,7 @@ export function previewFrom(body: Uint8Array): PreviewRequest {
 const readTraces = bodyOf(
   modelOf({
     traces: required(
-      listOf(modelOf({ trace_id: required(someText), trace_ref: optional(anyText, '') }), { least: 1, most: 500 }),
+      listOf(modelOf({ trace_id: required(nonEmptyText), trace_ref: optional(anyText, '') }), { min: 1, max: 500 }),
     ),
   }),
 );
@@ -120,9 +120,9 @@ const keyId = textOf({ pattern: /^[a-f0-9]{64}$/ });
 
 export const workerFrom = bodyOf(
   modelOf({
-    name: optional(textOf({ least: 1, most: 200 }), 'Lens worker'),
+    name: optional(textOf({ min: 1, max: 200 }), 'Lens worker'),
     analysis_key_id: required(keyId),
-    managed: optional(flagOf, false),
+    managed: optional(flag, false),
   }),
 );
 
@@ -130,12 +130,12 @@ export const analysisKeyFrom = bodyOf(modelOf({ analysis_key_id: required(keyId)
 
 const readCall = bodyOf(
   modelOf({
-    prompt: required(someText),
+    prompt: required(nonEmptyText),
     purpose: required(choiceOf(...PURPOSES)),
     messages: optional(
       orNull(
         listOf(modelOf({ role: required(choiceOf('system', 'user', 'assistant')), content: required(anyText) }), {
-          least: 1,
+          min: 1,
         }),
       ),
       null,
@@ -161,68 +161,68 @@ const coverage = modelOf({
 });
 
 const kind = choiceOf(...FINDING_KINDS);
-const verdict = { check_id: required(someText), kind: required(kind), summary: required(textOf({ most: 300 })) };
-const quote = modelOf({ span_id: required(someText), quote: required(someText) });
+const verdict = { check_id: required(nonEmptyText), kind: required(kind), summary: required(textOf({ max: 300 })) };
+const quote = modelOf({ span_id: required(nonEmptyText), quote: required(nonEmptyText) });
 
 const review = modelOf({
-  execution_id: required(someText),
+  execution_id: required(nonEmptyText),
   trace_id: required(anyText),
   agent: optional(anyText, ''),
   name: optional(anyText, ''),
   spans: optional(
     listOf(
       modelOf({
-        span_id: required(someText),
-        name: required(textOf({ most: 120 })),
-        kind: required(textOf({ most: 40 })),
-        preview: required(textOf({ most: 240 })),
-        cited: optional(flagOf, false),
+        span_id: required(nonEmptyText),
+        name: required(textOf({ max: 120 })),
+        kind: required(textOf({ max: 40 })),
+        preview: required(textOf({ max: 240 })),
+        cited: optional(flag, false),
       }),
-      { most: 8 },
+      { max: 8 },
     ),
     [],
   ),
-  reasoning: optional(textOf({ most: 800 }), ''),
+  reasoning: optional(textOf({ max: 800 }), ''),
   verdicts: optional(listOf(modelOf(verdict)), []),
-  cannot_assess: optional(flagOf, false),
+  cannot_assess: optional(flag, false),
   model: optional(anyText, ''),
-  duration_ms: optional(numberOf({ least: 0 }), 0),
-  at: required(someText),
+  duration_ms: optional(numberOf({ min: 0 }), 0),
+  at: required(nonEmptyText),
   tool_calls: optional(listOf(modelOf({ name: required(anyText), calls: required(count) })), []),
   extraction: optional(
     orNull(
       modelOf({
         observations: required(listOf(modelOf({ ...verdict, evidence: required(listOf(quote)) }))),
-        cannot_assess: required(flagOf),
+        cannot_assess: required(flag),
         reasoning: optional(anyText, ''),
       }),
     ),
     null,
   ),
   content_version: optional(anyText, ''),
-  reused: optional(flagOf, false),
-  consolidated: optional(flagOf, false),
-  partial: optional(flagOf, false),
+  reused: optional(flag, false),
+  consolidated: optional(flag, false),
+  partial: optional(flag, false),
 });
 
 const executionIds = listOf(anyText);
 
 const readProgress = bodyOf(
   modelOf({
-    stage: optional(orNull(textOf({ least: 1, most: 200 })), null),
+    stage: optional(orNull(textOf({ min: 1, max: 200 })), null),
     coverage: optional(orNull(coverage), null),
     review: optional(orNull(review), null),
-    reviews: optional(orNull(listOf(review, { most: 1_000 })), null),
+    reviews: optional(orNull(listOf(review, { max: 1_000 })), null),
     reading: optional(
       orNull(
         listOf(
           modelOf({
-            execution_id: required(someText),
+            execution_id: required(nonEmptyText),
             trace_id: required(anyText),
             agent: optional(anyText, ''),
-            started_at: required(someText),
+            started_at: required(nonEmptyText),
           }),
-          { most: 256 },
+          { max: 256 },
         ),
       ),
       null,
@@ -231,16 +231,16 @@ const readProgress = bodyOf(
       orNull(
         listOf(
           modelOf({
-            id: required(someText),
+            id: required(nonEmptyText),
             phase: required(choiceOf(...PHASES)),
             label: required(anyText),
             execution_ids: optional(executionIds, []),
-            started_at: required(someText),
+            started_at: required(nonEmptyText),
             operations: optional(count, 0),
             tool_calls: optional(count, 0),
-            finished: optional(flagOf, false),
+            finished: optional(flag, false),
           }),
-          { most: 256 },
+          { max: 256 },
         ),
       ),
       null,
@@ -261,19 +261,19 @@ const readResult = bodyOf(
     assessments: required(
       listOf(
         modelOf({
-          execution_id: required(someText),
+          execution_id: required(nonEmptyText),
           issue_checks: optional(listOf(anyText), []),
           pattern_checks: optional(listOf(anyText), []),
-          cannot_assess: optional(flagOf, false),
+          cannot_assess: optional(flag, false),
         }),
       ),
     ),
     findings: required(
       listOf(
         modelOf({
-          title: required(textOf({ least: 3 })),
-          description: required(textOf({ least: 10 })),
-          check_id: required(someText),
+          title: required(textOf({ min: 3 })),
+          description: required(textOf({ min: 10 })),
+          check_id: required(nonEmptyText),
           check_ids: optional(listOf(anyText), []),
           kind: required(kind),
           priority: optional(choiceOf(...PRIORITIES), 'medium'),
@@ -293,12 +293,12 @@ const readResult = bodyOf(
           evidence: required(
             listOf(
               modelOf({
-                execution_id: required(someText),
-                span_id: required(someText),
-                quote: required(someText),
+                execution_id: required(nonEmptyText),
+                span_id: required(nonEmptyText),
+                quote: required(nonEmptyText),
                 role: required(choiceOf(...EVIDENCE_ROLES)),
               }),
-              { least: 1 },
+              { min: 1 },
             ),
           ),
           existing_finding_id: optional(orNull(anyText), null),
@@ -309,7 +309,7 @@ const readResult = bodyOf(
     coverage: required(coverage),
     error: optional(anyText, ''),
     review_versions: optional(
-      listOf(modelOf({ execution_id: required(someText), content_version: required(anyText) })),
+      listOf(modelOf({ execution_id: required(nonEmptyText), content_version: required(anyText) })),
       [],
     ),
   }),

@@ -34,19 +34,19 @@ const readLimits = members({
   max_parallel_requests: optional(wholeNumber),
 });
 
-function amountOf(name: string, input: number | null | undefined): Usd | null | undefined {
+function parseAmount(name: string, input: number | null | undefined): Usd | null | undefined {
   if (input === null || input === undefined) return input;
   const amount = usdFrom(input);
   if (amount === null) throw new InvalidInput(`${name} must be a non-negative finite number. Received: ${input}`);
   return amount;
 }
 
-/** Reads the limits of a body; those that were left out are absent. Throws InvalidInput. */
+/** Limits of a body. Members that were not sent are absent. Throws InvalidInput. */
 export function limitsFrom(input: JsonObject): LimitsPatch {
   const read = readLimits(input);
   return defined({
-    maxBudget: amountOf('max_budget', read.max_budget),
-    softBudget: amountOf('soft_budget', read.soft_budget),
+    maxBudget: parseAmount('max_budget', read.max_budget),
+    softBudget: parseAmount('soft_budget', read.soft_budget),
     budgetDuration: read.budget_duration,
     rpmLimit: read.rpm_limit,
     tpmLimit: read.tpm_limit,
@@ -57,11 +57,11 @@ export function limitsFrom(input: JsonObject): LimitsPatch {
 
 const readIncrease = members({ temp_budget_increase: optional(number), temp_budget_expiry: optional(moment) });
 
-/** Reads the temporary increase of a budget; members that were left out are absent. Throws InvalidInput. */
+/** Temporary increase of a budget. Members that were not sent are absent. Throws InvalidInput. */
 export function increaseFrom(input: JsonObject) {
   const { temp_budget_increase: increase, temp_budget_expiry: expiry } = readIncrease(input);
   return defined({
-    tempBudgetIncrease: amountOf('temp_budget_increase', increase),
+    tempBudgetIncrease: parseAmount('temp_budget_increase', increase),
     tempBudgetExpiry: typeof expiry === 'string' ? new Date(expiry) : expiry,
   });
 }
@@ -69,7 +69,7 @@ export function increaseFrom(input: JsonObject) {
 /** Schema of the temporary increase of a budget. */
 export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
 
-/** Reads members under other names, as `team_member_budget` for `max_budget`. */
+/** Members with other names: `names` maps the sent name to the new one, as `team_member_budget` to `max_budget`. */
 export const renamed = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(
     Object.entries(names).flatMap(([from, to]) => (input[from] === undefined ? [] : [[to, input[from]] as const])),
@@ -80,7 +80,7 @@ const readBudget = members({
   allowed_models: optional(texts),
 });
 
-/** Reads a budget; members that were left out are absent. Throws InvalidInput. */
+/** A budget. Members that were not sent are absent. Throws InvalidInput. */
 export function budgetFrom(input: JsonObject) {
   const read = readBudget(input);
   return {
@@ -94,18 +94,18 @@ const readModelLimits = members<JsonObject>({
   model_tpm_limit: optional(recordOf(wholeNumber)),
 });
 
-/** Limits of single models, which a request may send beside the metadata that has them. Throws InvalidInput. */
+/** Limits per model, which a request may send beside `metadata`. They are stored there. Throws InvalidInput. */
 export function metadataMembersOf(input: JsonObject): { readonly metadataMembers?: JsonObject } {
   return withMetadataMembers(readModelLimits(input));
 }
 
-/** The members of the metadata that a request sends beside it; absent where it sends none. */
+/** Wraps metadata members that a request sends beside `metadata`; empty without any. */
 export function withMetadataMembers(input: JsonObject): { readonly metadataMembers?: JsonObject } {
   const metadataMembers = defined(input);
   return Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers };
 }
 
-/** Schema of the limits of single models. */
+/** Schema of the limits per model. */
 export const MODEL_LIMITS: JsonSchema = readModelLimits.schema;
 
 /** Schema of the members of a budget. */
@@ -122,7 +122,7 @@ export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSche
 const readReset = members({ reset_to: number });
 export const RESET_BODY: JsonSchema = { ...readReset.schema, required: ['reset_to'] };
 
-/** Reads the amount that a spend is set to. Throws InvalidInput. */
+/** The spend to set, in picodollars, from `reset_to` in USD. Throws InvalidInput. */
 export function resetFrom(body: Uint8Array): Usd {
   const { reset_to: input } = readReset(parseObject(body));
   const amount = input === null ? null : usdFrom(input);

@@ -4,7 +4,7 @@ import type { BudgetPatch } from '../../../src/domain/budgets/budget.ts';
 import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
 import { idOrNull } from '../../../src/domain/optional-id.ts';
 import { MEMBER_ROLES } from '../../../src/domain/teams/member.ts';
-import { members, oneOf, text, NO_OBJECT } from '../http/body-fields.ts';
+import { members, oneOf, text, NOT_AN_OBJECT } from '../http/body-fields.ts';
 import { type JsonSchema, oneOrMany } from '../http/schema.ts';
 
 const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER_ROLES) });
@@ -12,12 +12,12 @@ const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER
 /** Schema of a member, or of several. */
 export const MEMBER_OR_LIST: JsonSchema = oneOrMany(readMember.schema);
 
-const EITHER = 'Value error, Either user id or user email must be provided';
+const NO_USER_MESSAGE = 'Value error, Either user id or user email must be provided';
 
-/** Refuses a body that names no user. */
+/** Throws InvalidInput for a body without a user id and without an email. */
 export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, path: Issue['path']): void {
   if ([id, email].some((name) => typeof name === 'string' && idOrNull(name) !== null)) return;
-  throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: EITHER }]);
+  throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: NO_USER_MESSAGE }]);
 }
 
 /** Reads a member, or a list of members, of a body. Throws InvalidInput that names the place. */
@@ -25,8 +25,8 @@ export function wantedMembers(input: unknown, member: string, limits: BudgetPatc
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   return list.map((one, position) => {
     if (typeof one !== 'object' || one === null) {
-      const rule = input === undefined ? 'missing' : NO_OBJECT.rule;
-      throw new InvalidInput('The body is not valid.', [{ ...NO_OBJECT, path: ['body', member], rule }]);
+      const rule = input === undefined ? 'missing' : NOT_AN_OBJECT.rule;
+      throw new InvalidInput('The body is not valid.', [{ ...NOT_AN_OBJECT, path: ['body', member], rule }]);
     }
     const read = readMember({ ...one });
     assertNamesUser({ ...one }, ['body', member, ...(Array.isArray(input) ? [position] : [])]);

@@ -1,8 +1,8 @@
 import type { HttpRequest } from '../http/route.ts';
 
-/** Ids of logins. */
+/** Id of a login of a command line. */
 export const LOGIN_ID = /^cli-[\w-]{1,64}$/;
 
-/** Whether the request comes from a page of another site, which could sign users in under a name that it chooses. */
-export const isForeign = ({ headers }: HttpRequest): boolean =>
+/** Whether a page of another site sent the form. Such a page could sign a user in with a foreign account (login CSRF). */
+export const isCrossSiteNavigation = ({ headers }: HttpRequest): boolean =>
   headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';

@@ -14,16 +14,16 @@ interface Heartbeat {
 export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
 
 /**
- * Calls `beat` after `ms` without a chunk, with a delay of at most half of `ms`, because proxies close idle
- * connections. The check runs each half interval, so that a chunk sets one flag only.
+ * Calls `onIdle` when no chunk is written for `ms` at most and half of it at least, because proxies close idle
+ * connections. A timer counts idle half intervals, so that a chunk only resets a counter.
  */
-function startHeartbeat(ms: number, beat: () => void): Heartbeat {
+function startHeartbeat(ms: number, onIdle: () => void): Heartbeat {
   let idleHalves = 0;
   const timer = setInterval(() => {
     idleHalves += 1;
     if (idleHalves < 2) return;
     idleHalves = 0;
-    beat();
+    onIdle();
   }, ms / 2).unref();
   return {
     recordActivity() {
@@ -36,15 +36,15 @@ function startHeartbeat(ms: number, beat: () => void): Heartbeat {
 type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
- * Writes an answer. Resolves when its last byte is written to the socket or the client has left. A stream with a heartbeat
- * sends one after `heartbeatMs` without bytes; 0 sends none. A client that leaves the socket full for `stallMs` is
+ * Writes an answer. Resolves when its last byte is written to the socket or the client disconnects. An idle stream sends
+ * its heartbeat at least every `heartbeatMs`; 0 sends none. A client that reads nothing from a full socket for `stallMs` is
  * disconnected, and the source of the stream is cancelled.
  */
 export function writeAnswer(
   response: Outgoing,
   answer: HttpAnswer,
   heartbeatMs = 0,
-  stallMs = STALLED_MS,
+  stallMs = STALL_TIMEOUT_MS,
 ): void | Promise<void> {
   const { body } = answer;
   if (body.kind === 'stream') {
@@ -56,15 +56,15 @@ export function writeAnswer(
   endWith(response, bytes);
 }
 
-/** Largest body, in bytes, that is copied to save a write. */
-const SMALL = 16 * 1024;
+/** Maximum size, in bytes, of a body that is copied to text to save a write. */
+const MAX_COPIED_BYTES = 16 * 1024;
 
 /**
  * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
  * which costs more than converting small bodies to text. In latin1 each byte is one character. The fast path joins bytes.
  */
 export function endWith(response: Outgoing, body: Uint8Array): void {
-  if (body.length > SMALL || response.writeLines !== undefined) response.end(body);
+  if (body.length > MAX_COPIED_BYTES || response.writeLines !== undefined) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }
 
@@ -80,14 +80,14 @@ function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null
 }
 
 /**
- * How long a client may leave a full socket unread before it is disconnected, in ms. Twice the limit of common reverse
- * proxies: a slow reader has read some bytes by then, and an abandoned connection does not hold its upstream for long.
+ * Time in ms after which a client that reads nothing from a full socket is disconnected. Twice the limit of common reverse
+ * proxies: slow readers read some bytes in this time, and a stalled connection does not keep its upstream open for long.
  */
-export const STALLED_MS = 120_000;
+export const STALL_TIMEOUT_MS = 120_000;
 
 /**
  * Relays a stream chunk by chunk. The source is paused while the client's socket is full, and cancelled when the client
- * leaves or stalls.
+ * disconnects or stalls.
  */
 function writeStream(
   response: Outgoing,
@@ -102,7 +102,7 @@ function writeStream(
       if (!open) return;
       open = false;
       heartbeat?.stop();
-      // The limit holds for the last bytes too.
+      // A full socket is also disconnected after `stallMs` when only the last bytes are unread.
       if (end === 'abandoned') clearTimeout(stalled);
       else if (stalled !== undefined) response.once('close', () => clearTimeout(stalled));
       response.off('drain', onDrain).off('close', onClose);
@@ -119,9 +119,9 @@ function writeStream(
     };
     /** Ends a stream that fails after its head was sent. */
     const fail = (error: Error): void => {
-      const words = body.failureEvent(error);
-      if (words === null) response.destroy();
-      else response.end(words);
+      const lastEvent = body.failureEvent(error);
+      if (lastEvent === null) response.destroy();
+      else response.end(lastEvent);
       finish('written');
     };
     response.on('drain', onDrain).on('close', onClose);

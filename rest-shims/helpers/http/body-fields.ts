@@ -3,46 +3,46 @@ import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 import { type Described, described, type JsonSchema, objectSchema, orNullSchema, schemaOf } from './schema.ts';
 
-type Rule = Pick<Issue, 'rule' | 'message' | 'context'>;
+type BrokenRule = Pick<Issue, 'rule' | 'message' | 'context'>;
 
-/** Reads one field of a body; `input` is undefined or null when it was left out. Gives the value or the broken rule. */
-export type FieldReader<Value> = (input: unknown) => { readonly value: Value } | Rule;
+/** Reads one field of a body; `input` is undefined or null when it was left out. Returns the value or the broken rule. */
+export type FieldReader<Value> = (input: unknown) => { readonly value: Value } | BrokenRule;
 
-const STRING: Rule = { rule: 'string_type', message: 'Input should be a valid string' };
-const NUMBER: Rule = { rule: 'float_type', message: 'Input should be a valid number' };
-const INTEGER: Rule = { rule: 'int_type', message: 'Input should be a valid integer' };
-const INTEGER_PARSING: Rule = {
+const STRING: BrokenRule = { rule: 'string_type', message: 'Input should be a valid string' };
+const NUMBER: BrokenRule = { rule: 'float_type', message: 'Input should be a valid number' };
+const INTEGER: BrokenRule = { rule: 'int_type', message: 'Input should be a valid integer' };
+const INTEGER_PARSING: BrokenRule = {
   rule: 'int_parsing',
   message: 'Input should be a valid integer, unable to parse string as an integer',
 };
-const INTEGER_FRACTION: Rule = {
+const INTEGER_FRACTION: BrokenRule = {
   rule: 'int_from_float',
   message: 'Input should be a valid integer, got a number with a fractional part',
 };
 const INTEGER_TEXT = /^[+-]?\d{1,15}$/;
-const LIST: Rule = { rule: 'list_type', message: 'Input should be a valid list' };
-const BOOLEAN: Rule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
-const MISSING: Rule = { rule: 'missing', message: 'Field required' };
-/** A body or a part of it that is no object. */
-export const NO_OBJECT: Rule = {
+const LIST: BrokenRule = { rule: 'list_type', message: 'Input should be a valid list' };
+const BOOLEAN: BrokenRule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
+const MISSING: BrokenRule = { rule: 'missing', message: 'Field required' };
+/** Rule broken by a body, or a part of it, that is not an object. */
+export const NOT_AN_OBJECT: BrokenRule = {
   rule: 'model_attributes_type',
   message: 'Input should be a valid dictionary or object to extract fields from',
 };
-const OBJECT: Rule = { rule: 'dict_type', message: 'Input should be a valid dictionary' };
+const OBJECT: BrokenRule = { rule: 'dict_type', message: 'Input should be a valid dictionary' };
 
 const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const TEXTS: JsonSchema = { type: 'array', items: { type: 'string' } };
 
-const absent = (input: unknown): input is null | undefined => input === undefined || input === null;
+const isAbsent = (input: unknown): input is null | undefined => input === undefined || input === null;
 
 /** A text; null when left out. */
 export const text: FieldReader<string | null> = described(nullable('string'), (input) =>
-  absent(input) ? { value: null } : typeof input === 'string' ? { value: input } : STRING,
+  isAbsent(input) ? { value: null } : typeof input === 'string' ? { value: input } : STRING,
 );
 
 /** A finite number, also as text or a boolean; null when left out. */
 export const number: FieldReader<number | null> = described(nullable('number'), (input) => {
-  if (absent(input)) return { value: null };
+  if (isAbsent(input)) return { value: null };
   if (typeof input === 'number') return { value: input };
   if (typeof input === 'boolean') return { value: Number(input) };
   if (typeof input !== 'string') return NUMBER;
@@ -53,7 +53,7 @@ export const number: FieldReader<number | null> = described(nullable('number'), 
 
 /** A whole number, also as text; null when left out. */
 export const wholeNumber: FieldReader<number | null> = described(nullable('integer'), (input) => {
-  if (absent(input)) return { value: null };
+  if (isAbsent(input)) return { value: null };
   const value = typeof input === 'string' && INTEGER_TEXT.test(input.trim()) ? Number(input) : input;
   if (typeof value === 'string') return INTEGER_PARSING;
   if (typeof value === 'boolean') return { value: Number(value) };
@@ -64,7 +64,7 @@ export const wholeNumber: FieldReader<number | null> = described(nullable('integ
 /** An object whose members one reader reads; null when left out. */
 export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
   described({ type: ['object', 'null'], additionalProperties: schemaOf(read) }, (input) => {
-    if (absent(input)) return { value: null };
+    if (isAbsent(input)) return { value: null };
     if (typeof input !== 'object' || Array.isArray(input)) return OBJECT;
     const values: [string, Value][] = [];
     for (const [name, inner] of Object.entries(input)) {
@@ -78,7 +78,7 @@ export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Re
 /** A list whose items one reader reads; null when left out. */
 export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
   described({ type: ['array', 'null'], items: schemaOf(read) }, (input) => {
-    if (absent(input)) return { value: null };
+    if (isAbsent(input)) return { value: null };
     if (!Array.isArray(input)) return LIST;
     const values: Value[] = [];
     for (const item of input) {
@@ -91,20 +91,20 @@ export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<read
 
 /** A list of texts; empty when left out. */
 export const texts: FieldReader<readonly string[]> = described({ ...TEXTS, type: ['array', 'null'] }, (input) => {
-  if (absent(input)) return { value: [] };
+  if (isAbsent(input)) return { value: [] };
   if (!Array.isArray(input)) return LIST;
   return input.every((item) => typeof item === 'string') ? { value: input } : STRING;
 });
 
 /** An object with any members; empty when left out. */
 export const object: FieldReader<JsonObject> = described(nullable('object'), (input) => {
-  if (absent(input)) return { value: {} };
+  if (isAbsent(input)) return { value: {} };
   return typeof input === 'object' && !Array.isArray(input) ? { value: { ...input } } : OBJECT;
 });
 
 /** A boolean; null when left out. */
-export const flagOf: FieldReader<boolean | null> = described(nullable('boolean'), (input) =>
-  absent(input) ? { value: null } : typeof input === 'boolean' ? { value: input } : BOOLEAN,
+export const flag: FieldReader<boolean | null> = described(nullable('boolean'), (input) =>
+  isAbsent(input) ? { value: null } : typeof input === 'boolean' ? { value: input } : BOOLEAN,
 );
 
 /** As another reader, but undefined when the field was left out: a patch distinguishes that from null. */
@@ -153,7 +153,7 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldR
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
   const rule = { rule: 'enum', message: `Input should be ${expected}`, context: { expected } };
   return described(orNullSchema({ type: 'string', enum: choices }), (input) => {
-    if (absent(input)) return { value: null };
+    if (isAbsent(input)) return { value: null };
     const value = choices.find((choice) => choice === input);
     return value === undefined ? rule : { value };
   });
@@ -192,8 +192,8 @@ export function members<Values extends JsonObject>(readers: {
   });
 }
 
-/** Place of the fault in a text that is not JSON, with its position where the engine names it. */
-function placeOfFault(error: unknown, end: number): Issue['path'] {
+/** Path of a JSON syntax error, with its position if the error message of the engine has one. */
+function jsonErrorPath(error: unknown, end: number): Issue['path'] {
   const message = error instanceof Error ? error.message : '';
   if (message.endsWith('end of JSON input')) return ['body', end];
   const position = /at position (\d+)/.exec(message)?.[1];
@@ -202,20 +202,20 @@ function placeOfFault(error: unknown, end: number): Issue['path'] {
 
 /** A JSON object. Throws InvalidInput. */
 export function parseObject(body: Uint8Array): JsonObject {
-  if (body.length === 0) throw broken({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
+  if (body.length === 0) throw invalidBody({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
   if (nestsTooDeep(body)) {
     const context = { error: `more than ${MAX_NESTING} levels deep` };
-    throw broken({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {}, context });
+    throw invalidBody({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {}, context });
   }
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   } catch (error) {
-    const path = placeOfFault(error, body.length);
-    throw broken({ path, rule: 'json_invalid', message: 'JSON decode error', input: {} });
+    const path = jsonErrorPath(error, body.length);
+    throw invalidBody({ path, rule: 'json_invalid', message: 'JSON decode error', input: {} });
   }
   if (isJsonObject(value)) return { ...value };
-  throw broken({ ...NO_OBJECT, path: ['body'], input: value });
+  throw invalidBody({ ...NOT_AN_OBJECT, path: ['body'], input: value });
 }
 
-const broken = (issue: Issue): InvalidInput => new InvalidInput('The body is not valid.', [issue]);
+const invalidBody = (issue: Issue): InvalidInput => new InvalidInput('The body is not valid.', [issue]);

@@ -2,7 +2,7 @@ import { TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { GatheredBytes } from '../../../src/domain/gathered-bytes.ts';
 import type { Incoming } from './outgoing.ts';
 
-/** The body of a request without one. Bodies of methods that have none are ignored. */
+/** Empty body. The bodies of GET requests are not read. */
 export const NO_BODY = new Uint8Array(0);
 const MEGABYTE = 1024 * 1024;
 
@@ -16,12 +16,12 @@ function tooLarge(size: number, limit: number): TooLarge {
 }
 
 /**
- * Longest time, in ms, that a small body or a body without a known key may take to arrive. Larger bodies of known keys
- * have `requestTimeout` of the HTTP server.
+ * Upload deadline in ms of a small body, or of a body without a valid key. Other bodies have `requestTimeout` of the HTTP
+ * server.
  */
-export const SMALL_BODY_MS = 30_000;
+export const SMALL_BODY_TIMEOUT_MS = 30_000;
 
-/** The body did not arrive in time. The connection closes after the answer, because the rest of the body is not read. */
+/** The body is not complete within its deadline. The connection closes after the answer, because the rest is not read. */
 export class BodyTimeout extends Unavailable {
   constructor() {
     super('The body took too long to arrive.');
@@ -29,7 +29,7 @@ export class BodyTimeout extends Unavailable {
   }
 }
 
-/** The client left before its request was complete. There is no answer. */
+/** The client disconnected before its request was complete. No answer is sent. */
 export class RequestAborted extends Error {
   constructor() {
     super('The client left before its request was complete.');
@@ -38,9 +38,9 @@ export class RequestAborted extends Error {
 }
 
 /**
- * Reads a request body whole, up to `limit` bytes as received. A declared length over the limit is refused
- * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded. Throws BodyTimeout when
- * the body is not complete after `withinMs`.
+ * Reads a request body, up to `limit` bytes as received. Throws TooLarge before reading for a `Content-Length` over the
+ * limit, and while reading for a chunked body; the rest is discarded. Rejects with BodyTimeout when the body is not
+ * complete after `withinMs`, and with RequestAborted when the client disconnects.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   if ('whole' in request) {
@@ -59,7 +59,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   }
   if (declared === 0 || (Number.isNaN(declared) && request.headers['transfer-encoding'] === undefined)) return NO_BODY;
   return new Promise((resolve, reject) => {
-    const gathered = gathering(declared);
+    const gathered = createBodyBuffer(declared);
     let size = 0;
     if (withinMs !== undefined) {
       const late = (): void => {
@@ -90,44 +90,44 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   });
 }
 
-/** Bodies up to this many bytes may be in memory twice while their chunks are joined. */
-const SMALL = MEGABYTE;
+/** Bodies above this size, in bytes, are joined while they arrive, so that they are in memory once. */
+const LARGE_BODY_BYTES = MEGABYTE;
 
-/** Joins the chunks of a body. */
-interface Gathering {
+/** Joins the chunks of a body. `drop` releases the chunks. */
+interface BodyBuffer {
   add(chunk: Buffer): void;
-  /** Gives the body and releases it here. */
+  /** Returns the body and releases it here. */
   whole(): Uint8Array;
   drop(): void;
 }
 
 /**
- * A large body of a declared length is joined while it arrives, so that it is in memory once. Its buffer is allocated when
- * half of it has arrived: a declared length alone must not allocate memory.
+ * A large body of a declared length is joined while it arrives. Its buffer is allocated when half of the body is read: a
+ * declared length alone must not allocate memory.
  */
-function gathering(declared: number): Gathering {
+function createBodyBuffer(declared: number): BodyBuffer {
   const gathered = new GatheredBytes();
-  let room: Buffer | null = null;
+  let buffer: Buffer | null = null;
   let size = 0;
-  const isLarge = declared > SMALL;
+  const isLarge = declared > LARGE_BODY_BYTES;
   return {
     add(chunk) {
-      if (room === null) gathered.add(chunk);
-      else chunk.copy(room, size);
+      if (buffer === null) gathered.add(chunk);
+      else chunk.copy(buffer, size);
       size += chunk.length;
-      if (!isLarge || room !== null || size * 2 < declared) return;
-      room = Buffer.allocUnsafeSlow(declared);
-      gathered.copyTo(room);
+      if (!isLarge || buffer !== null || size * 2 < declared) return;
+      buffer = Buffer.allocUnsafeSlow(declared);
+      gathered.copyTo(buffer);
       gathered.drop();
     },
     whole() {
-      const body = room?.subarray(0, size) ?? gathered.take();
+      const body = buffer?.subarray(0, size) ?? gathered.take();
       this.drop();
       return body;
     },
     drop() {
       gathered.drop();
-      room = null;
+      buffer = null;
     },
   };
 }

@@ -4,22 +4,22 @@ import type { Caller } from '../../../src/domain/caller.ts';
 import { idOrNull } from '../../../src/domain/optional-id.ts';
 import { DEFAULT_USER_ID } from '../../../src/domain/users/user.ts';
 
-/** Most characters of a name that a client gives. */
-const MOST_NAME = 256;
+/** Maximum length, in characters, of a user name in the header. */
+const MAX_NAME_LENGTH = 256;
 
-/** Header with the user that the caller acts for, for the audit log. */
+/** Header with the user on whose behalf the caller acts, for the audit log. */
 const CHANGED_BY = 'litellm-changed-by';
 
 /**
- * Author of the changes of a request. The caller may name another user that it acts for; its own user and key are
- * recorded in any case. The admin key acts as the default user.
+ * Author of the changes of a request. `by` is the user that the header names, else `actor`: the user of the key, or the hash
+ * of a key without a user. The admin key acts as the default user.
  */
 export function changeAuthor({ key, keyHash, userId }: Caller, headers: IncomingHttpHeaders, at: Date): ChangeAuthor {
   const named = idOrNull(
     headers[CHANGED_BY]
       ?.toString()
       .replaceAll(/\p{Cc}/gu, '')
-      .slice(0, MOST_NAME) ?? null,
+      .slice(0, MAX_NAME_LENGTH) ?? null,
   );
   const actor = idOrNull(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash);
   return {

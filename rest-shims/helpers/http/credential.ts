@@ -3,7 +3,7 @@ import { Unauthenticated } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { sessionKey } from './session-cookie.ts';
 
-/** Header names that may carry a key beside `Authorization`, in order of precedence. */
+/** Headers of the gateway that may contain a key, in order of precedence. All precede `Authorization`. */
 const KEY_HEADERS = [
   'x-gateway-api-key',
   'x-litellm-api-key',
@@ -13,15 +13,16 @@ const KEY_HEADERS = [
   'ocp-apim-subscription-key',
 ] as const;
 
-/** Schemes before a key. `Basic` is followed by the key itself, as in the reference. */
+/** Authorization schemes. After `Basic` comes the key itself, not base64, as in the reference. */
 const SCHEME = /^(bearer|basic)\s+/i;
 
-const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+const firstValue = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
 
 /** The key in a header of the gateway; null when there is none. */
 function headerKey(headers: IncomingHttpHeaders): string | null {
   for (const name of KEY_HEADERS) {
-    const value = single(headers[name]);
+    const value = firstValue(headers[name]);
     if (value !== undefined && value !== '') return value.replace(SCHEME, '').trim();
   }
   return null;
@@ -29,7 +30,7 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
 
 /**
  * The key of a request; null when it has none. A gateway header has precedence over `Authorization`, which then belongs
- * to the upstream. Without both the session of a browser counts. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
+ * to the upstream. Without both, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
  */
 export function readCredential(headers: IncomingHttpHeaders): string | null {
   const key = headerKey(headers);
@@ -46,13 +47,13 @@ export function readCredential(headers: IncomingHttpHeaders): string | null {
   return input.trim();
 }
 
-/** The key or other credential of a request to a path that requires none, as it was sent; null when there is none. */
+/** The credential of a request to a path that requires none, unchecked; null when there is none. */
 export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {
   const key = headerKey(headers) ?? headers.authorization?.replace(SCHEME, '').trim() ?? '';
   return key === '' ? null : new Secret(key);
 }
 
-/** As `readCredential`, for routes that require a key. `inQuery` is used where no header has one. */
+/** As `readCredential`, but throws Unauthenticated without a key. `inQuery` is the key of the query, used when no header has one. */
 export function requireCredential(headers: IncomingHttpHeaders, inQuery: string | null = null): string {
   const key = readCredential(headers) ?? inQuery;
   if (key === null || key === '') {
@@ -64,7 +65,7 @@ export function requireCredential(headers: IncomingHttpHeaders, inQuery: string 
   return key;
 }
 
-/** Headers with the given key, with or without its scheme, in place of their own keys. */
+/** Headers in which `Authorization` with the given key replaces all keys. `key` may have a scheme. */
 export function withKey(headers: IncomingHttpHeaders, key: string): IncomingHttpHeaders {
   const rest = Object.entries(headers).filter(([name]) => !KEY_HEADERS.some((header) => header === name));
   return { ...Object.fromEntries(rest), authorization: `Bearer ${key.replace(SCHEME, '').trim()}` };

@@ -1,19 +1,19 @@
 /** A value of a table; null is an empty cell. */
 export type Cell = string | number | null;
 
-/** Begin of a text that a spreadsheet would take for a formula. */
+/** First characters that make a spreadsheet read a text as a formula (CSV injection). */
 const FORMULA = /^[=+\-@\t\r]/;
-const QUOTED = /[",\r\n]/;
+const NEEDS_QUOTES = /[",\r\n]/;
 
-/** Quotes what has commas, quotes or line ends. A text that begins as a formula gets an apostrophe before it. */
+/** Quotes texts with commas, quotes or line ends. Prefixes an apostrophe to a text that starts like a formula. */
 function cellText(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return '';
   if (typeof cell === 'number') return String(cell);
   const text = FORMULA.test(cell) ? `'${cell}` : cell;
-  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A table as CSV (RFC 4180) with a line of its columns. */
+/** A table as CSV (RFC 4180). The first line has the column names. */
 export function csvOf<Name extends string>(
   columns: readonly Name[],
   rows: readonly Readonly<Record<Name, Cell>>[],

@@ -46,7 +46,7 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
   const code = String(status);
   if (error === null) return { message: INTERNAL_MESSAGE, type: INTERNAL_TYPE, param: null, code };
   if (error instanceof Unauthenticated) {
-    // The two texts of the reference.
+    // Message prefixes of the reference.
     const message = `Authentication Error${error.fault === 'expired' ? ' -' : ','} ${error.message}`;
     const { type, param } = CREDENTIAL_FAULTS[error.fault];
     return { message, type, param: error.fault === 'expired' ? (error.keyName ?? param) : param, code };
@@ -65,7 +65,7 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
   return repeatsMessage(error) ? { ...plain, provider_specific_fields: { error: error.message } } : plain;
 }
 
-/** As `proxyError`, with a type of its own for a credential that the upstream of a decision refuses. */
+/** As `proxyError`, but with type `authentication_error` when the upstream of a decision refuses the credential. */
 export const decisionError = (status: number, error: DomainError): ProxyError => ({
   ...proxyError(status, error),
   ...(error instanceof UpstreamFailed && status === 401 ? { type: 'authentication_error' } : {}),
@@ -77,18 +77,18 @@ const UPSTREAM_TYPES: Readonly<Record<number, string>> = { 403: 'permission_erro
 const upstreamErrorType = (status: number): string =>
   UPSTREAM_TYPES[status] ?? (status >= 500 ? INTERNAL_TYPE : INVALID_REQUEST_TYPE);
 
-/** Whether the reference repeats the message in `provider_specific_fields`: for the model name and for test switches. */
+/** Whether the reference repeats the message in `provider_specific_fields`: for a missing or unknown model, and for test switches. */
 function repeatsMessage(error: DomainError): boolean {
   if (error instanceof NotFound && error.kind === 'model') return sourceOf(error) === 'model';
   if (!(error instanceof InvalidInput)) return false;
   const [issue] = error.issues;
   if (issue === undefined) return false;
-  return (isOfModel(issue) && issue.rule === 'missing') || issue.rule === 'test_switch';
+  return (isModelIssue(issue) && issue.rule === 'missing') || issue.rule === 'test_switch';
 }
 
-const isOfModel = ({ path }: Issue): boolean => path.join('.') === 'body.model';
+const isModelIssue = ({ path }: Issue): boolean => path.join('.') === 'body.model';
 
-/** Fields of a missing right. The other rights have those of a credential error. */
+/** Type and parameter by missing right. Other rights have those of a credential error. */
 const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonly param: string | null }>> = {
   model: { type: 'key_model_access_denied', param: 'model' },
   team_model: { type: 'team_model_access_denied', param: 'model' },
@@ -98,10 +98,10 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   end_user_blocked: { type: 'permission_error', param: null },
 };
 
-/** Part of the request that names an unknown model. */
+/** How the request names the unknown model. */
 const sourceOf = (error: NotFound): UnknownModel['as'] => (error instanceof UnknownModel ? error.as : 'model');
 
-/** Fields of an unknown model, as the endpoints of the reference differ. */
+/** Type and parameter for an unknown model. The endpoints of the reference differ. */
 const UNKNOWN_MODEL_FIELDS: Readonly<Record<UnknownModel['as'], { type: string; param: string | null }>> = {
   model: { type: INVALID_REQUEST_TYPE, param: null },
   image: { type: INVALID_REQUEST_TYPE, param: null },
@@ -116,7 +116,7 @@ function typeAndParam(error: DomainError): { type: string | null; param: string 
     return { type: 'bad_request_error', param: error.field };
   if (error instanceof InvalidInput) {
     const [issue] = error.issues;
-    if (issue !== undefined && isOfModel(issue) && issue.rule === 'type')
+    if (issue !== undefined && isModelIssue(issue) && issue.rule === 'type')
       return { type: 'bad_request_error', param: 'model' };
     const place = issue?.path.at(-1);
     return { type: INVALID_REQUEST_TYPE, param: place === undefined ? null : String(place) };

@@ -4,7 +4,7 @@ import { type JsonSchema, objectSchema } from './schema.ts';
 const TEXT: JsonSchema = { type: 'string' };
 const MESSAGES: JsonSchema = { type: 'array', items: { type: 'object' } };
 
-/** The main member of a request, by its form. */
+/** Schema of the main member of a request, by its form. */
 const FORMS: Readonly<Record<Endpoint['asks']['form'], JsonSchema>> = {
   text: TEXT,
   texts: { type: ['string', 'array'] },
@@ -15,14 +15,14 @@ const FORMS: Readonly<Record<Endpoint['asks']['form'], JsonSchema>> = {
   files: { type: 'string', format: 'binary' },
 };
 
-/** Further members with a form that the endpoint checks. */
+/** Schemas of further required members. Others accept any value. */
 const REQUIRED_MEMBERS: Readonly<Record<string, JsonSchema>> = {
   documents: { type: 'array' },
   max_tokens: { type: 'integer', minimum: 1 },
   questions: {},
 };
 
-/** Schema of a call of a model. Members that are not named are forwarded to the upstream. */
+/** Schema of the body of a model call. Members that it does not name are forwarded to the upstream. */
 export function endpointSchema(
   { asks, needs, needsOneOf, streams }: Endpoint,
   { modelIn = 'body' }: { readonly modelIn?: 'body' | 'path' } = {},

@@ -1,18 +1,22 @@
-/** How a row answers failures, where it differs from its surface; the reference has several forms. */
+/** Body and status of the failures of a row that differ from those of its surface. The reference has several forms. */
 export interface FailureForm {
   /**
-   * `detail`: `{"detail":{"error":…}}`. `text`: `{"detail":…}`. `auth`, `named` and `rule`: the OpenAI envelope, with the
-   * type `auth_error`, a type by the failure and `param`, or `internal_server_error`. `model`: as `auth`, but invalid
-   * parameters have the common form. `problem`: a problem document for an invalid query, else the common form.
-   * `decision`: the OpenAI envelope, with a type of its own for a credential that the upstream refuses.
+   * - `detail`: `{"detail":{"error":…}}`
+   * - `text`: `{"detail":…}`
+   * - `auth`: the OpenAI envelope with type `auth_error`
+   * - `model`: as `auth`, but invalid parameters have the form of the surface
+   * - `named`: the OpenAI envelope with type `not_found` or `bad_request`, and `param`
+   * - `rule`: the OpenAI envelope with type `internal_server_error`
+   * - `problem`: a problem document for an invalid query, else the form of the surface
+   * - `decision`: the OpenAI envelope, with type `authentication_error` if the upstream refuses the credential
    */
   readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'decision';
   /** Parameter of the form `named`. */
   readonly param?: string;
-  /** Status class of an unknown row, where it is not that of NotFound. */
+  /** `bad_request`: NotFound has the status of a malformed request. */
   readonly unknown?: 'bad_request';
-  /** Status class of a taken id, where it is not a malformed request. */
+  /** `conflict`: a taken id has the status 409, not that of a malformed request. */
   readonly taken?: 'conflict';
-  /** Which page browsers get: `sign-in` for refused sign-ins, `login` for every failure of a login of the command line. */
+  /** HTML page for browsers: `sign-in` for refused sign-ins, `login` for every failure of a login of the command line. */
   readonly page?: 'sign-in' | 'login';
 }

@@ -4,19 +4,19 @@ import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
 import { usdText } from '../../../src/domain/money.ts';
 import { VERSION } from '../../../src/domain/version.ts';
 import type { Surface } from '../../errors.ts';
-import { callFactsOf } from '../model-call/model-call.ts';
+import { callContext } from '../model-call/model-call.ts';
 import { headerText } from './header-lines.ts';
 import { upstreamLimits } from '../model-call/upstream-limits.ts';
 import type { RouteFacts } from './route.ts';
 
-/** Surfaces on which models are called. */
-const CALLS = new Set<Surface>(['proxy', 'anthropic', 'gemini']);
+/** Surfaces of model calls. */
+const MODEL_CALL_SURFACES = new Set<Surface>(['proxy', 'anthropic', 'gemini']);
 
 /**
  * Headers of a failed model call. The call id is present even if the call was refused before it started, but not for an
  * unauthenticated caller.
  */
-export function failureHead(
+export function failureHeaders(
   { surface, credential }: Pick<RouteFacts, 'surface' | 'credential'>,
   {
     error,
@@ -24,16 +24,16 @@ export function failureHead(
     caller,
   }: { readonly error: unknown; readonly headers: IncomingHttpHeaders; readonly caller: Caller | null },
 ): Record<string, string> {
-  if (!CALLS.has(surface) || credential !== 'required') return {};
+  if (!MODEL_CALL_SURFACES.has(surface) || credential !== 'required') return {};
   const head = upstreamLimits(error);
   const call = failedCallOf(error);
   if (call !== null || caller !== null)
-    head['x-litellm-call-id'] = call?.callId ?? callFactsOf({ headers }).callId ?? crypto.randomUUID();
+    head['x-litellm-call-id'] = call?.callId ?? callContext({ headers }).callId ?? crypto.randomUUID();
   head['x-litellm-version'] = VERSION;
   if (call !== null) head['x-litellm-timeout'] = String(call.timeoutSeconds);
   if (call?.guardrails !== undefined) head['x-litellm-applied-guardrails'] = headerText(call.guardrails.join(','));
-  const allowance = caller?.key?.maxBudget ?? null;
-  if (allowance !== null) head['x-litellm-key-max-budget'] = usdText(allowance);
+  const maxBudget = caller?.key?.maxBudget ?? null;
+  if (maxBudget !== null) head['x-litellm-key-max-budget'] = usdText(maxBudget);
   const { rpmLimit, tpmLimit } = caller?.key?.settings ?? {};
   if (rpmLimit !== undefined) head['x-litellm-key-rpm-limit'] = String(rpmLimit);
   if (tpmLimit !== undefined) head['x-litellm-key-tpm-limit'] = String(tpmLimit);

@@ -7,7 +7,7 @@ import { isForm } from '../../../src/wire/multipart/headers.ts';
 import type { HttpRequest } from './route.ts';
 
 /** Whether the body of a request is a multipart form. */
-export const bringsForm = ({ headers }: HttpRequest): boolean => isForm(headers['content-type']);
+export const isMultipart = ({ headers }: HttpRequest): boolean => isForm(headers['content-type']);
 
 const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
@@ -15,21 +15,19 @@ const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
  * Reads the form of a request. `path` names the call in errors, `file` is the field with its file. Throws InvalidInput for
  * another media type, and MissingFormField for a form that cannot contain a file.
  */
-export function formOf(request: HttpRequest, path: string, file: string): Form {
-  if (bringsForm(request)) return readForm(request.body, request.headers['content-type'] ?? '');
+export function parseForm(request: HttpRequest, path: string, file: string): Form {
+  if (isMultipart(request)) return readForm(request.body, request.headers['content-type'] ?? '');
   if (URL_ENCODED.test(request.headers['content-type'] ?? '')) throw new MissingFormField(file);
   const message = `${path}: The request body must be multipart/form-data.`;
   throw new InvalidInput(message, [{ path: ['request_body'], rule: 'multipart', message }]);
 }
 
-/** Form fields for the gateway that are texts, and those that are lists, of which a form may have one item. */
+/** Form fields for the gateway that are texts. */
 const TEXTS = new Set(['api_key', 'api_base', 'mock_response']);
+/** Form fields for the gateway that are lists. A form may send one item without brackets. */
 const LISTS = new Set(['tags', 'fallbacks', 'guardrails']);
 
-/**
- * A form as a JSON object. Fields for the provider are texts, except `stream`. Fields for the gateway that are not texts
- * are parsed as JSON.
- */
+/** A form as a JSON object. Fields for the provider stay texts, except `stream`. Fields for the gateway are parsed as JSON. */
 export function formFields(form: Form): RequestBody {
   return Object.fromEntries(Object.entries(fieldsOf(form)).map(([name, value]) => [name, parsedField(name, value)]));
 }

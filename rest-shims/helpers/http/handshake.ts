@@ -12,7 +12,7 @@ export interface UpgradeRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The subprotocols a client offers. */
+/** Subprotocols that a client offers, in its order. */
 export const offeredProtocols = (headers: IncomingHttpHeaders): readonly string[] =>
   headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
 
@@ -26,6 +26,6 @@ export function assertHandshake(path: string, method: string | undefined, header
   if (wrong) throw new InvalidInput(`${path}: This is no WebSocket handshake: ${wrong}.`);
 }
 
-/** The failure of a request without an upgrade to a path that is a WebSocket. */
-export const noUpgrade = (path: string): InvalidInput =>
+/** The failure of a plain GET to a WebSocket path. */
+export const upgradeRequired = (path: string): InvalidInput =>
   new InvalidInput(`${path}: This path is a WebSocket. Send \`Connection: Upgrade\` and \`Upgrade: websocket\`.`);

@@ -1,11 +1,13 @@
-/** Characters of a header's value: visible ASCII, space and tab, and bytes above ASCII. */
+/** Characters of a header value: visible ASCII, space and tab, and bytes above ASCII. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const ENCODED = /^[\t\x20-\x7e]*$/;
 
-/** Text for a header. Characters that are not allowed there are percent-encoded. */
+/** A header value. Characters outside visible ASCII are percent-encoded as UTF-8. */
 export const headerText = (text: string): string =>
-  ENCODED.test(text) ? text : text.replace(/[^\t\x20-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));
+  ENCODED.test(text)
+    ? text
+    : text.replace(/[^\t\x20-\x7e]+/gu, (invalid) => encodeURIComponent(invalid.toWellFormed()));
 
 /** One header as a line. Throws TypeError for characters that could begin another line. */
 export function headerLine(name: string, value: string): string {
@@ -13,7 +15,7 @@ export function headerLine(name: string, value: string): string {
   return `\r\n${name}: ${value}`;
 }
 
-/** Name of a header that many answers have: its part of the line is made once. */
+/** Name of a header that many answers have. The beginning of its line is built once. */
 export class HeaderName {
   readonly start: string;
 
@@ -25,14 +27,14 @@ export class HeaderName {
 const CONTENT_LENGTH = new HeaderName('content-length');
 
 /**
- * Headers of an answer as text, each line with its line end before it. The cheapest form: the fast path sends it as it is, and
- * lines that many answers share are made once. Every value is checked or encoded when it is added.
+ * Headers of an answer as text, with a line end before each line. The fast path sends this text without another conversion.
+ * `addText` encodes its value and `addChecked` checks it; the others require a valid value.
  */
 export class HeaderLines {
   #text: string;
   #hasLength = false;
 
-  /** `lines` are others to begin with. */
+  /** `lines` is the initial text. */
   constructor(lines = '') {
     this.#text = lines;
   }
@@ -41,18 +43,18 @@ export class HeaderLines {
     return this.#text;
   }
 
-  /** Whether the length of the body is among them. */
+  /** Whether `content-length` is set. */
   get hasLength(): boolean {
     return this.#hasLength;
   }
 
-  /** Adds a value that is text for a header, such as a number or an id. */
+  /** Adds a value that has only valid characters, such as a number or an id. It is not checked. */
   add({ start }: HeaderName, value: string): this {
     this.#text += start + value;
     return this;
   }
 
-  /** Adds any text, percent-encoded where a header requires it. */
+  /** Adds any text, encoded by `headerText`. */
   addText(name: HeaderName, text: string): this {
     return this.add(name, headerText(text));
   }
@@ -63,14 +65,14 @@ export class HeaderLines {
     return this.add(CONTENT_LENGTH, String(bytes));
   }
 
-  /** Adds a header as it is. Throws TypeError for invalid characters. */
+  /** Adds a header unchanged. Throws TypeError for invalid characters. */
   addChecked(name: string, value: string): this {
     this.#text += headerLine(name, value);
     this.#hasLength ||= name.toLowerCase() === 'content-length';
     return this;
   }
 
-  /** Adds a header of an upstream, whose name its client has checked. The value must be text for a header. */
+  /** Adds a header of an upstream with the prefix `llm_provider-`. Name and value must have valid characters: they are not checked. */
   addOfUpstream(name: string, value: string): this {
     this.#text += `\r\nllm_provider-${name}: ${value}`;
     return this;

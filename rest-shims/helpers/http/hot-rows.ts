@@ -2,25 +2,25 @@ import type { PassThroughRoutes } from '../../../src/domain/pass-through/routes.
 import { endpointRow } from '../model-call/pass-through.ts';
 import type { RouteRow } from './route.ts';
 
-/** A path of a row, in the order of registration: the first match counts. */
+/** A path of a row. Of several registrations that match, the first counts. */
 export interface Registration {
   readonly path: string;
   readonly row: RouteRow;
 }
 
-/** Paths that are served past Koa, for POST only. */
+/** Paths of POST requests that the fast path serves. */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
-/** The hot row of a path, or null for a row that is not hot; null without a row. */
+/** The hot row of a path; `hot` is null if its row is not hot. Null without a row. */
 type PathRow = { readonly hot: RouteRow | null } | null;
 
 /** Capacity of the cache of paths and their rows. */
-const MOST_CACHED = 1_000;
+const MAX_CACHED_PATHS = 1_000;
 
 /** Paths without encoded characters. Other paths are served by Koa. */
-const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
+const UNENCODED_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
 
-/** Paths of rows that a configured path replaces. */
+/** Paths at which a configured pass-through path precedes the row. */
 export const REPLACEABLE: ReadonlySet<string> = new Set([
   '/v1/decisions',
   '/decisions',
@@ -34,8 +34,8 @@ const isPattern = (path: string): boolean => /[:*{]/.test(path);
 
 const firstSegment = (path: string): string => path.slice(1, `${path}/`.indexOf('/', 1));
 
-/** Whether a registered path may match: a parameter counts as any segment, a wildcard as any rest. */
-function mayMatch(registered: string, path: string): boolean {
+/** Whether a path matches a registered one: a parameter is any segment, a wildcard any rest. */
+function matchesPattern(registered: string, path: string): boolean {
   const wanted = registered.split('/');
   const input = path.split('/');
   for (const [index, segment] of wanted.entries()) {
@@ -47,8 +47,8 @@ function mayMatch(registered: string, path: string): boolean {
 }
 
 /**
- * Rows marked `hot`, by the path of a POST, and configured paths that no row has. Rows of a path with parameters are found
- * among those with the same first segment.
+ * Finds the row of a POST on the fast path: a row marked `hot`, or a configured pass-through path. Only registrations with
+ * the same first segment are compared.
  */
 export function createHotRows(registrations: readonly Registration[], passThrough: PassThroughRoutes | undefined) {
   const exact = new Map(
@@ -56,7 +56,7 @@ export function createHotRows(registrations: readonly Registration[], passThroug
       .filter(({ path, row }) => row.hot === true && !isPattern(path))
       .map(({ path, row }): [string, RouteRow] => [path, row]),
   );
-  const anywhere = registrations.filter(({ path }) => isPattern(firstSegment(path)));
+  const withPatternFirst = registrations.filter(({ path }) => isPattern(firstSegment(path)));
   const bySegment = Map.groupBy(registrations, ({ path }) => firstSegment(path));
 
   const cache = new Map<string, PathRow>();
@@ -65,14 +65,14 @@ export function createHotRows(registrations: readonly Registration[], passThroug
   function pathRowOf(path: string): PathRow {
     const cached = cache.get(path);
     if (cached !== undefined) return cached;
-    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...anywhere].filter((one) =>
-      mayMatch(one.path, path),
+    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...withPatternFirst].filter((one) =>
+      matchesPattern(one.path, path),
     );
     const first = matching.find(({ row: { method } }) => method === 'POST');
-    // Koa reads the parameters of a path. A row below a wildcard reads its address itself.
+    // Only Koa reads path parameters. A row below a wildcard reads the rest of the path itself.
     const isHot = first?.row.hot === true && !first.path.includes(':');
     const pathRow = matching.length === 0 ? null : { hot: isHot ? first.row : null };
-    if (cache.size >= MOST_CACHED) cache.clear();
+    if (cache.size >= MAX_CACHED_PATHS) cache.clear();
     cache.set(path, pathRow);
     return pathRow;
   }
@@ -83,7 +83,7 @@ export function createHotRows(registrations: readonly Registration[], passThroug
       return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
     const hot = exact.get(path);
     if (hot !== undefined) return hot;
-    if (!PLAIN.test(path)) return null;
+    if (!UNENCODED_PATH.test(path)) return null;
     const pathRow = pathRowOf(path);
     if (pathRow === null) return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
     return pathRow.hot;

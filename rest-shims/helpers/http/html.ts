@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpAnswer } from './route.ts';
 
-/** Headers of a page with one style, and without scripts, caches, referrers and external content. */
+/** Headers of a page that allow its one style sheet and no scripts, caches, referrers or external content. */
 export const pageHeaders = (style: string): Readonly<Record<string, string>> => ({
   'cache-control': 'no-store',
   'content-security-policy': [
@@ -19,7 +19,7 @@ export const pageHeaders = (style: string): Readonly<Record<string, string>> => 
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** A page of HTML with one style. `title`, `head` and `content` are HTML already. */
+/** An HTML page with one style sheet. `title`, `head` and `content` are HTML: escape them before. */
 export const htmlDocument = ({
   title,
   style,
@@ -44,7 +44,6 @@ ${content}
 </html>
 `;
 
-/** Answers with a page. */
 export const htmlAnswer = (headers: Readonly<Record<string, string>>, html: string): HttpAnswer => ({
   headers,
   body: { kind: 'bytes', bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' },

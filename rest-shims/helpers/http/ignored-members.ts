@@ -1,10 +1,10 @@
 import { parseObject } from './body-fields.ts';
 import type { RouteRow } from './route.ts';
 
-/** Names that a header may have. */
+/** Member names that the header lists. Others are left out. */
 const NAME = /^[\w.-]{1,64}$/;
 
-/** Whether a member has no value that could have an effect. */
+/** Whether a member has an empty value, which cannot have an effect. */
 export const isEmpty = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
@@ -12,17 +12,17 @@ export const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0);
 
-/** Header with the members of a body that have no effect; none where all have one. */
-export function ignoredHead(names: readonly string[]): Readonly<Record<string, string>> {
+/** Header with the names of ignored members of a body; empty without any. */
+export function ignoredHeader(names: readonly string[]): Readonly<Record<string, string>> {
   if (names.length === 0) return {};
   return { 'x-lensgate-ignored-members': names.filter((name) => NAME.test(name)).join(', ') };
 }
 
 /**
- * Rows whose answers name the members of the body that have no effect, in `x-lensgate-ignored-members`: those that the schema
- * of the row does not have. Rows without such a schema stay as they are.
+ * Adds `x-lensgate-ignored-members` to the answers of rows: the members of the body that are not in the schema of the row.
+ * Rows without a schema of the body stay unchanged.
  */
-export const namingIgnored = (rows: readonly RouteRow[]): readonly RouteRow[] =>
+export const withIgnoredHeader = (rows: readonly RouteRow[]): readonly RouteRow[] =>
   rows.map((row) => {
     const properties = row.request?.['properties'];
     if (typeof properties !== 'object' || properties === null) return row;
@@ -34,7 +34,7 @@ export const namingIgnored = (rows: readonly RouteRow[]): readonly RouteRow[] =>
         const ignored = Object.entries(parseObject(request.body)).flatMap(([name, value]) =>
           known.has(name) || isEmpty(value) ? [] : [name],
         );
-        return ignored.length === 0 ? answer : { ...answer, headers: { ...answer.headers, ...ignoredHead(ignored) } };
+        return ignored.length === 0 ? answer : { ...answer, headers: { ...answer.headers, ...ignoredHeader(ignored) } };
       },
     };
   });

@@ -7,54 +7,54 @@ import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 import { type PartiallyParsed, parsePartially } from '../../../src/wire/json/partial-parse.ts';
 import type { HttpRequest } from './route.ts';
 
-/** Up to this size, in bytes, a body cannot nest deep enough to block the process. */
-const SMALL_BODY = 128 * 1024;
-/** From this size on, in bytes, parsing a part of a body costs less than parsing it whole. */
-const LARGE_BODY = 8 * 1024;
+/** Above this size, in bytes, the nesting of a body is checked: deep nesting blocks the process. */
+const NESTING_CHECK_BYTES = 128 * 1024;
+/** From this size on, in bytes, members of a body are parsed on first use. */
+const LAZY_PARSE_BYTES = 8 * 1024;
 
-/** A request's body as any JSON value. Throws InvalidInput. */
+/** The JSON value of a body. Throws InvalidInput. */
 export function parseValue(bytes: Uint8Array): unknown {
   assertUtf8(bytes);
-  if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
-    throw notReadable(`The request body nests more than ${MAX_NESTING} levels deep.`);
+  if (bytes.length > NESTING_CHECK_BYTES && nestsTooDeep(bytes))
+    throw invalidBody(`The request body nests more than ${MAX_NESTING} levels deep.`);
   try {
     return JSON.parse(asBuffer(bytes).toString('utf8'));
   } catch {
-    throw notReadable('The request body is not valid JSON.');
+    throw invalidBody('The request body is not valid JSON.');
   }
 }
 
-/** A request's body as a JSON object. Throws InvalidInput. */
+/** The JSON object of a body. Throws InvalidInput. */
 export function parseBody(bytes: Uint8Array): RequestBody {
   const value = parseValue(bytes);
-  if (!isJsonObject(value)) throw notReadable('The request body is not a JSON object.');
+  if (!isJsonObject(value)) throw invalidBody('The request body is not a JSON object.');
   return value;
 }
 
-/** As `parseBody`, with large members parsed on first use; members of `named` override those that were sent. */
-export function parseInPart(
+/** As `parseBody`, but large members are parsed on first use. `overrides` replace members of the body. */
+export function parseLazily(
   { body: bytes, parsesWhole }: Pick<HttpRequest, 'body' | 'parsesWhole'>,
-  named: RequestBody,
+  overrides: RequestBody,
 ): PartiallyParsed {
-  const scans = bytes.length >= LARGE_BODY && parsesWhole !== true;
+  const scans = bytes.length >= LAZY_PARSE_BYTES && parsesWhole !== true;
   if (scans) assertUtf8(bytes);
-  const partly = scans ? parsePartially(bytes, named) : null;
-  return partly ?? fullyParsed(parseBody(bytes), named);
+  const partly = scans ? parsePartially(bytes, overrides) : null;
+  return partly ?? fullyParsed(parseBody(bytes), overrides);
 }
 
-/** RFC 8259 requires UTF-8. Decoding would replace invalid bytes, and the upstream would get other bytes than were parsed. */
+/** Invalid UTF-8 is refused (RFC 8259): decoding replaces invalid bytes, so the gateway and the upstream would read different texts. */
 function assertUtf8(bytes: Uint8Array): void {
-  if (!isUtf8(bytes)) throw notReadable('The request body is not valid UTF-8.');
+  if (!isUtf8(bytes)) throw invalidBody('The request body is not valid UTF-8.');
 }
 
-/** No members beside those of a body. */
-export const NOTHING_NAMED: RequestBody = Object.freeze({});
+/** No replaced members. */
+export const NO_OVERRIDES: RequestBody = Object.freeze({});
 
-/** A body of which no member is unread. */
-export const fullyParsed = (fields: RequestBody, named: RequestBody): PartiallyParsed => ({
-  fields: named === NOTHING_NAMED ? fields : { ...fields, ...named },
+/** A body with all members parsed. */
+export const fullyParsed = (fields: RequestBody, overrides: RequestBody): PartiallyParsed => ({
+  fields: overrides === NO_OVERRIDES ? fields : { ...fields, ...overrides },
   unread: ALL_PARSED,
 });
 
-const notReadable = (message: string): InvalidInput =>
+const invalidBody = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: ['request_body'], rule: 'json', message }]);

@@ -1,9 +1,8 @@
 import { integer, query } from './query.ts';
 
-/** Reads the page of a list with links. Throws InvalidInput. */
 export const readLinkedPage = query({
-  page: integer({ least: 1, otherwise: 1 }),
-  page_size: integer({ least: 1, most: 500, otherwise: 50 }),
+  page: integer({ min: 1, defaultValue: 1 }),
+  page_size: integer({ min: 1, max: 500, defaultValue: 50 }),
 });
 
 interface Page {
@@ -11,7 +10,7 @@ interface Page {
   readonly size: number;
 }
 
-/** Number and size of the page that a query requests. Throws InvalidInput. */
+/** Number (from 1) and size of the requested page. Throws InvalidInput. */
 export function linkedPageIn(search: string): Page {
   const { page, page_size: size } = readLinkedPage(search);
   return { number: Number(page), size: Number(size) };

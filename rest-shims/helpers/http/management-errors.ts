@@ -19,7 +19,7 @@ const PLAIN_TEXTS = new Set(['team_id']);
 /** Query parameters whose errors have the text `None` as `param`. */
 const QUERY_MEMBERS = new Set(['sort_by', 'sort_order', 'status']);
 
-/** Types of faults in requests about spend, by the member at fault. */
+/** Type and parameter of invalid requests about spend, by the field of the error. */
 const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
   required_dates: { type: 'bad_request', param: NO_PARAM },
   tag_dates: { type: 'bad_request', param: null },
@@ -28,7 +28,7 @@ const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
   priced_call: { type: NO_PARAM, param: NO_PARAM },
 };
 
-/** Error fields of a change of a model that is not stored. */
+/** Type and parameter for a change of a model that is not stored. */
 const NOT_STORED: TypeAndParam = { type: 'validation_error', param: null };
 
 /** Missing rights whose errors have the body `{"detail":{"error":…}}`. */
@@ -51,7 +51,7 @@ export function plainDetail(error: DomainError | null): unknown {
 }
 
 /** Whether the body is not valid JSON. */
-export const isNoJson = (error: DomainError): boolean =>
+export const isInvalidJson = (error: DomainError): boolean =>
   error instanceof InvalidInput && error.issues[0]?.rule === 'json_invalid';
 
 /** Type and parameter of a management route's error; null for those of the proxy surface. */

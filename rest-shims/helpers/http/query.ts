@@ -3,9 +3,10 @@ import { flagFrom, integerFrom } from '../../../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
 import { type Described, described, objectSchema, schemaOf } from './schema.ts';
 
-/** Reads one query parameter; `input` is undefined when it was not sent. Throws a fault as an Issue without its place. */
+/** Reads one query parameter; `input` is undefined when it was not sent. Returns a Fault for an invalid value. */
 type Reader<Value> = (input: string | undefined) => Value | Fault;
 
+/** Reason why a parameter is invalid, without its name. */
 class Fault {
   readonly rule: string;
   readonly message: string;
@@ -17,7 +18,7 @@ class Fault {
   }
 }
 
-/** Faults of a text that is no integer, as `integerFrom` names them. */
+/** Faults of invalid integers, by the fault that `integerFrom` returns. */
 export const INTEGER_FAULTS = {
   malformed: new Fault('int_parsing', 'Input should be a valid integer, unable to parse string as an integer'),
   'too long': new Fault('int_parsing_size', 'Unable to parse input string as an integer, exceeded maximum size'),
@@ -43,10 +44,10 @@ export const requiredLiteral = (expected: string): Reader<string> =>
   );
 
 /** Text up to a number of characters; null when not sent. */
-export const textUpTo = (most: number): Reader<string | null> =>
-  described({ type: 'string', maxLength: most }, (input) =>
-    input !== undefined && input.length > most
-      ? new Fault('string_too_long', `String should have at most ${most} characters`, { max_length: most })
+export const textUpTo = (max: number): Reader<string | null> =>
+  described({ type: 'string', maxLength: max }, (input) =>
+    input !== undefined && input.length > max
+      ? new Fault('string_too_long', `String should have at most ${max} characters`, { max_length: max })
       : (input ?? null),
   );
 
@@ -57,27 +58,27 @@ export const flag: Reader<boolean | undefined> = described({ type: 'boolean' }, 
 
 /** An integer of any size within bounds, both inclusive. */
 export function integer(bounds: {
-  readonly least: number;
-  readonly most?: number;
-  readonly otherwise: number;
+  readonly min: number;
+  readonly max?: number;
+  readonly defaultValue: number;
 }): Reader<bigint> {
-  const { least, most, otherwise } = bounds;
-  const range = { minimum: least, ...(most === undefined ? {} : { maximum: most }) };
-  return described({ type: 'integer', ...range, default: otherwise }, (input) => {
-    if (input === undefined) return BigInt(otherwise);
+  const { min, max, defaultValue } = bounds;
+  const range = { minimum: min, ...(max === undefined ? {} : { maximum: max }) };
+  return described({ type: 'integer', ...range, default: defaultValue }, (input) => {
+    if (input === undefined) return BigInt(defaultValue);
     const read = integerFrom(input);
     if ('fault' in read) return INTEGER_FAULTS[read.fault];
-    if (read.value < least)
-      return new Fault('greater_than_equal', `Input should be greater than or equal to ${least}`, { ge: least });
-    if (most !== undefined && read.value > most)
-      return new Fault('less_than_equal', `Input should be less than or equal to ${most}`, { le: most });
+    if (read.value < min)
+      return new Fault('greater_than_equal', `Input should be greater than or equal to ${min}`, { ge: min });
+    if (max !== undefined && read.value > max)
+      return new Fault('less_than_equal', `Input should be less than or equal to ${max}`, { le: max });
     return read.value;
   });
 }
 
 /**
- * A parser of query text: the readers' order is the order of the faults. Of a repeated parameter the last counts,
- * unknown ones are ignored. Throws InvalidInput with every fault and its place.
+ * A parser of a query. The last value of a repeated parameter counts; unknown parameters are ignored. Throws InvalidInput
+ * with all faults, in the order of the readers.
  */
 export function query<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: Reader<Values[Name]>;
@@ -114,7 +115,7 @@ export function invalidParameter(path: string, parameter: string, expected: stri
   return new InvalidInput(message, [{ path: ['query', parameter], rule: 'value', message }]);
 }
 
-/** Number of rows before a page, within the exact range of a number. */
+/** Offset of a page (numbered from 1), clamped to the largest safe integer. */
 export const rowsBefore = (page: number, size: number): number => Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER);
 
 function issueOf({ rule, message, context }: Fault, name: string, input: string | undefined): Issue {

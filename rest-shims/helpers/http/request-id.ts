@@ -6,7 +6,7 @@ import type { Outgoing } from './outgoing.ts';
 /** Header that carries the id of a request, in requests and answers. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Ids that are made at once: one by one each costs several short texts. */
+/** Number of ids that are generated at once, which costs fewer short strings than one by one. */
 const BATCH = 64;
 const UUID_CHARACTERS = 36;
 const UUID_BYTES = 16;
@@ -28,13 +28,13 @@ function newRequestId(): string {
   return id;
 }
 
-/** The client's own request id if it sent a valid one, else a new UUID. Several header lines are joined by `, ` and are not valid. */
+/** The request id of the client if it is valid, else a new UUID. Several header lines are joined by `, `, which is not valid. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const input = headers[REQUEST_ID_HEADER];
   return (input === undefined ? null : callerId(input)) ?? newRequestId();
 }
 
-/** The request id that an answer carries; null before one is assigned. */
+/** The request id in the headers of an answer; null before one is assigned. */
 export function assignedRequestId(response: Pick<Outgoing, 'getHeader'>): string | null {
   return response.getHeader(REQUEST_ID_HEADER)?.toString() ?? null;
 }

@@ -14,9 +14,9 @@ const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
   lens: ['management_routes'],
 };
 
-/** Rows that read about keys and models. */
-const INFO: Readonly<Record<string, readonly RouteGroup[]>> = {
-  // `allowed_routes` names the path of such an entry itself.
+/** Groups of rows that differ from those of their surface. */
+const BY_NAME: Readonly<Record<string, readonly RouteGroup[]>> = {
+  // No group: `allowed_routes` names the path of a pass-through entry.
   'passThrough.call': [],
   'keys.info': ['management_routes', 'info_routes'],
   'keys.infos': ['management_routes', 'info_routes'],
@@ -30,6 +30,6 @@ const INFO: Readonly<Record<string, readonly RouteGroup[]>> = {
   'health.deployments': ['info_routes'],
 };
 
-/** The groups by which a key's `allowed_routes` may name a row. */
+/** Route groups that contain a row. `allowed_routes` of a key may name a group. */
 export const groupsOf = ({ name, surface }: Pick<RouteFacts, 'name' | 'surface'>): readonly RouteGroup[] =>
-  INFO[name] ?? BY_SURFACE[surface];
+  BY_NAME[name] ?? BY_SURFACE[surface];

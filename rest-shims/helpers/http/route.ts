@@ -6,23 +6,23 @@ import type { FailureForm } from './failure-form.ts';
 import type { HeaderLines } from './header-lines.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** A request as a row parses it, with its whole body, within the limit of the row. */
+/** A request with its complete body, as rows parse it. */
 export interface HttpRequest {
   readonly method: string;
-  /** Path as it was sent, still encoded, without the query. */
+  /** Percent-encoded path as sent, without the query. */
   readonly path: string;
-  /** Decoded path parameters and wildcards by name; text that cannot be decoded stays encoded. */
+  /** Decoded path parameters and wildcards by name. Invalid percent-encoding stays as sent. */
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Raw query text, without the question mark. */
   readonly search: string;
   readonly headers: IncomingHttpHeaders;
-  /** Empty when there was no body. Not inflated. */
+  /** Empty without a body. Not decompressed. */
   readonly body: Uint8Array;
   /** Parses every member of the body at once (`src/wire/json/README.md`). */
   readonly parsesWhole?: boolean;
 }
 
-/** How an answer's body is carried. */
+/** Body of an answer. */
 export type HttpBody =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string }
@@ -40,7 +40,7 @@ export interface HttpAnswer {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further headers as lines: the cheapest form, for hot rows. */
+  /** Further headers as lines, the cheapest form. */
   readonly head?: HeaderLines;
   readonly body: HttpBody;
 }
@@ -50,55 +50,56 @@ export function json(value: unknown, headers?: Readonly<Record<string, string>>)
   return headers ? { headers, body: { kind: 'json', value } } : { body: { kind: 'json', value } };
 }
 
-/** Which activity a call counts as; null is not counted. */
+/** Activity category of a model call. */
 type Category = 'llm' | 'mcp' | 'a2a';
 
 export interface RouteFacts {
   /** `noun.verb`, unique. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Equivalent paths in the notation of @koa/router; the first without its /v1 prefix names the call everywhere. */
+  /** Equivalent paths in the notation of @koa/router. The first is the documented one. */
   readonly paths: readonly [string, ...string[]];
-  /** The error contract this row answers by. */
+  /** Error contract. */
   readonly surface: Surface;
+  /** Null: not counted as activity. */
   readonly category: Category | null;
   /**
-   * `none` lets anonymous callers reach the operation; its access rule still decides. `offered` does so, too, but identifies the
-   * caller where a key is sent.
+   * `none`: keys are not read; the access rule of the operation decides. `offered`: as `none`, but a caller with a key is
+   * identified.
    */
   readonly credential: 'required' | 'offered' | 'none';
-  /** Serves addresses that are not on the list of allowed ones: probes, and signed messages of other services. */
+  /** Serves clients of all addresses, also those that are not allowed: probes, and signed messages of other services. */
   readonly anyAddress?: true;
   /** Query parameter that may carry the key where no header does. */
   readonly keyParameter?: string;
-  /** Every status the row promises; each has a contract test. */
+  /** Statuses that the row promises; each has a contract test. */
   readonly answers: readonly number[];
-  /** What is relayed from an upstream with its status: every answer, or failures in the form of the surface. */
+  /** Answers whose status is that of an upstream: `answers` are relayed unchanged, `failures` in the form of the surface. */
   readonly relays?: 'answers' | 'failures';
   /** Form of failures, where the surface has several. */
   readonly failures?: FailureForm;
-  /** Query parameters, as an object; those that a row ignores are not named. */
+  /** Schema of the query parameters, without ignored ones. */
   readonly query?: JsonSchema;
-  /** Headers that change the answer, beside the credential, as an object. */
+  /** Schema of the headers that change the answer, without the credential. */
   readonly headers?: JsonSchema;
-  /** Body as JSON, where it has one. */
+  /** Schema of the body; absent for a row without one. */
   readonly request?: JsonSchema;
-  /** Media type of that body; JSON when absent. */
+  /** Media type of the body; JSON when absent. */
   readonly requestType?: 'multipart/form-data' | 'application/x-www-form-urlencoded';
-  /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`, `otlp` `OTLP_MAX_BODY_BYTES`. */
+  /** Maximum body size in bytes, as received. `setting`: `max_request_size_mb`; `otlp`: `OTLP_MAX_BODY_BYTES`. */
   readonly bodyLimit: number | 'setting' | 'otlp';
-  /** How long the body may take to arrive, in ms; the limit of the server when absent. */
+  /** Upload deadline of the body in ms. When absent: `SMALL_BODY_TIMEOUT_MS` for rows that require no key, else that of the server. */
   readonly bodyWithinMs?: number;
-  /** Carries most of the traffic: plain requests take the fast path past Koa (`src/http/fast-path/README.md`). */
+  /** Served by the fast path, without Koa, where the request allows it (`src/http/fast-path/README.md`). */
   readonly hot?: boolean;
 }
 
-/** One documented method and its paths, as data. */
+/** One method and its paths, with the handler. */
 export interface RouteRow extends RouteFacts {
   readonly handle: (request: HttpRequest, scope: Scope) => Promise<HttpAnswer> | HttpAnswer;
 }
 
-/** A row of three parts: parse the request, run one operation, render its result. */
+/** Creates a row that parses the request, runs one operation and renders its result. */
 export function route<Input, Result>(
   row: RouteFacts & {
     readonly parse: (request: HttpRequest) => Input;

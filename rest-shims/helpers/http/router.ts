@@ -11,19 +11,19 @@ import { createRowServer, type RowServerOptions } from './row-server.ts';
 
 export interface RestRouterOptions extends RowServerOptions {
   readonly rows: readonly RouteRow[];
-  /** Configured paths whose calls are forwarded; none when absent. */
+  /** Configured pass-through paths; none when absent. */
   readonly passThrough?: PassThroughRoutes;
 }
 
-/** The REST transport: its rows on @koa/router, and the same rows for the fast path. */
+/** The rows on @koa/router, and the same rows for the fast path. */
 export interface RestRouter {
-  /** Serves requests for configured paths that no row has, or that a row leaves to them; passes others on. */
+  /** Middleware for configured pass-through paths that no row has, or that precede their row (`REPLACEABLE`). Calls `next` for others. */
   readonly configured: Middleware;
-  /** Serves requests that match a row; passes others on. */
+  /** Middleware for requests that match a row. Calls `next` for others. */
   readonly routes: Middleware;
   /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
   readonly unrouted: Middleware;
-  /** Paths of rows marked `hot`, and configured paths. They take POST only. */
+  /** Paths of POST requests for `serveHot`. */
   readonly hotPaths: HotPaths;
   /** Serves a POST to one of `hotPaths` without Koa. Rejects with TypeError for another path. */
   serveHot(request: WholeRequest | ArrivingRequest, response: Outgoing): Promise<void>;
@@ -52,7 +52,7 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     const layer = router.register(path, [row.method], serveRow(row), { name: row.name, pathAsRegExp: isFixed });
     // The router adds HEAD to every GET. The contract answers HEAD with 405.
     Object.assign(layer, { methods: [row.method] });
-    // Most paths are fixed: comparing texts saves the start and the first request 400 patterns.
+    // Fixed paths are compared as text, which avoids compiling 400 patterns at the start.
     if (isFixed) Object.assign(layer, { match: (sent: string) => sent === path, captures: () => [] });
   }
 
@@ -115,15 +115,15 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
 }
 
 /**
- * Every path of every row in the order of registration. The router takes the first match, so at each segment a fixed
- * text comes before a parameter and a parameter before a wildcard, whatever the order of the rows.
+ * All paths of all rows in the order of registration. The router takes the first match. So, at each segment, fixed text
+ * precedes a parameter, and a parameter precedes a wildcard.
  */
 function registrations(rows: readonly RouteRow[]): readonly Registration[] {
   const all = rows.flatMap((row) => row.paths.map((path) => ({ path, row, rank: rankOf(path) })));
   return all.toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
 }
 
-/** One digit per segment: 0 fixed, 1 parameter, 2 wildcard. */
+/** Sort key of a path, one digit per segment: 0 fixed, 1 parameter, 2 wildcard. */
 const rankOf = (path: string): string =>
   path
     .split('/')

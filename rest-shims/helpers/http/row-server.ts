@@ -3,37 +3,37 @@ import type { Caller } from '../../../src/domain/caller.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { assertRoute } from '../../../src/domain/keys/route-rights.ts';
 import { type RenderedError, renderError } from '../../errors.ts';
-import { renderFormedError } from './tenancy-errors.ts';
+import { renderFormedError } from './row-errors.ts';
 import { endWith, writeAnswer } from './answer-writer.ts';
-import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_MS } from './body.ts';
+import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_TIMEOUT_MS } from './body.ts';
 import { readCredential, requireCredential } from './credential.ts';
-import { failureHead } from './failure-headers.ts';
+import { failureHeaders } from './failure-headers.ts';
 import type { Incoming, Outgoing } from './outgoing.ts';
 import { assignedRequestId } from './request-id.ts';
 import { groupsOf } from './route-groups.ts';
 import type { RouteFacts, RouteRow } from './route.ts';
 
 export interface RowServerOptions {
-  /** Called before the credential of a request is read. Throws Forbidden for a client whose address may not call. */
+  /** Called before the credential is read. Throws Forbidden for a client address that is not allowed. */
   readonly admit?: (request: Incoming) => void;
-  /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
+  /** Authenticates a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
-  /** Runs work whose changes are recorded with their author; absent where they are not recorded. */
+  /** Runs a handler with the author of its changes, for the audit log; absent without an audit log. */
   readonly authored?: Authored;
-  /** Called once for every failure that is answered. */
+  /** Called once for every failed request, for the log. */
   readonly failed: (failure: RequestFailure) => void;
-  /** Largest body, in bytes, of rows whose limit is a setting, by the name of the setting. */
+  /** Body limits in bytes of rows whose `bodyLimit` is a setting. */
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
   /** False parses every member of a body at once (`src/wire/json/README.md`). */
   readonly jsonScan?: boolean;
   /** Interval of heartbeats on idle event streams, in ms; 0 or absent sends none. */
   readonly heartbeatMs?: number;
-  /** How long a client may leave a full socket unread, in ms, before its connection is closed. */
+  /** Time in ms after which a client that reads nothing from a full socket is disconnected; `STALL_TIMEOUT_MS` when absent. */
   readonly stallMs?: number;
 }
 
-/** Runs work on behalf of a caller. */
+/** Runs work with the caller as the author of its changes. */
 export type Authored = <Result>(caller: Caller, headers: Incoming['headers'], work: () => Result) => Result;
 
 /** A failed request, for the log. */
@@ -41,7 +41,7 @@ export interface RequestFailure {
   readonly row: RouteFacts;
   readonly status: number;
   readonly error: unknown;
-  /** The `x-request-id` of the answer; null where no answer has one. */
+  /** The `x-request-id` of the answer; null if none is assigned. */
   readonly requestId: string | null;
 }
 
@@ -53,7 +53,7 @@ interface RowExchange {
   readonly response: Outgoing;
 }
 
-/** Runs rows for requests; used by Koa's router and by the fast path. */
+/** Runs rows for requests of Koa's router and of the fast path. */
 export interface RowServer {
   /** Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing fails. */
   serve(exchange: RowExchange): Promise<void>;
@@ -80,7 +80,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
     return identify(requireCredential(request.headers, inQuery), request);
   }
 
-  /** Answers with a failure; closes the connection if an answer has begun. */
+  /** Answers with a failure. Closes the connection if the head of an answer is already sent. */
   function answerFailure(
     { row, request, response }: Omit<RowExchange, 'params'>,
     error: unknown,
@@ -95,20 +95,20 @@ export function createRowServer(options: RowServerOptions): RowServer {
     failed({ row, status: rendered.status, error, requestId: assignedRequestId(response) });
     if (response.headersSent) return void response.destroy();
     if (error instanceof BodyTimeout) response.shouldKeepAlive = false;
-    writeError(response, rendered, failureHead(row, { error, headers, caller }));
+    writeError(response, rendered, failureHeaders(row, { error, headers, caller }));
   }
 
   return {
     async serve(exchange) {
       const { row, params, request, response } = exchange;
-      // All awaits are in this function: each further promise that rejects doubles the cost of a refusal.
+      // All awaits are in this function: a rejection through each further async function doubles the cost of a refusal.
       let caller: Caller | null = null;
       try {
         const identified = callerOf(row, request);
         caller = identified instanceof Promise ? await identified : identified;
         const { path, search } = splitTarget(request.url ?? '/');
         if (caller !== null && row.credential === 'required') assertRoute(caller.key, { path, groups: groupsOf(row) });
-        const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeOf(row));
+        const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeout(row));
         const body = read instanceof Promise ? await read : read;
         const scope = scopeFor(caller, response);
         const { method } = row;
@@ -131,12 +131,12 @@ export function createRowServer(options: RowServerOptions): RowServer {
   };
 }
 
-/** Whether a row may change rows. Hot ones are model calls. */
+/** Whether a row may change stored data. Hot rows are model calls, which do not. */
 const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 
-/** How long the body of a row may take to arrive, in ms; undefined for the limit of the server. */
-const bodyTimeOf = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
-  bodyWithinMs ?? (credential !== 'required' ? SMALL_BODY_MS : undefined);
+/** Upload deadline of the body of a row in ms; undefined for the limit of the server. */
+const bodyTimeout = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
+  bodyWithinMs ?? (credential !== 'required' ? SMALL_BODY_TIMEOUT_MS : undefined);
 
 function splitTarget(url: string): { readonly path: string; readonly search: string } {
   const mark = url.indexOf('?');

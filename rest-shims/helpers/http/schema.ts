@@ -18,7 +18,7 @@ export const described = <Reader extends object>(schema: JsonSchema, read: Reade
 /** Schema of a reader; any value where it states none. */
 export const schemaOf = (read: object): JsonSchema => ('schema' in read ? (read.schema as JsonSchema) : {});
 
-/** The same values and null. */
+/** A schema that also accepts null. */
 export function orNullSchema(schema: JsonSchema): JsonSchema {
   const { type, enum: choices } = schema;
   if (type === undefined) return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] };
@@ -31,7 +31,7 @@ export function orNullSchema(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** An object; members that are not named may be sent. */
+/** An object schema that accepts further members. */
 export const objectSchema = (
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
@@ -42,11 +42,11 @@ export const oneOrMany = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, 
 
 const TEXT: JsonSchema = { type: 'string' };
 
-/** Query parameters without a further rule; all optional. */
+/** Schema of optional text parameters. */
 export const textParameters = (...names: readonly string[]): JsonSchema =>
   objectSchema(Object.fromEntries(names.map((name) => [name, TEXT])));
 
-/** Query parameters that must be sent. */
+/** Schema of required text parameters. */
 export const requiredParameters = (...names: readonly string[]): JsonSchema =>
   objectSchema(Object.fromEntries(names.map((name) => [name, TEXT])), names);
 

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Cookie with the key of a browser's session. Scripts of pages cannot read it. */
+/** Cookie with the key of a browser session (HttpOnly). */
 export const SESSION_COOKIE = 'lensgate_session';
-/** Cookie whose value a page repeats in a header, which pages of other origins cannot. */
+/** Cookie for the double-submit check: pages of this origin repeat its value in the header `x-csrf-token`. */
 export const CSRF_COOKIE = 'lensgate_csrf';
 const CSRF_HEADER = 'x-csrf-token';
 
@@ -11,7 +11,7 @@ function cookieIn(text: string, name: string): string | null {
   return found === undefined ? null : found.slice(found.indexOf('=') + 1).trim();
 }
 
-/** The key of a browser's session; null without one, and without the proof that a page of this origin sends it. */
+/** The key of a browser session; null without one, or if the CSRF header does not match the CSRF cookie. */
 export function sessionKey({ cookie, [CSRF_HEADER]: input }: IncomingHttpHeaders): string | null {
   if (cookie === undefined) return null;
   const key = cookieIn(cookie, SESSION_COOKIE);

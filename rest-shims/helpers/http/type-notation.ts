@@ -35,7 +35,8 @@ function tokensOf(notation: string): readonly Token[] {
 
 /**
  * JSON Schema of a type in a notation like TypeScript's: `{ id: string, models?: string[], limits: Record<integer | null> }`.
- * Objects may have further members. A word that is no built-in type is the name of a component. Throws TypeError.
+ * Objects may have further members. A word that is not a built-in type is the name of a component. Throws TypeError for a
+ * syntax error.
  */
 export function schemaFrom(notation: string): JsonSchema {
   const tokens = tokensOf(notation);

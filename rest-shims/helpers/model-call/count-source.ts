@@ -1,3 +1,2 @@
-/** `litellm_count_source`: whether the provider counted the tokens. */
-export const sourceOfCount = (by: 'upstream' | 'estimate'): string =>
-  by === 'upstream' ? 'provider' : 'local_estimate';
+/** Value of `litellm_count_source`. */
+export const countSource = (by: 'upstream' | 'estimate'): string => (by === 'upstream' ? 'provider' : 'local_estimate');

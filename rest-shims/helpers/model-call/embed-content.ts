@@ -5,14 +5,14 @@ import { embedAnswer, type EmbedMethod, readEmbedRequest } from '../../../src/wi
 import { parseBody } from '../http/json-body.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { callThrough, openAiFormat } from './model-call.ts';
-import { jsonOf, withAnswer } from './translated-answers.ts';
+import { readJson, withAnswer } from './translated-answers.ts';
 
 const EMBED_METHODS: readonly string[] = ['embedContent', 'batchEmbedContents'] satisfies readonly EmbedMethod[];
 
-/** Whether a method of a model returns embeddings. */
+/** Whether a method of Google's API returns embeddings. */
 export const isEmbedMethod = (method: string): method is EmbedMethod => EMBED_METHODS.includes(method);
 
-/** Answers Google's embedding methods: a call of `/embeddings`, so every provider with embeddings serves them. */
+/** Serves Google's embedding methods by a call of `/embeddings`, for every provider of embeddings. */
 export function embedContent(
   request: HttpRequest,
   scope: Scope,
@@ -25,7 +25,7 @@ export function embedContent(
       read: () => format.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) }),
       async call(within, modelRequest) {
         const call = await callModel(within, modelRequest);
-        const answer = await call.consume(async (stream) => embedAnswer(method, await jsonOf(stream)));
+        const answer = await call.consume(async (stream) => embedAnswer(method, await readJson(stream)));
         const translated = withAnswer(call, answer);
         return dropped.length === 0 ? translated : translated.withDropped(dropped);
       },

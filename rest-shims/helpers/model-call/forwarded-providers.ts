@@ -3,7 +3,7 @@ import { FORWARDED_PROVIDERS, type ForwardedProvider } from '../../../src/domain
 import type { RouteRow } from '../http/route.ts';
 import { relayedAnswer, sentRequest } from './pass-through.ts';
 
-/** Splits a path into its first segment and the rest as it was sent. */
+/** Splits a path into its first segment and the rest, still percent-encoded. */
 export function pathParts(path: string): { readonly prefix: string; readonly subpath: string } {
   const slash = path.indexOf('/', 1);
   if (slash === -1) return { prefix: path.slice(1), subpath: '' };
@@ -18,8 +18,8 @@ const PROVIDERS: ReadonlyMap<string, ForwardedProvider> = new Map(
 export const providerAt = (prefix: string): ForwardedProvider | undefined => PROVIDERS.get(prefix);
 
 /**
- * A handler of a row that also has a path below a provider's prefix. There, a request for a model that is not configured
- * goes to the provider, where it has an account.
+ * Wraps the handler of a row that also has a path below a provider's prefix. On that path, a request for a model that is
+ * not configured is forwarded to the provider if the gateway has a credential for it.
  */
 export const orForwarded =
   (handle: RouteRow['handle']): RouteRow['handle'] =>

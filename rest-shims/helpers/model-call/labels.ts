@@ -9,11 +9,11 @@ import type { HttpRequest } from '../http/route.ts';
 
 type Headers = Pick<HttpRequest, 'headers'>;
 
-/** Dialects in which `metadata` belongs to the provider. The gateway reads `litellm_metadata` there. */
+/** Dialects in which `metadata` is for the provider. Labels are in `litellm_metadata` there. */
 const PROVIDER_METADATA = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
 
-/** Members of `metadata` with a meaning for the gateway. */
-const READ = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
+/** Members of `metadata` that the gateway interprets. The others are free metadata. */
+const KNOWN_MEMBERS = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
 
 const REDACTION = 'x-litellm-enable-message-redaction';
 const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
@@ -23,31 +23,31 @@ export function labelsOf(
   request: Headers,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
 ): Pick<ModelRequest, 'labels' | 'omitContent'> {
-  const { metadata, notes } = notesIn(body, endpoint);
-  const own = Object.fromEntries(Object.entries(notes).filter(([member]) => !READ.has(member)));
+  const { metadata, forGateway } = metadataIn(body, endpoint);
+  const own = Object.fromEntries(Object.entries(forGateway).filter(([member]) => !KNOWN_MEMBERS.has(member)));
   const labels = callLabels({
     session:
       header(request, 'x-litellm-session-id') ??
       header(request, 'x-litellm-trace-id') ??
-      text(notes['session_id']) ??
-      text(notes['trace_id']),
+      text(forGateway['session_id']) ??
+      text(forGateway['trace_id']),
     endUser:
       header(request, 'x-litellm-customer-id') ??
       header(request, 'x-litellm-end-user-id') ??
       text(body['user']) ??
       text(metadata['user_id']),
-    tags: [...tagsIn(request), ...tagsOf(body, endpoint), ...list(notes['tags']).filter(isText)],
-    metadata: { ...own, ...object(notes['spend_logs_metadata']), ...spendMetadataIn(request, endpoint) },
+    tags: [...tagsIn(request), ...tagsOf(body, endpoint), ...list(forGateway['tags']).filter(isText)],
+    metadata: { ...own, ...object(forGateway['spend_logs_metadata']), ...spendMetadataIn(request, endpoint) },
   });
   const isRedacted = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
   return { ...(labels === undefined ? {} : { labels }), ...(isRedacted ? { omitContent: true } : {}) };
 }
 
-/** Only its format of labels is used: `metadata` belongs to the target. */
+/** Endpoint of forwarded calls. As in Messages, `metadata` is for the target. */
 const FORWARDED = { ...MESSAGES, path: '/pass-through' } as const;
 
-/** Labels of a forwarded call: from the headers and from members for the gateway. Throws InvalidInput. */
-export function ownLabels(
+/** Labels of a call whose body is for the target: from headers, `litellm_metadata` and `tags`. Throws InvalidInput. */
+export function gatewayLabels(
   request: Headers,
   body: RequestBody,
   path: Endpoint['path'] = FORWARDED.path,
@@ -59,14 +59,14 @@ export function ownLabels(
   return labels === undefined ? {} : { labels };
 }
 
-/** Members of the body for the gateway, and `metadata`, which may be the provider's. */
-function notesIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly notes: Fields } {
+/** `metadata` as sent, and the metadata for the gateway. Throws InvalidInput. */
+function metadataIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly forGateway: Fields } {
   const gatewayMetadata = body['litellm_metadata'] ?? {};
   if (!isJsonObject(gatewayMetadata)) throw mistyped('litellm_metadata', 'an object', endpoint);
   const metadata = object(body['metadata']);
   return {
     metadata,
-    notes: PROVIDER_METADATA.has(endpoint.dialect) ? gatewayMetadata : { ...metadata, ...gatewayMetadata },
+    forGateway: PROVIDER_METADATA.has(endpoint.dialect) ? gatewayMetadata : { ...metadata, ...gatewayMetadata },
   };
 }
 

@@ -8,7 +8,7 @@ const KEY_SPEND = new HeaderName('x-litellm-key-spend');
 const KEY_RPM_LIMIT = new HeaderName('x-litellm-key-rpm-limit');
 const KEY_TPM_LIMIT = new HeaderName('x-litellm-key-tpm-limit');
 
-/** Adds budget, spend and limits of the key of a call. */
+/** Adds budget and spend (in USD) and limits of the key of a call. */
 export function addKeyHeaders(
   head: HeaderLines,
   key: VirtualKey | null,
@@ -25,13 +25,13 @@ export function addKeyHeaders(
   if (tpmLimit !== undefined) head.add(KEY_TPM_LIMIT, String(tpmLimit));
 }
 
-/** A model name as a part of a header's name; others have no header. */
+/** Model names that can be part of a header name. Others have no header. */
 const NAME = /^[\w.-]{1,100}$/;
 
-/** Adds what is left of the limits that a call was counted against. */
-export function addStandings(head: HeaderLines, standings: readonly RateStanding[], model: string): void {
-  for (const { scope, type, limit: most, remaining: left } of standings) {
-    const [limit, remaining] = [String(most), String(left)];
+/** Adds limit and remaining count of each rate limit that the call counts against. */
+export function addRateLimits(head: HeaderLines, standings: readonly RateStanding[], model: string): void {
+  for (const { scope, type, ...counts } of standings) {
+    const [limit, remaining] = [String(counts.limit), String(counts.remaining)];
     head.addChecked(`x-ratelimit-${scope}-limit-${type}`, limit);
     head.addChecked(`x-ratelimit-${scope}-remaining-${type}`, remaining);
     if (type === 'max_parallel_requests') continue;
@@ -42,7 +42,7 @@ export function addStandings(head: HeaderLines, standings: readonly RateStanding
   }
 }
 
-/** Rate limit headers of the reference, by the header of the upstream. */
+/** Names of rate limit headers in answers, by the header of the upstream. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ...['limit', 'remaining', 'reset'].flatMap((what) =>
     ['requests', 'tokens'].map((of): [string, string] => {
@@ -50,7 +50,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
       return [name, name];
     }),
   ),
-  // Anthropic's reset is a time, the others' a duration, so it is not mapped.
+  // Anthropic's reset is a point in time and not a duration: it is not mapped.
   ...['limit', 'remaining'].flatMap((what) =>
     ['requests', 'tokens'].map((of): [string, string] => [
       `anthropic-ratelimit-${of}-${what}`,
@@ -59,5 +59,5 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** The header for a rate limit header of an upstream; undefined for other headers. */
+/** Name in answers of a rate limit header of an upstream; undefined for other headers. */
 export const rateLimitName = (name: string): string | undefined => NAMES.get(name);

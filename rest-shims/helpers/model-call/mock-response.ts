@@ -2,8 +2,8 @@ import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { mistyped } from '../../../src/domain/inference/request-validation.ts';
 
-/** Text that is answered instead of a model call. Throws InvalidInput, also for endpoints without text answers. */
-export function mockOf({
+/** Text of a mock answer (`mock_response`): no model is called. Throws InvalidInput, also for endpoints without text answers. */
+export function mockResponseOf({
   endpoint,
   body,
 }: Pick<ModelRequest, 'endpoint' | 'body'>): Pick<ModelRequest, 'mockResponse'> {

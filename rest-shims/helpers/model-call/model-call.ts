@@ -16,28 +16,28 @@ import type { PartiallyParsed } from '../../../src/wire/json/partial-parse.ts';
 import type { Form } from '../../../src/domain/inference/form.ts';
 import { proxyError } from '../http/dialect-errors.ts';
 import { statusOf } from '../../errors.ts';
-import { callTermsOf, NO_TERMS } from './terms.ts';
-import { bringsForm, formFields, formOf } from '../http/form.ts';
+import { callSettings, NO_SETTINGS } from './call-settings.ts';
+import { isMultipart, formFields, parseForm } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { HeaderLines, HeaderName, headerText } from '../http/header-lines.ts';
-import { rateLimitName, addStandings, addKeyHeaders } from './limit-headers.ts';
+import { rateLimitName, addRateLimits, addKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
-import { parseBody, parseInPart, fullyParsed, NOTHING_NAMED } from '../http/json-body.ts';
+import { parseBody, parseLazily, fullyParsed, NO_OVERRIDES } from '../http/json-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
-/** Most bytes of a complete answer. */
-export const ANSWER_LIMIT = 64 * 1024 * 1024;
+/** Maximum size of a complete answer, in bytes. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** How requests of one dialect are read, and how its streams fail. */
+/** Request reader and stream events of a dialect. */
 export interface CallFormat {
   /** Reads a request. Throws InvalidInput. */
   read(request: HttpRequest): ModelRequest;
   /** Runs the call. `callModel` when absent. */
   readonly call?: (scope: Scope, request: ModelRequest) => Promise<GatewayCall>;
-  /** Last event of a failed stream. Its status is already sent. */
+  /** Last event of a failed stream, whose status is already sent. */
   failureEvent(failure: Error): Uint8Array;
-  /** Event that clients ignore, for idle streams. Absent if clients of the dialect reject such an event. */
+  /** Event for idle streams, which clients ignore. Absent if clients of the dialect reject unknown events. */
   readonly heartbeat?: Uint8Array;
 }
 
@@ -50,32 +50,32 @@ export const openAiFormat = (endpoint: Endpoint): CallFormat => ({
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
-  const form = isWrittenAsForm(endpoint, request) ? formOf(request, endpoint.path, endpoint.asks.member) : null;
-  const { fields: body, unread } = sentBody(endpoint, request, form);
+  const form = isSentAsForm(endpoint, request) ? parseForm(request, endpoint.path, endpoint.asks.member) : null;
+  const { fields: body, unread } = parseRequestBody(endpoint, request, form);
   assertValidRequest(body, endpoint, unread);
-  const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
-  const { callId, parent, userAgent } = callFactsOf(request);
+  const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : NOT_STREAMED;
+  const { callId, parent, userAgent } = callContext(request);
   const model = String(body['model']);
   const call = { endpoint, model, stream, includeUsage, bytes, body, callId, parent };
-  const terms = callTermsOf(request, call);
-  if (terms === NO_TERMS && userAgent === undefined && form === null) return call;
+  const terms = callSettings(request, call);
+  if (terms === NO_SETTINGS && userAgent === undefined && form === null) return call;
   return { ...call, ...(userAgent === undefined ? {} : { userAgent }), ...terms, ...(form === null ? {} : { form }) };
 }
 
-function sentBody({ asks }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
+function parseRequestBody({ asks }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
   const { body: bytes, params } = request;
   // A model in the path, as Azure's clients send it, replaces that of the body.
-  const named = params['model'] ? { model: params['model'] } : NOTHING_NAMED;
+  const named = params['model'] ? { model: params['model'] } : NO_OVERRIDES;
   if (form !== null) return fullyParsed(formFields(form), named);
-  // Items are always parsed, because they may refer to stored responses.
-  return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseInPart(request, named);
+  // Input items are parsed at once, because they may refer to stored responses.
+  return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseLazily(request, named);
 }
 
-const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
-  written === 'form' || (written === 'form or json' && bringsForm(request));
+const isSentAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
+  written === 'form' || (written === 'form or json' && isMultipart(request));
 
 /** Call id, trace context and user agent from the headers of a request. */
-export function callFactsOf({
+export function callContext({
   headers,
 }: Pick<HttpRequest, 'headers'>): Pick<ModelRequest, 'callId' | 'parent' | 'userAgent'> {
   const callId = headers['x-litellm-call-id'];
@@ -89,7 +89,7 @@ export function callFactsOf({
 }
 
 type Streaming = Pick<ModelRequest, 'stream' | 'includeUsage'>;
-const WHOLE: Streaming = { stream: false, includeUsage: false };
+const NOT_STREAMED: Streaming = { stream: false, includeUsage: false };
 
 function streamingOf(body: RequestBody, endpoint: Endpoint): Streaming {
   const stream = optional(body, 'stream', 'a boolean', endpoint, (value) => typeof value === 'boolean');
@@ -119,15 +119,15 @@ export async function callThrough(format: CallFormat, request: HttpRequest, scop
   const call = await (format.call ?? callModel)(scope, modelRequest);
   if (call.exchange.streaming) return streamedAnswer(call, scope, format);
   const { endpoint } = modelRequest;
-  return endpoint.answers.member === null ? rawAnswer(call, scope) : wholeAnswer(call, scope, endpoint);
+  return endpoint.answers.member === null ? rawAnswer(call, scope) : bufferedAnswer(call, scope, endpoint);
 }
 
-function wholeAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
+function bufferedAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
   return call.consume(async (stream) => {
-    const bytes = await collect(stream, ANSWER_LIMIT);
+    const bytes = await collect(stream, MAX_ANSWER_BYTES);
     if (bytes === null) throw new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
     const contentType = medium === 'transcript' ? transcriptType(call) : 'application/json';
-    return { head: headOf(call, scope), body: { kind: 'bytes', bytes, contentType } };
+    return { head: callHeaders(call, scope), body: { kind: 'bytes', bytes, contentType } };
   });
 }
 
@@ -140,7 +140,7 @@ function transcriptType({ exchange }: GatewayCall): string {
 function streamedAnswer(call: GatewayCall, scope: Scope, { failureEvent, heartbeat }: CallFormat): HttpAnswer {
   return {
     headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-    head: headOf(call, scope),
+    head: callHeaders(call, scope),
     body: {
       kind: 'stream',
       stream: call.bytes(),
@@ -151,10 +151,10 @@ function streamedAnswer(call: GatewayCall, scope: Scope, { failureEvent, heartbe
   };
 }
 
-/** Forwards bytes of any type. A failed answer is cut: an error text inside audio would be noise. */
+/** Forwards bytes of any type. A failed stream closes the connection, because an error text would corrupt audio or a file. */
 export function rawAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
   return {
-    head: headOf(call, scope),
+    head: callHeaders(call, scope),
     body: {
       kind: 'stream',
       stream: call.bytes(),
@@ -168,13 +168,13 @@ export function rawAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
 function errorEvent(failure: Error): Uint8Array {
   const error = failure instanceof DomainError ? failure : null;
   const rendered = proxyError(statusOf('proxy', error), error);
-  // As in the reference, a failure of the upstream has no type here.
+  // As in the reference, the type of an upstream failure is null here.
   return eventOf(JSON.stringify({ error: error instanceof UpstreamFailed ? { ...rendered, type: null } : rendered }));
 }
 
 export const CALL_ID = new HeaderName('x-litellm-call-id');
 const MODEL_GROUP = new HeaderName('x-litellm-model-group');
-export const VERSION_OF_GATEWAY = new HeaderName('x-litellm-version');
+export const GATEWAY_VERSION = new HeaderName('x-litellm-version');
 export const DURATION = new HeaderName('x-litellm-response-duration-ms');
 const MODEL_ID = new HeaderName('x-litellm-model-id');
 export const API_BASE = new HeaderName('x-litellm-model-api-base');
@@ -182,35 +182,35 @@ const REGION = new HeaderName('x-litellm-model-region');
 const TIMEOUT = new HeaderName('x-litellm-timeout');
 const RETRIES = new HeaderName('x-litellm-attempted-retries');
 const FALLBACKS = new HeaderName('x-litellm-attempted-fallbacks');
-const MOST_RETRIES = new HeaderName('x-litellm-max-retries');
-const MOST_FALLBACKS = new HeaderName('x-litellm-max-fallbacks');
+const MAX_RETRIES = new HeaderName('x-litellm-max-retries');
+const MAX_FALLBACKS = new HeaderName('x-litellm-max-fallbacks');
 export const GUARDRAILS = new HeaderName('x-litellm-applied-guardrails');
 export const COST = new HeaderName('x-litellm-response-cost');
 const DROPPED = new HeaderName('x-gateway-dropped-params');
 
-/** Headers of an answer. */
-export function headOf(call: GatewayCall, scope: Scope): HeaderLines {
+/** Headers of the answer of a model call: call id, deployment, retries, cost, limits, and those of the upstream. */
+export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   const { deployment, exchange, tries, guardrails = [] } = call;
   const cost = call.cost();
   const head = new HeaderLines()
     .add(CALL_ID, call.callId)
     .addText(MODEL_GROUP, call.modelGroup)
-    .add(VERSION_OF_GATEWAY, VERSION)
+    .add(GATEWAY_VERSION, VERSION)
     .add(DURATION, call.elapsedMs().toFixed(3));
   addDeployment(head, deployment, seesApiBase(scope));
   head.add(RETRIES, String(tries.retries)).add(FALLBACKS, String(tries.fallbacks));
   if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
-  if (tries.mostRetries !== null) head.add(MOST_RETRIES, String(tries.mostRetries));
-  if (tries.mostFallbacks !== null) head.add(MOST_FALLBACKS, String(tries.mostFallbacks));
+  if (tries.mostRetries !== null) head.add(MAX_RETRIES, String(tries.mostRetries));
+  if (tries.mostFallbacks !== null) head.add(MAX_FALLBACKS, String(tries.mostFallbacks));
   if (cost !== null) head.add(COST, usdText(cost));
   addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;
-  if (isLimited) addStandings(head, call.limits, call.modelGroup);
+  if (isLimited) addRateLimits(head, call.limits, call.modelGroup);
   if (exchange.dropped) head.addText(DROPPED, exchange.dropped.join(', '));
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
     head.addOfUpstream(name, value);
-    // The limits of the key hide those of the upstream.
+    // Limits of the key replace those of the upstream.
     const limit = isLimited ? undefined : rateLimitName(name);
     if (limit !== undefined) head.addChecked(limit, value);
   }

@@ -2,7 +2,7 @@ import { InvalidInput } from '../../../src/domain/errors.ts';
 import type { RequestBody } from '../../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
 
-/** Switches that test a router. They are never supported. */
+/** Parameters that simulate failures to test the router. They are not supported. */
 const TEST_SWITCHES = [
   'mock_testing_fallbacks',
   'mock_testing_context_fallbacks',
@@ -12,8 +12,7 @@ const TEST_SWITCHES = [
 const isOff = (value: unknown): boolean => value === undefined || value === null || value === false;
 
 /**
- * Refuses gateway parameters that are not supported. Ignoring them would make callers believe that they apply. Throws
- * InvalidInput.
+ * Throws InvalidInput for unsupported gateway parameters. Ignoring them would make callers believe that they apply.
  */
 export function assertSupported(body: RequestBody, endpoint: Endpoint): void {
   const member = TEST_SWITCHES.find((name) => !isOff(body[name]));

@@ -3,7 +3,7 @@ import { DomainError, InvalidInput } from '../../../src/domain/errors.ts';
 import type { RequestBody } from '../../../src/domain/inference/request-validation.ts';
 import { proxyError } from '../http/dialect-errors.ts';
 import { renderError, statusOf } from '../../errors.ts';
-import { failureHead } from '../http/failure-headers.ts';
+import { failureHeaders } from '../http/failure-headers.ts';
 import type { RouteRow } from '../http/route.ts';
 import { parseBody } from '../http/json-body.ts';
 
@@ -11,7 +11,7 @@ import { parseBody } from '../http/json-body.ts';
 const LANE = /^[\w.-]{1,256}$/;
 
 /** Error for an invalid member of a client event. */
-export function faultIn(member: string, rule: string, text: string): InvalidInput {
+export function invalidMember(member: string, rule: string, text: string): InvalidInput {
   const message = `/responses: ${text}`;
   return new InvalidInput(message, [{ path: ['body', member], rule, message }]);
 }
@@ -21,7 +21,7 @@ export function readEvent(bytes: Uint8Array): RequestBody {
   const event = parseBody(bytes);
   const { type } = event;
   if (type === 'response.create' || type === 'response.steer') return event;
-  throw faultIn('type', 'choice', "The parameter 'type' must be 'response.create'.");
+  throw invalidMember('type', 'choice', "The parameter 'type' must be 'response.create'.");
 }
 
 /** Lane of an event; null for the unnamed lane. Throws InvalidInput. */
@@ -30,11 +30,11 @@ export function laneOf({ stream_id: streamId }: RequestBody): string | null {
   if (typeof streamId === 'string' && LANE.test(streamId)) return streamId;
   const text =
     "The parameter 'stream_id' must be a text of 1 to 256 letters, digits, underscores, hyphens and periods, or left out.";
-  throw faultIn('stream_id', 'invalid_stream_id', text);
+  throw invalidMember('stream_id', 'invalid_stream_id', text);
 }
 
-/** Answer to `response.steer`: no upstream supports input to a running response. */
-export const unsteered = ({ input, previous_response_id: previousId }: RequestBody): object => ({
+/** Failure event for `response.steer`: no upstream accepts input to a running response. */
+export const steerRefusal = ({ input, previous_response_id: previousId }: RequestBody): object => ({
   type: 'response.steer.failed',
   sequence_number: 0,
   steer: { previous_response_id: previousId, input },
@@ -45,7 +45,7 @@ export const unsteered = ({ input, previous_response_id: previousId }: RequestBo
   },
 });
 
-/** Rules with the name of OpenAI's error code. */
+/** Issue rules that are error codes of OpenAI. */
 const CODES = new Set([
   'invalid_stream_id',
   'websocket_stream_limit_reached',
@@ -74,7 +74,7 @@ export function errorEventOf(
   const { message, type, param, code } = proxyError(status, error);
   const rule = error instanceof InvalidInput ? error.issues[0]?.rule : undefined;
   const headers = {
-    ...failureHead(row, { error: failure, headers: {}, caller }),
+    ...failureHeaders(row, { error: failure, headers: {}, caller }),
     ...renderError('proxy', error, {}).headers,
   };
   const event = {

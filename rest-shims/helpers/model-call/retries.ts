@@ -9,16 +9,16 @@ import type { HttpRequest } from '../http/route.ts';
 
 const RETRY_COUNT = `a whole number from 0 to ${MOST_RETRIES}`;
 
-/** Maximum length of a list of fallbacks. At most 5 of them are called. */
-const MOST_NAMED = 20;
+/** Maximum number of fallbacks in a request. A call tries at most 5 of them. */
+const MAX_NAMED_FALLBACKS = 20;
 
 const NUM_RETRIES = 'x-litellm-num-retries';
 
-/** Members that set the form of the answer. A fallback cannot change them. */
-const FORM = new Set(['stream', 'stream_options']);
+/** Members that select a streamed answer. A fallback cannot change them. */
+const STREAM_MEMBERS = new Set(['stream', 'stream_options']);
 
-/** Members that refer to stored objects. Their owner is checked for the request only, so a fallback cannot change them. */
-const REFERRING = new Set(['input', 'previous_response_id', 'conversation']);
+/** Members that refer to stored objects. A fallback cannot change them, because their owner is checked for the request only. */
+const REFERENCE_MEMBERS = new Set(['input', 'previous_response_id', 'conversation']);
 
 interface CallSettings {
   readonly endpoint: Endpoint;
@@ -30,9 +30,9 @@ export function retriesOf(
   request: Pick<HttpRequest, 'headers'>,
   { endpoint, body }: CallSettings,
 ): { readonly retries?: Retries } {
-  const count = inHeader(request, endpoint) ?? inBody(body, endpoint);
+  const count = countInHeader(request, endpoint) ?? countInBody(body, endpoint);
   const fallbacks = fallbacksOf(body, endpoint);
-  const contextFallbacks = largerContextOf(body, endpoint);
+  const contextFallbacks = contextFallbacksOf(body, endpoint);
   if (flagOf(body, 'disable_fallbacks', endpoint))
     return { retries: { count, fallbacks: [], contextFallbacks: new Map(), withoutFallbacks: true } };
   const isDefault = count === null && fallbacks.length === 0 && contextFallbacks.size === 0;
@@ -42,7 +42,7 @@ export function retriesOf(
 const isRetryCount = (count: unknown): count is number =>
   typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST_RETRIES;
 
-function inHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint): number | null {
+function countInHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint): number | null {
   const input = headers[NUM_RETRIES];
   if (input === undefined || input === '') return null;
   const count = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : Number.NaN;
@@ -51,7 +51,7 @@ function inHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint)
   throw new InvalidInput(message, [{ path: ['header', NUM_RETRIES], rule: 'value', message }]);
 }
 
-function inBody(body: RequestBody, endpoint: Endpoint): number | null {
+function countInBody(body: RequestBody, endpoint: Endpoint): number | null {
   const count = body['num_retries'] ?? null;
   if (count === null || isRetryCount(count)) return count;
   throw mistyped('num_retries', RETRY_COUNT, endpoint);
@@ -66,8 +66,8 @@ function flagOf(body: RequestBody, member: string, endpoint: Endpoint): boolean 
 
 function fallbacksOf(body: RequestBody, endpoint: Endpoint): readonly Fallback[] {
   const input = body['fallbacks'] ?? [];
-  if (!Array.isArray(input) || input.length > MOST_NAMED)
-    throw mistyped('fallbacks', `an array of at most ${MOST_NAMED} models`, endpoint);
+  if (!Array.isArray(input) || input.length > MAX_NAMED_FALLBACKS)
+    throw mistyped('fallbacks', `an array of at most ${MAX_NAMED_FALLBACKS} models`, endpoint);
   return input.map((one: unknown) => fallbackOf(one, endpoint));
 }
 
@@ -76,9 +76,9 @@ function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
   if (!isJsonObject(input) || !isName(input['model']))
     throw mistyped('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
   const { model, ...members } = input;
-  const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERRING.has(member);
+  const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERENCE_MEMBERS.has(member);
   const protectedMember = Object.keys(members).find(
-    (member) => isGatewayField(member) || FORM.has(member) || refers(member),
+    (member) => isGatewayField(member) || STREAM_MEMBERS.has(member) || refers(member),
   );
   if (protectedMember !== undefined)
     throw mistyped('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
@@ -89,11 +89,15 @@ function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Models with a larger context window, by the model that they replace. */
-function largerContextOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, string> {
+/** Fallback models with a larger context window, by the model that they replace. Throws InvalidInput. */
+function contextFallbacksOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, string> {
   const member = 'context_window_fallback_dict';
   const input = body[member] ?? {};
-  if (!isJsonObject(input) || !Object.values(input).every(isName) || Object.keys(input).length > MOST_NAMED)
-    throw mistyped(member, `an object of at most ${MOST_NAMED} models by the models that they replace`, endpoint);
+  if (!isJsonObject(input) || !Object.values(input).every(isName) || Object.keys(input).length > MAX_NAMED_FALLBACKS)
+    throw mistyped(
+      member,
+      `an object of at most ${MAX_NAMED_FALLBACKS} models by the models that they replace`,
+      endpoint,
+    );
   return new Map(Object.entries(input).map(([model, longer]) => [model, String(longer)]));
 }

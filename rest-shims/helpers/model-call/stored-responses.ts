@@ -6,22 +6,22 @@ import { isJsonObject } from '../../../src/domain/json-object.ts';
 import { parseJson } from '../../../src/wire/json/fields.ts';
 import { renamedResponse } from '../../../src/wire/responses/rename.ts';
 import { type HttpAnswer, json } from '../http/route.ts';
-import { headOf, ANSWER_LIMIT } from './model-call.ts';
+import { callHeaders, MAX_ANSWER_BYTES } from './model-call.ts';
 
 /**
- * Answers with a response that the gateway stores, or relays the upstream's answer under public names and ids. `formOf` gives
- * another form to either; none when absent.
+ * Answers with a response that the gateway stores, or with that of the upstream, with the public model name and ids.
+ * `convert` changes its format; it stays unchanged when absent.
  */
-export async function shownResponse(
+export async function answerWithResponse(
   run: () => Promise<ResponseAnswer>,
   scope: Scope,
-  formOf?: (response: unknown) => unknown,
+  convert?: (response: unknown) => unknown,
 ): Promise<HttpAnswer> {
   const answered = await run();
-  if (answered.kind === 'stored') return json(formOf === undefined ? answered.value : formOf(answered.value));
+  if (answered.kind === 'stored') return json(convert === undefined ? answered.value : convert(answered.value));
   const { call, idOf } = answered;
   return call.consume(async (stream) => {
-    const bytes = (await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array();
+    const bytes = (await collect(stream, MAX_ANSWER_BYTES)) ?? new Uint8Array();
     const value = parseJson(bytes);
     const { provider } = call.deployment;
     if (!isJsonObject(value))
@@ -29,11 +29,11 @@ export async function shownResponse(
         provider,
         upstreamStatus: null,
       });
-    // A wildcard group does not contain the model name of the call.
+    // The name of a wildcard group is not the name of a model.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
     const renamed = renamedResponse(bytes, value, { model, idOf });
-    const body = formOf === undefined ? renamed : Buffer.from(JSON.stringify(formOf(parseJson(renamed))));
-    return { head: headOf(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
+    const body = convert === undefined ? renamed : Buffer.from(JSON.stringify(convert(parseJson(renamed))));
+    return { head: callHeaders(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
   });
 }
 

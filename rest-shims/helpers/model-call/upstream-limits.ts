@@ -2,12 +2,12 @@ import { UpstreamFailed } from '../../../src/domain/errors.ts';
 import { rateLimitName } from './limit-headers.ts';
 import { headerText } from '../http/header-lines.ts';
 
-/** Upstream headers with the time of the next accepted call. */
-const WAITS = new Set(['retry-after', 'retry-after-ms']);
+/** Upstream headers with the wait before the next attempt. */
+const RETRY_HEADERS = new Set(['retry-after', 'retry-after-ms']);
 
 /**
- * Headers of an upstream's failure with the time of the next attempt, e.g. `retry-after` of a 429. Each upstream header
- * is also passed on with the prefix `llm_provider-`. Empty for other failures.
+ * Headers for an upstream failure: `retry-after` and rate limits, and each upstream header with the prefix
+ * `llm_provider-`. Empty for other failures.
  */
 export function upstreamLimits(error: unknown): Record<string, string> {
   const head: Record<string, string> = {};
@@ -15,7 +15,7 @@ export function upstreamLimits(error: unknown): Record<string, string> {
   for (const [name, input] of Object.entries(error.upstreamHeaders)) {
     const value = headerText(input);
     head[`llm_provider-${name}`] = value;
-    const known = WAITS.has(name) ? name : rateLimitName(name);
+    const known = RETRY_HEADERS.has(name) ? name : rateLimitName(name);
     if (known !== undefined) head[known] = value;
   }
   return head;

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import type { ShownCall, ShownPage } from '../../../resolvers/operation/upstream-objects.ts';
 import type { ObjectPage } from '../../../src/domain/upstream-objects/upstream-object.ts';
-import { headOf, callFactsOf } from './model-call.ts';
+import { callHeaders, callContext } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from '../http/route.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { type JsonSchema, objectSchema } from '../http/schema.ts';
 import { invalidParameter } from '../http/query.ts';
 
-/** Most objects on a page. Higher limits are accepted and clamped. */
-const PAGE_LIMIT = 1_000;
-/** Highest accepted `limit`, unless a route sets another. */
-const HIGHEST_LIMIT = 10_000;
+/** Maximum number of objects on a page. Higher limits are clamped to it. */
+const MAX_PAGE_SIZE = 1_000;
+/** Default maximum of the parameter `limit`. */
+const MAX_LIMIT = 10_000;
 
 /** Fields that select the upstream of a new object. They are not forwarded. */
 export const PLACEMENT_FIELDS = ['model', 'target_model_names', 'custom_llm_provider'] as const;
@@ -31,37 +31,37 @@ export function placementOf(
   return { model, provider: valueOf('custom_llm_provider', 'custom-llm-provider') };
 }
 
-/** Parses the page of a list. Throws InvalidInput. */
-export function pageOf(
+/** Parses the requested page of a list. `path` is for errors. Throws InvalidInput. */
+export function parsePage(
   { search }: HttpRequest,
   path: string,
-  { usual, most = HIGHEST_LIMIT }: { readonly usual: number; readonly most?: number },
+  { defaultLimit, max = MAX_LIMIT }: { readonly defaultLimit: number; readonly max?: number },
 ): Omit<ObjectPage, 'kind'> {
   const query = new URLSearchParams(search);
-  const limit = query.get('limit') ?? String(usual);
+  const limit = query.get('limit') ?? String(defaultLimit);
   const order = query.get('order') ?? 'desc';
-  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > most)
-    throw invalidParameter(path, 'limit', `a whole number from 1 to ${most}`);
+  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > max)
+    throw invalidParameter(path, 'limit', `a whole number from 1 to ${max}`);
   if (order !== 'asc' && order !== 'desc') throw invalidParameter(path, 'order', "'asc' or 'desc'");
   return {
     purpose: query.get('purpose'),
     after: query.get('after'),
-    limit: Math.min(Number(limit), PAGE_LIMIT),
+    limit: Math.min(Number(limit), MAX_PAGE_SIZE),
     oldestFirst: order === 'asc',
   };
 }
 
-/** Parameters of the page of a list. */
-export const pageSchema = (most: number = HIGHEST_LIMIT): JsonSchema =>
+/** Schema of the parameters of `parsePage`. */
+export const pageSchema = (max: number = MAX_LIMIT): JsonSchema =>
   objectSchema({
-    limit: { type: 'integer', minimum: 1, maximum: most },
+    limit: { type: 'integer', minimum: 1, maximum: max },
     order: { enum: ['asc', 'desc'] },
     after: { type: 'string' },
     purpose: { type: 'string' },
   });
 
-/** The stored object that a path names, with the facts of the call. */
-export const objectIn = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
+/** The id of the stored object in the path, with the context of the call. */
+export const objectFromPath = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callContext(request) });
 
 /** A page in OpenAI's format. */
 export function listAnswer({ data, hasMore }: ShownPage): HttpAnswer {
@@ -70,12 +70,12 @@ export function listAnswer({ data, hasMore }: ShownPage): HttpAnswer {
   return { body: { kind: 'json', value } };
 }
 
-/** An object, with the headers of the call that read it. */
+/** Answers with an object, with the headers of the upstream call. */
 export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnswer {
-  return { head: headOf(call, scope), body: { kind: 'json', value: shown } };
+  return { head: callHeaders(call, scope), body: { kind: 'json', value: shown } };
 }
 
-/** Common facts of the rows for stored objects. They are not counted as activity, as in the reference. */
+/** Common facts of rows for stored objects. As in the reference, they are not counted as activity. */
 export const STORED_OBJECTS = {
   surface: 'proxy',
   category: null,

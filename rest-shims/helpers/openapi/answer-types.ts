@@ -10,7 +10,7 @@ import { SPEND_ANSWERS } from './answer-types/spend.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
-/** Types of answers of every row. */
+/** Types of the answers of all rows. */
 export const ANSWER_TYPES: AnswerTypes = {
   ...MODELS_ANSWERS,
   ...OWNERS_ANSWERS,
@@ -20,7 +20,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...GUARDRAIL_USE_ANSWERS,
 };
 
-/** Components that answers refer to. */
+/** Schemas of the components that answers refer to. */
 export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
   Object.fromEntries(
     Object.entries({ ...OWNER_TYPES, ...OTHER_TYPES }).map(([name, type]) => [name, schemaFrom(type)]),
@@ -28,7 +28,7 @@ export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
-/** The media types of an answer and their schemas; null where none is stated. */
+/** Media types and schemas of the answer of a row; null without a stated type. */
 export function answerContent(name: string, status: number): Content | null {
   const types = ANSWER_TYPES[`${name} ${status}`] ?? (status < FIRST_FAILURE ? ANSWER_TYPES[name] : undefined);
   if (types === undefined) return null;

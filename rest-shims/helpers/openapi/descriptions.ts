@@ -1,7 +1,7 @@
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
-/** Description of a row, in one line. A row without an entry is a failure of `test/unit/http/docs-examples.test.ts`. */
+/** One-line descriptions of all rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,

@@ -10,13 +10,13 @@ import {
 import { VERSION } from '../../../src/domain/version.ts';
 import { sharedSchemas, answerContent } from './answer-types.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
-import { bodyExampleOf } from './examples.ts';
+import { bodyExample } from './examples.ts';
 import { statusOf } from '../../errors.ts';
 import { type RouteFacts, type RouteRow } from '../http/route.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { FAILURE_SCHEMAS, failureSchema } from './failures.ts';
 
-const MEANINGS: Readonly<Record<number, string>> = {
+const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   101: 'The connection becomes a WebSocket.',
   200: 'Success.',
   201: 'Created.',
@@ -46,10 +46,10 @@ const MEANINGS: Readonly<Record<number, string>> = {
 const FIRST_FAILURE = 400;
 const BODILESS = new Set([101, 204, 303, 307]);
 
-/** Failures of every row of a kind: of its key, of its body, and of a process that stops. */
-const COMMON: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
+/** Failures of all rows for which `of` is true: authentication, limits, body size, and a process that shuts down. */
+const COMMON_FAILURES: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
   { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential !== 'none' },
-  // Also for an address that may not call.
+  // Also for a client address that is not allowed.
   {
     error: new Forbidden('', 'route'),
     of: ({ credential, anyAddress }) => credential === 'required' || anyAddress !== true,
@@ -59,20 +59,23 @@ const COMMON: readonly { readonly error: DomainError; readonly of: (row: RouteFa
   { error: new Unavailable(''), of: () => true },
 ];
 
-/** Statuses that a row promises, and those that every row of its kind has. */
+/** Statuses that a row promises, and the common failures. */
 export const documentedStatuses = (row: RouteFacts): readonly number[] =>
   [
-    ...new Set([...row.answers, ...COMMON.flatMap(({ error, of }) => (of(row) ? [statusOf(row.surface, error)] : []))]),
+    ...new Set([
+      ...row.answers,
+      ...COMMON_FAILURES.flatMap(({ error, of }) => (of(row) ? [statusOf(row.surface, error)] : [])),
+    ]),
   ].toSorted((one, other) => one - other);
 
 const RELAYED = {
   answers: { description: 'The answer of the upstream, unchanged.', content: { '*/*': {} } },
 } as const;
 
-function responseOf(row: RouteRow, status: number): JsonObject {
-  const description = MEANINGS[status] ?? 'See the message.';
+function responseObject(row: RouteRow, status: number): JsonObject {
+  const description = STATUS_DESCRIPTIONS[status] ?? 'See the message.';
   if (status >= FIRST_FAILURE) {
-    // The status may be that of the upstream.
+    // Both the upstream and the gateway may answer with this status.
     if (row.relays === 'answers') return { ...RELAYED.answers, description };
     const own = answerContent(row.name, status);
     const media = row.surface === 'otlp' ? ['application/json', 'application/x-protobuf'] : ['application/json'];
@@ -86,8 +89,8 @@ function responseOf(row: RouteRow, status: number): JsonObject {
   return { description, content: own ?? { 'application/json': {} } };
 }
 
-/** Answer with the status of an upstream. */
-function relayedOf(row: RouteRow): JsonObject {
+/** `default` response for statuses of an upstream. */
+function upstreamFailureOf(row: RouteRow): JsonObject {
   if (row.relays === undefined) return {};
   if (row.relays === 'answers') return { default: RELAYED.answers };
   const content = { 'application/json': { schema: failureSchema(row) } };
@@ -99,10 +102,10 @@ const PARAMETER = /\{?([:*])(\w+)\}?/g;
 /** A path in the notation of OpenAPI. */
 const documentedPath = (path: string): string => path.replaceAll(PARAMETER, (_all, _kind, name: string) => `{${name}}`);
 
-/** Paths that differ in the names of their parameters only are one path. */
-const shapeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
+/** Key of a path: OpenAPI treats paths that differ only in parameter names as one. */
+const pathWithoutNames = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 
-/** Path parameters, by the names that the document has for them. */
+/** Path parameters, with the names in the documented path. */
 function pathParametersOf(path: string, documented: string): readonly JsonObject[] {
   const names = [...documented.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return [...path.matchAll(PARAMETER)].map(([, kind], index) => ({
@@ -126,19 +129,19 @@ function parametersIn(place: 'query' | 'header', members: JsonSchema = {}): read
   }));
 }
 
-function bodyOf(row: RouteRow): JsonObject {
+function requestBodyOf(row: RouteRow): JsonObject {
   const { method, request, requestType = 'application/json', surface } = row;
   if (request === undefined || method === 'GET') return {};
-  const example = requestType === 'multipart/form-data' ? undefined : bodyExampleOf(row);
+  const example = requestType === 'multipart/form-data' ? undefined : bodyExample(row);
   const media = { schema: request, ...(example === undefined ? {} : { example }) };
   const protobuf = surface === 'otlp' ? { 'application/x-protobuf': { schema: {} } } : {};
-  return { requestBody: { required: isNeeded(request), content: { [requestType]: media, ...protobuf } } };
+  return { requestBody: { required: isRequired(request), content: { [requestType]: media, ...protobuf } } };
 }
 
-const isNeeded = ({ required }: JsonSchema): boolean => Array.isArray(required) && required.length > 0;
+const isRequired = ({ required }: JsonSchema): boolean => Array.isArray(required) && required.length > 0;
 
-/** Several paths of one row have ids of their own. */
-const idOf = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
+/** `operationId` of a path of a row. The first path has the name of the row, further ones a number. */
+const operationId = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
 const SECURITY: Readonly<Record<RouteRow['credential'], readonly JsonObject[]>> = {
   required: [{ key: [] }],
@@ -146,21 +149,21 @@ const SECURITY: Readonly<Record<RouteRow['credential'], readonly JsonObject[]>> 
   none: [],
 };
 
-function operationOf(row: RouteRow, { path, documented, index }: Place): JsonObject {
+function operationObject(row: RouteRow, { path, documented, index }: Place): JsonObject {
   const { name, credential } = row;
   const parameters = [
     ...pathParametersOf(path, documented),
     ...parametersIn('query', row.query),
     ...parametersIn('header', row.headers),
   ];
-  const responses = documentedStatuses(row).map((status) => [String(status), responseOf(row, status)]);
+  const responses = documentedStatuses(row).map((status) => [String(status), responseObject(row, status)]);
   return {
-    operationId: idOf(row, index),
+    operationId: operationId(row, index),
     tags: [name.split('.')[0]],
     summary: DESCRIPTIONS[name] ?? '',
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...bodyOf(row),
-    responses: { ...Object.fromEntries(responses), ...relayedOf(row) },
+    ...requestBodyOf(row),
+    responses: { ...Object.fromEntries(responses), ...upstreamFailureOf(row) },
     security: SECURITY[credential],
   };
 }
@@ -171,17 +174,17 @@ interface Place {
   readonly index: number;
 }
 
-/** The document of OpenAPI 3.1 for route rows. */
+/** OpenAPI 3.1 document of route rows. */
 export function openApiDocument(rows: readonly RouteRow[]): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   const names = new Map<string, string>();
   for (const row of rows)
     for (const [index, path] of row.paths.entries()) {
       const named = documentedPath(path);
-      const documented = names.get(shapeOf(named)) ?? named;
-      names.set(shapeOf(named), documented);
+      const documented = names.get(pathWithoutNames(named)) ?? named;
+      names.set(pathWithoutNames(named), documented);
       const operations = (paths[documented] ??= {});
-      operations[row.method.toLowerCase()] ??= operationOf(row, { path, documented, index });
+      operations[row.method.toLowerCase()] ??= operationObject(row, { path, documented, index });
     }
   return {
     openapi: '3.1.0',

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../http/schema.ts';
 import { GROUP_EXAMPLES } from './setting-group-descriptions.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
-/** Example bodies. Other rows with a body take it from a file. */
-const BODIES: Readonly<Record<string, object>> = {
+/** Written example bodies. Other examples are generated from the schema. */
+const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   ...GROUP_EXAMPLES,
   'signIn.json': { username: 'admin', password: 'sk-...' },
   'chat.completions': { model: 'demo', messages: HELLO },
@@ -63,29 +63,29 @@ const BODIES: Readonly<Record<string, object>> = {
 
 type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** Example body of a row: a written one, else the members that it needs. Undefined for a row without a body. */
-export function bodyExampleOf({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
-  const written = BODIES[name];
+/** Example body of a row: a written one, else its required members. Undefined for a row without a body schema. */
+export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
+  const written = BODY_EXAMPLES[name];
   if (written !== undefined || request === undefined || Object.keys(request).length === 0) return written;
-  return sampleOf(request, 'value');
+  return sampleValue(request, 'value');
 }
 
-/** A value of a schema; objects have their required members only. */
-function sampleOf(schema: JsonSchema, name: string): unknown {
+/** A value that matches a schema. Objects have their required members only. */
+function sampleValue(schema: JsonSchema, name: string): unknown {
   const { type, enum: choices, const: fixed, items, anyOf, properties = {}, required = [] } = schema;
   if (fixed !== undefined) return fixed;
   if (Array.isArray(choices)) return choices[0];
-  if (Array.isArray(anyOf) && type === undefined) return sampleOf(anyOf[0] as JsonSchema, name);
+  if (Array.isArray(anyOf) && type === undefined) return sampleValue(anyOf[0] as JsonSchema, name);
   switch ([type].flat()[0]) {
     case 'object':
       return Object.fromEntries(
         (required as readonly string[]).map((member) => [
           member,
-          sampleOf((properties as Readonly<Record<string, JsonSchema>>)[member] ?? {}, member),
+          sampleValue((properties as Readonly<Record<string, JsonSchema>>)[member] ?? {}, member),
         ]),
       );
     case 'array':
-      return [sampleOf((items ?? {}) as JsonSchema, name.replace(/s$/, ''))];
+      return [sampleValue((items ?? {}) as JsonSchema, name.replace(/s$/, ''))];
     case 'number':
     case 'integer':
       return 1;
@@ -98,14 +98,14 @@ function sampleOf(schema: JsonSchema, name: string): unknown {
   }
 }
 
-/** The arguments of curl for the body of a row. */
+/** Arguments of curl for the body of a row. */
 function bodyArguments(row: RequestTypes): readonly string[] {
   const { request, requestType } = row;
   if (requestType === 'multipart/form-data') {
     const required = (request?.['required'] ?? []) as readonly string[];
-    return required.map((name) => `-F ${name}=${FILES.has(name) ? '@file' : '...'}`);
+    return required.map((name) => `-F ${name}=${FILE_MEMBERS.has(name) ? '@file' : '...'}`);
   }
-  const body = bodyExampleOf(row);
+  const body = bodyExample(row);
   if (requestType === 'application/x-www-form-urlencoded')
     return [`-d '${new URLSearchParams(body as Record<string, string>).toString()}'`];
   const header = '-H "Content-Type: application/json"';
@@ -114,18 +114,18 @@ function bodyArguments(row: RequestTypes): readonly string[] {
 }
 
 /** Members of a form that are files. */
-const FILES = new Set(['file', 'image', 'images']);
+const FILE_MEMBERS = new Set(['file', 'image', 'images']);
 
-/** A path with shell variables for its parameters. `KEY` is the credential. */
-const variableOf = (parameter: string): string => `$${parameter === 'key' ? 'KEY_ID' : parameter.toUpperCase()}`;
+/** Shell variable for a path parameter. `$KEY` is reserved for the credential. */
+const shellVariable = (parameter: string): string => `$${parameter === 'key' ? 'KEY_ID' : parameter.toUpperCase()}`;
 
-/** A curl command for a row. Path parameters are shell variables; only query parameters that are required are there. */
-export function exampleOf(
+/** A curl command for a row. Path parameters are shell variables; the query has required parameters only. */
+export function curlExample(
   row: RequestTypes & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'query'>,
   origin: string,
 ): string {
   const { method, paths, credential, query } = row;
-  const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => variableOf(parameter));
+  const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => shellVariable(parameter));
   const needed = (query?.['required'] ?? []) as readonly string[];
   const search = needed.map((name) => `${encodeURIComponent(name)}=${queryValue(query ?? {}, name)}`).join('&');
   const hasBody = method !== 'GET' && (method !== 'DELETE' || row.request !== undefined);
@@ -141,5 +141,7 @@ export function exampleOf(
 
 function queryValue({ properties = {} }: JsonSchema, name: string): string {
   if (name.endsWith('_date') || name.startsWith('filter[')) return '2026-01-31';
-  return encodeURIComponent(String(sampleOf((properties as Readonly<Record<string, JsonSchema>>)[name] ?? {}, name)));
+  return encodeURIComponent(
+    String(sampleValue((properties as Readonly<Record<string, JsonSchema>>)[name] ?? {}, name)),
+  );
 }

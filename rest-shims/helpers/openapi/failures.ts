@@ -3,7 +3,7 @@ import type { RouteFacts } from '../http/route.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
-/** Components of failed requests. */
+/** Components for failures, in the notation of `http/type-notation.ts`. */
 const NOTATIONS = {
   Error: '{ error: { message: string, type: string | null, param: string | null, code: string | integer | null } }',
   Issue: '{ type: string, loc: (string | integer)[], msg: string, input?: unknown, ctx?: object }',
@@ -47,7 +47,7 @@ const BY_SURFACE: Readonly<Record<Surface, readonly FailureName[]>> = {
   lens: ENVELOPES,
 };
 
-/** Schema of the failures of a row. */
+/** Schema of the failures of a row: a reference to one component, or several. */
 export function failureSchema({ surface, failures }: Pick<RouteFacts, 'surface' | 'failures'>): JsonSchema {
   const names = [...BY_SURFACE[surface], ...(failures?.body === 'problem' ? (['Problem'] as const) : [])];
   const refs = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));

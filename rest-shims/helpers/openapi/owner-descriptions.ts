@@ -1,4 +1,4 @@
-/** Descriptions of the rows of keys, their owners and budgets, in one line each. */
+/** One-line descriptions of rows about keys, their owners and budgets. */
 export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'accessGroups.create': 'Create an access group.',
   'accessGroups.delete': 'Delete an access group.',

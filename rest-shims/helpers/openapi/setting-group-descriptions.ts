@@ -1,4 +1,4 @@
-/** Descriptions of the rows of setting groups, in one line each. */
+/** One-line descriptions of rows about setting groups. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.activeCallbacks': 'List callbacks and alerts that the configuration names.',
   'settings.alerting': 'Read the settings of alerts.',
@@ -51,7 +51,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.updateWebsearch': 'Store the web searches of models. It has no effect yet.',
 };
 
-/** Bodies of their examples. */
+/** Example bodies of rows about setting groups. */
 export const GROUP_EXAMPLES: Readonly<Record<string, object>> = {
   'settings.updateBlockUnpriced': { enabled: true },
   'settings.updateCache': { ttl: 60 },

@@ -9,15 +9,15 @@ code { font: 16px/1.5 ui-monospace, monospace; background: #f3f5f9; padding: .4r
 button { font: inherit; padding: .4rem .8rem; }
 `;
 
-/** No external content, no cache, no indexing, and no referrer: the page's URL contains the buyer's secret. */
+/** No external content, cache, indexing or referrer: the URL of the page contains the secret of the buyer. */
 const HEADERS = { ...pageHeaders(STYLE), 'x-robots-tag': 'noindex' };
 
-/** Interval and number of automatic reloads. */
-const REFRESH_SECONDS = 3;
-const MOST_REFRESHES = 40;
+/** Interval and maximum number of automatic reloads. */
+const RELOAD_SECONDS = 3;
+const MAX_RELOADS = 40;
 
-/** Reason for a missing key; null for states that still lead to a key. */
-const WITHOUT_KEY: Record<CheckoutState, string | null> = {
+/** Reason why there is no key, by state; null for states in which a key is or will be issued. */
+const NO_KEY_REASONS: Record<CheckoutState, string | null> = {
   open: null,
   processing: null,
   paid: null,
@@ -33,9 +33,9 @@ const pageOf = (title: string, content: string, head = ''): HttpAnswer =>
   htmlAnswer(HEADERS, htmlDocument({ title, style: STYLE, head, content: `<h1>${title}</h1>\n${content}` }));
 
 /** Element that reloads the page. The URL is relative, so that it works behind a proxy's path prefix. */
-function refreshOf({ checkoutId, secret }: Buyer, again: number): string {
+function reloadElement({ checkoutId, secret }: Buyer, again: number): string {
   const query = new URLSearchParams({ checkout: checkoutId, secret, again: String(again) });
-  return `<meta http-equiv="refresh" content="${REFRESH_SECONDS};url=${escapeHtml(`?${query.toString()}`)}">\n`;
+  return `<meta http-equiv="refresh" content="${RELOAD_SECONDS};url=${escapeHtml(`?${query.toString()}`)}">\n`;
 }
 
 function waitingPage(state: CheckoutState, buyer: Buyer, refreshes: number): HttpAnswer {
@@ -43,8 +43,8 @@ function waitingPage(state: CheckoutState, buyer: Buyer, refreshes: number): Htt
     state === 'processing'
       ? 'Some payment methods take days. Save this address: it is the only way to your key. Come back later.'
       : 'This takes a few seconds.';
-  if (refreshes < MOST_REFRESHES)
-    return pageOf('Waiting for the payment', `<p>${slow}</p>`, refreshOf(buyer, refreshes + 1));
+  if (refreshes < MAX_RELOADS)
+    return pageOf('Waiting for the payment', `<p>${slow}</p>`, reloadElement(buyer, refreshes + 1));
   return pageOf(
     'Waiting for the payment',
     `<p>${slow}</p>\n<p>The payment is not confirmed yet. Reload this page to check again.</p>`,
@@ -82,7 +82,7 @@ export function purchasePage(
 ): HttpAnswer {
   if (clearKey !== null) return keyPage(clearKey);
   if (checkout.revokedAt !== null) return pageOf('No key', '<p>The seller revoked the key.</p>');
-  const why = WITHOUT_KEY[checkout.state];
+  const why = NO_KEY_REASONS[checkout.state];
   if (why !== null) return pageOf('No key', `<p>${why}</p>`);
   if (checkout.state === 'paid' && checkout.key !== null)
     return shownPage(checkout.key.name, checkout.key.issuedAt, buyer, replaceable);

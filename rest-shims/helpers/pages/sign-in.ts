@@ -20,7 +20,7 @@ const NAME_AND_PASSWORD = `<label for="username">User name, id or email</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button type="submit">Sign in</button>`;
 
-const formWith = (notice: string): string =>
+const signInForm = (notice: string): string =>
   documentOf(
     'Sign in to Lensgate',
     `<h1>Sign in</h1>${notice}
@@ -29,7 +29,7 @@ ${NAME_AND_PASSWORD}
 </form>`,
   );
 
-/** The form for a login of the command line `loginId`, which has only characters of ids. */
+/** The form for a login of a command line. `loginId` must match `LOGIN_ID`: it is not escaped. */
 const loginForm = (loginId: string): string =>
   documentOf(
     'Sign in the command line',
@@ -57,9 +57,9 @@ const WELCOME = documentOf(
 
 const pageOf = (html: string): HttpAnswer => htmlAnswer(SIGN_IN_HEADERS, html);
 
-/** The form for name and password; with the id of a login, that of the command line. It has no script and loads nothing. */
+/** The sign-in form; with the id of a login, the form of the command line login. */
 export const signInPage = (loginId: string | null): HttpAnswer =>
-  pageOf(loginId === null ? formWith('') : loginForm(loginId));
+  pageOf(loginId === null ? signInForm('') : loginForm(loginId));
 
 /** The page after a login of the command line. */
 export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
@@ -68,9 +68,9 @@ export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
 export const failedLoginPage = (reason: string): string =>
   documentOf('Not signed in', `<h1>Not signed in</h1>\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
 
-/** The page after a sign-in. It has no data of the session. */
+/** The page after a sign-in, with links. */
 export const welcomePage = (): HttpAnswer => pageOf(WELCOME);
 
 /** The form with the reason why a sign-in was refused. */
 export const refusedPage = (reason: string): string =>
-  formWith(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
+  signInForm(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);

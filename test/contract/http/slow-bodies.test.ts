@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SMALL_BODY_MS } from '../../../rest-shims/helpers/http/body.ts';
+import { SMALL_BODY_TIMEOUT_MS } from '../../../rest-shims/helpers/http/body.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
@@ -38,7 +38,7 @@ describe('a body without a key that takes too long is answered 503, and its conn
     void came.then(() => (over = true));
     while (!over) {
       await turn();
-      vi.advanceTimersByTime(SMALL_BODY_MS);
+      vi.advanceTimersByTime(SMALL_BODY_TIMEOUT_MS);
     }
     const [head = '', answerBody = ''] = (await came).split('\r\n\r\n');
     expect([head.split('\r\n')[0], /\r\nConnection: close\b/.test(head)]).toEqual([

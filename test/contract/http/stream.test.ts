@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { STALLED_MS, writeAnswer } from '../../../rest-shims/helpers/http/answer-writer.ts';
+import { STALL_TIMEOUT_MS, writeAnswer } from '../../../rest-shims/helpers/http/answer-writer.ts';
 import type { HttpAnswer } from '../../../rest-shims/helpers/http/route.ts';
 import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
 import { settledCall } from '../../support/settled-call.ts';
@@ -128,7 +128,7 @@ describe('a stream', () => {
     try {
       // More than the sockets' own buffers can hold, so that nothing drains any more.
       sink.chunk(Buffer.alloc(32 * 1024 * 1024, 'x'));
-      vi.advanceTimersByTime(STALLED_MS - 1);
+      vi.advanceTimersByTime(STALL_TIMEOUT_MS - 1);
       await new Promise(setImmediate);
       expect(source.sourceState.cancelled).toBe(false);
       vi.advanceTimersByTime(1);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleOf } from '../../../rest-shims/helpers/openapi/examples.ts';
+import { curlExample } from '../../../rest-shims/helpers/openapi/examples.ts';
 import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The body of the documented example; empty without one. */
 function exampleBody(row: RouteRow): Json {
-  const [, body] = /-d '(\{.*\})'/s.exec(exampleOf(row, 'http://x')) ?? [];
+  const [, body] = /-d '(\{.*\})'/s.exec(curlExample(row, 'http://x')) ?? [];
   return body === undefined ? {} : (JSON.parse(body) as Json);
 }
 

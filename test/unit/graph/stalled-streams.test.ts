@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { STALLED_MS } from '../../../rest-shims/helpers/http/answer-writer.ts';
+import { STALL_TIMEOUT_MS } from '../../../rest-shims/helpers/http/answer-writer.ts';
 import { createEventStreams, MULTIPART, SERVER_SENT_EVENTS } from '../../../src/graphql/event-streams.ts';
 
 /** An endless source that counts its reads and returns. */
@@ -66,7 +66,7 @@ describe.each([
       read = state.read;
       unchanged = 0;
     }
-    vi.advanceTimersByTime(STALLED_MS - 1);
+    vi.advanceTimersByTime(STALL_TIMEOUT_MS - 1);
     expect([response.destroyed, state.returned]).toEqual([false, 0]);
     vi.advanceTimersByTime(1);
     await closed;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DESCRIPTIONS } from '../../../rest-shims/helpers/openapi/descriptions.ts';
-import { exampleOf } from '../../../rest-shims/helpers/openapi/examples.ts';
+import { curlExample } from '../../../rest-shims/helpers/openapi/examples.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 
 it('every route has a description, and every description a route', () => {
@@ -17,5 +17,5 @@ it.each([
   ['catalog.get', 'curl "http://a/model_catalog/$MODEL"'],
 ])('the example of %s', (wanted, example) => {
   const row = restRoutes().find(({ name }) => name === wanted);
-  expect(row && exampleOf(row, 'http://a')).toBe(example);
+  expect(row && curlExample(row, 'http://a')).toBe(example);
 });

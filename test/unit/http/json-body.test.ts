@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { parseInPart } from '../../../rest-shims/helpers/http/json-body.ts';
+import { parseLazily } from '../../../rest-shims/helpers/http/json-body.ts';
 
 const REQUEST = { model: 'm', messages: [{ role: 'user', content: 'Hello. '.repeat(2_000) }] };
 const body = Buffer.from(JSON.stringify(REQUEST));
 
 it('large members of a large body are parsed later, unless the scan is off', () => {
-  expect([...parseInPart({ body }, {}).unread.keys()]).toEqual(['messages']);
-  const whole = parseInPart({ body, parsesWhole: true }, { stream: true });
+  expect([...parseLazily({ body }, {}).unread.keys()]).toEqual(['messages']);
+  const whole = parseLazily({ body, parsesWhole: true }, { stream: true });
   expect(whole.fields).toEqual({ ...REQUEST, stream: true });
   expect(whole.unread.size).toBe(0);
 });

@@ -32,7 +32,7 @@ describe('readers of body fields accept what their schemas allow', () => {
     wholeNumber: fields.wholeNumber,
     texts: fields.texts,
     object: fields.object,
-    flagOf: fields.flagOf,
+    flag: fields.flag,
     requiredText: fields.requiredText,
     requiredTexts: fields.requiredTexts,
     literal: fields.literal('abc'),
@@ -60,14 +60,14 @@ describe('readers of body fields accept what their schemas allow', () => {
 
 describe('readers of models accept what their schemas allow', () => {
   const readers = {
-    textOf: models.textOf({ least: 1, most: 3 }),
+    textOf: models.textOf({ min: 1, max: 3 }),
     pattern: models.textOf({ pattern: /^a+$/ }),
-    wholeOf: models.wholeOf({ least: 0, most: 24 }),
+    wholeOf: models.wholeOf({ min: 0, max: 24 }),
     above: models.numberOf({ above: 0 }),
-    flagOf: models.flagOf,
+    flag: models.flag,
     choiceOf: models.choiceOf('a', 'abc'),
     orNull: models.orNull(models.textOf()),
-    listOf: models.listOf(models.textOf(), { least: 1, most: 1 }),
+    listOf: models.listOf(models.textOf(), { min: 1, max: 1 }),
     modelOf: models.modelOf({ a: models.optional(models.textOf(), '') }),
   };
   it.each(Object.entries(readers))('%s', (_name, read: models.Reader<unknown>) => {
@@ -84,7 +84,7 @@ describe('readers of models accept what their schemas allow', () => {
 
 it('a query lists its parameters, their bounds and their defaults', () => {
   const read = query({
-    page: integer({ least: 1, most: 9, otherwise: 2 }),
+    page: integer({ min: 1, max: 9, defaultValue: 2 }),
     name: requiredText,
     part: text,
     cursor: textUpTo(3),

@@ -1,5 +1,5 @@
 /**
- * Types of answers by row, in the notation of `http/type-notation.ts`. A row whose answers have other media types than
- * JSON has one type for each. `NAME STATUS` is the answer of another status than the first success.
+ * Types of answers by row name, in the notation of `http/type-notation.ts`. A row with other media types than JSON has a
+ * type for each. The key `NAME STATUS` is the type for that status only.
  */
 export type AnswerTypes = Readonly<Record<string, string | Readonly<Record<string, string>>>>;

@@ -12,11 +12,11 @@ import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-i
 import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
 import { type RenderedError, renderError, statusOf } from '../../errors.ts';
-import { isNoJson } from './management-errors.ts';
+import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
-function statusIn(form: FailureForm, error: DomainError): number {
+function formStatus(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)
     return statusOf('management', new InvalidInput(error.message));
   if (form.body === 'problem' && error instanceof InvalidInput)
@@ -24,11 +24,11 @@ function statusIn(form: FailureForm, error: DomainError): number {
   return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
 }
 
-/** A failure in the form of its row, or in that of the surface `management`. */
+/** Renders a failure in the form of its row, or in that of the surface `management`. */
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
   if (form.body === 'decision') return renderDecisionError(error, headers);
-  const status = statusIn(form, error);
-  const value = bodyIn(form, error, String(status));
+  const status = formStatus(form, error);
+  const value = formBody(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
   const headersOf: Record<string, string> =
     error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
@@ -55,11 +55,11 @@ const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused
 const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
   page === 'login' || (page === 'sign-in' && isSignIn(error));
 
-/** The body of a failure in the form of its row; null where the common form of the surface holds. */
-function bodyIn(form: FailureForm, error: DomainError, code: string): object | null {
+/** The body of a failure in the form of its row; null for the form of the surface. */
+function formBody(form: FailureForm, error: DomainError, code: string): object | null {
   const isCommon =
     !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
-    (error instanceof InvalidInput && error.issues.length > 0 && (form.body !== 'auth' || isNoJson(error)));
+    (error instanceof InvalidInput && error.issues.length > 0 && (form.body !== 'auth' || isInvalidJson(error)));
   const { message } = error;
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
@@ -70,7 +70,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
   if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))
     return { error: { message, type: 'internal_server_error', param: null, code } };
-  if (form.body === 'problem') return error instanceof InvalidInput ? problemOf(error, Number(code)) : null;
+  if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;
   if (isCommon || form.body === 'decision') return null;
   switch (form.body) {
     case 'detail':
@@ -88,8 +88,8 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
 }
 
 /**
- * A write that the configuration file forbids. The interface names the flag for ignored stored values; the list is that of
- * the reference. In the OpenAI envelope the whole is the message.
+ * Body for a change of a setting that the configuration file owns. In the form `auth` the JSON of the detail is the message,
+ * as in the reference.
  */
 function ownedBody(form: FailureForm, error: OwnedByFile, code: string): object {
   const { message, keys, section, ignored, resolution } = error;
@@ -108,8 +108,8 @@ function ownedBody(form: FailureForm, error: OwnedByFile, code: string): object 
   return { error: { message: JSON.stringify(detail), type: 'auth_error', param: 'None', code } };
 }
 
-/** The reference's form for an invalid query of a list in pages. */
-const problemOf = ({ issues, message }: InvalidInput, status: number): object => ({
+/** Problem document (RFC 9457) for an invalid query, with the texts of the reference. */
+const problemBody = ({ issues, message }: InvalidInput, status: number): object => ({
   type: 'urn:litellm:error:invalid-query-parameter',
   title: 'Invalid query parameter',
   status,

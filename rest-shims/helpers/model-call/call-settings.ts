@@ -6,11 +6,11 @@ import { assertSupported } from './refusals.ts';
 import { retriesOf } from './retries.ts';
 import { timeoutOf } from './timeout.ts';
 import { credentialsOf } from './client-credentials.ts';
-import { mockOf } from './mock-response.ts';
+import { mockResponseOf } from './mock-response.ts';
 import type { HttpRequest } from '../http/route.ts';
 
 type EndpointRequest = Pick<ModelRequest, 'endpoint' | 'stream' | 'body'>;
-type Terms = Pick<
+type CallSettings = Pick<
   ModelRequest,
   | 'timeoutSeconds'
   | 'retries'
@@ -22,28 +22,29 @@ type Terms = Pick<
   | 'reportsGuardrails'
 >;
 
-/** Members of the body and prefix of the headers that contain settings of the call. */
+/** Body members and the header prefix that contain settings of a call. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
 const HEADER = 'x-litellm-';
-export const NO_TERMS: Terms = Object.freeze({});
+/** Returned for all requests without settings: compare by identity. */
+export const NO_SETTINGS: CallSettings = Object.freeze({});
 
-/** Whether a request has no settings. Most have none, and reading each setting costs a tenth of a call. */
+/** Whether a request has no settings. Most requests have none; reading each setting costs a tenth of a call. */
 function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: EndpointRequest['body']): boolean {
   for (const member in body) if (MEMBERS.has(member)) return false;
   for (const name in headers) if (name.startsWith(HEADER)) return false;
   return true;
 }
 
-/** Settings of a call for the gateway: timeout, retries, labels, credentials. Throws InvalidInput. */
-export function callTermsOf(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): Terms {
-  if (hasNoSettings(request, call.body)) return NO_TERMS;
+/** Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails. Throws InvalidInput. */
+export function callSettings(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): CallSettings {
+  if (hasNoSettings(request, call.body)) return NO_SETTINGS;
   assertSupported(call.body, call.endpoint);
   return {
     ...timeoutOf(request, call),
     ...retriesOf(request, call),
     ...labelsOf(request, call),
     ...credentialsOf(call),
-    ...mockOf(call),
+    ...mockResponseOf(call),
     ...guardrailsOf(call),
   };
 }
