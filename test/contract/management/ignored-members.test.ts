@@ -45,6 +45,18 @@ describe('members of a body that have no effect', () => {
     expect([known.status, known.headers.get('x-lensgate-ignored-members')]).toEqual([200, null]);
   });
 
+  it.each([
+    ['/budget/new', { budget_id: 'many' }],
+    ['/key/generate', { key_alias: 'many' }],
+  ])('%s: are named up to a number that clients accept in a header', async (path, body) => {
+    const names = Array.from({ length: 1_000 }, (_none, at) => `a_rather_long_name_of_an_unknown_member_${at}`);
+    const answer = await app.call('POST', path, { ...body, ...Object.fromEntries(names.map((name) => [name, 1])) });
+    expect([answer.status, answer.headers.get('x-lensgate-ignored-members')]).toEqual([
+      200,
+      names.slice(0, 50).join(', '),
+    ]);
+  });
+
   it('do not change a budget: another name of it is ignored, too', async () => {
     const sent = { team_id: 't', user_id: 'u', max_budget: 99 };
     const answer = await app.call('POST', '/team/member_update', sent);
