@@ -9,6 +9,18 @@ export const headerText = (text: string): string =>
     ? text
     : text.replace(/[^\t\x20-\x7e]+/gu, (invalid) => encodeURIComponent(invalid.toWellFormed()));
 
+/** Limits of a header that lists names of members, in names and characters. Clients reject large headers (Node above 16 KiB). */
+const MAX_NAMES = 50;
+const MAX_NAME_LENGTH = 100;
+
+/** Value of a header that lists names of members. Long names, and names beyond the 50th, are left out. */
+export const namesText = (names: readonly string[]): string =>
+  names
+    .map(headerText)
+    .filter((name) => name.length <= MAX_NAME_LENGTH)
+    .slice(0, MAX_NAMES)
+    .join(', ');
+
 /** One header as a line. Throws TypeError for characters that could begin another line. */
 export function headerLine(name: string, value: string): string {
   if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError(`Invalid characters in the header ${name}.`);

@@ -1,11 +1,9 @@
 import { parseObject } from './body-fields.ts';
+import { namesText } from './header-lines.ts';
 import type { RouteRow } from './route.ts';
 
 /** Member names that the header lists. Others are left out. */
 const NAME = /^[\w.-]{1,64}$/;
-
-/** Maximum number of names in the header: clients and proxies reject large headers. */
-const MAX_NAMES = 50;
 
 /** Whether a member has an empty value, which cannot have an effect. */
 export const isEmpty = (value: unknown): boolean =>
@@ -15,11 +13,10 @@ export const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0);
 
-/** Header with the names of ignored members of a body, at most `MAX_NAMES`; empty without any. */
+/** Header with the names of ignored members of a body; empty without any. */
 export function ignoredHeader(names: readonly string[]): Readonly<Record<string, string>> {
   if (names.length === 0) return {};
-  const shown = names.filter((name) => NAME.test(name)).slice(0, MAX_NAMES);
-  return { 'x-lensgate-ignored-members': shown.join(', ') };
+  return { 'x-lensgate-ignored-members': namesText(names.filter((name) => NAME.test(name))) };
 }
 
 /**

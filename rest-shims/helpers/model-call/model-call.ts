@@ -19,7 +19,7 @@ import { statusOf } from '../../errors.ts';
 import { callSettings, NO_SETTINGS } from './call-settings.ts';
 import { isMultipart, formFields, parseForm } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
-import { HeaderLines, HeaderName, headerText } from '../http/header-lines.ts';
+import { HeaderLines, HeaderName, headerText, namesText } from '../http/header-lines.ts';
 import { rateLimitName, addRateLimits, addKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseLazily, fullyParsed, NO_OVERRIDES } from '../http/json-body.ts';
@@ -206,7 +206,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;
   if (isLimited) addRateLimits(head, call.limits, call.modelGroup);
-  if (exchange.dropped) head.addText(DROPPED, exchange.dropped.join(', '));
+  if (exchange.dropped) head.add(DROPPED, namesText(exchange.dropped));
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
     head.addOfUpstream(name, value);

@@ -127,6 +127,22 @@ describe('messages.create 200', () => {
     ]);
   });
 
+  it('a long conversation names only the first dropped fields, so that clients accept the header', async () => {
+    server.answerWith(200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      model: 'up-1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    });
+    const content = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }];
+    const messages = Array.from({ length: 1_000 }, () => ({ role: 'user', content }));
+    const { status, headers } = await server.ask({ ...ASKED, model: 'other', messages });
+    expect(status).toBe(200);
+    expect(headers['x-gateway-dropped-params']?.split(', ')).toEqual(
+      messages.slice(0, 50).map((_message, at) => `messages[${at}].content[0].cache_control`),
+    );
+  });
+
   it('a model of another provider answers in the same format, and dropped fields are named', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',

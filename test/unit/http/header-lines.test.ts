@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HeaderLines, HeaderName, headerText } from '../../../rest-shims/helpers/http/header-lines.ts';
+import { HeaderLines, HeaderName, headerText, namesText } from '../../../rest-shims/helpers/http/header-lines.ts';
 
 const ID = new HeaderName('x-id');
 
@@ -59,5 +59,14 @@ describe('header lines', () => {
   it.each(['', 'a b', 'a:', 'a\r\nb'])('refuse the name %j', (name) => {
     expect(() => new HeaderName(name)).toThrow(TypeError);
     expect(() => new HeaderLines().addChecked(name, 'x')).toThrow(TypeError);
+  });
+
+  it('a list of names leaves out long names and those beyond the 50th', () => {
+    const names = Array.from({ length: 60 }, (_none, at) => `n${at}`);
+    expect(namesText(['a', 'é', 'x'.repeat(101), 'é'.repeat(17), 'x'.repeat(100)])).toBe(
+      `a, %C3%A9, ${'x'.repeat(100)}`,
+    );
+    expect(namesText(names)).toBe(names.slice(0, 50).join(', '));
+    expect(namesText([])).toBe('');
   });
 });
