@@ -1,4 +1,5 @@
 import { ReaderStalled } from '../../../src/domain/http.ts';
+import { SUCCESS } from '../../errors.ts';
 import { HeaderLines } from './header-lines.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
@@ -74,7 +75,8 @@ function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null
   const lines = head?.copy() ?? new HeaderLines();
   for (const name in headers) lines.addChecked(name, headers[name] ?? '');
   lines.addChecked('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
-  if (length !== null) lines.addLength(length);
+  // RFC 9110, section 8.6: an answer with status 204 has no `content-length`.
+  if (length !== null && status !== SUCCESS.noContent) lines.addLength(length);
   if (response.writeLines === undefined) response.writeHead(status, lines.pairs());
   else response.writeLines(status, lines);
 }
