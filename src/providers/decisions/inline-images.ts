@@ -13,13 +13,16 @@ const IMAGE_DEADLINE_MS = 60_000;
 /** Maximum bytes of an image, for a vendor without a limit. */
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 
+/** Maximum length of all data URLs of one decision together. An image counts as often as the decision contains it. */
+const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
+
 /** Terms of a decision, with its deployment. */
 type InlineTerms = DecisionTerms & { readonly deployment: Deployment };
 
 /**
  * Creates the function that replaces images at addresses by their content. Addresses come from callers: private ones
  * are refused, and redirects are not followed. `deadlineMs` is the deadline of one image. Throws InvalidInput for an
- * image that cannot be read.
+ * image that cannot be read, and for images above `MAX_TOTAL_LENGTH` together.
  */
 export function createImageInliner(
   http: HttpClient,
@@ -55,7 +58,13 @@ export function createImageInliner(
     if (urls.length === 0) return decision;
     const limit = rules.mostBytes ?? DEFAULT_MAX_BYTES;
     const dataUrls = new Map<string, string>();
-    for (const url of new Set(urls)) dataUrls.set(url, await download(url, limit, terms));
+    let totalLength = 0;
+    for (const [url, occurrences] of Map.groupBy(urls, (one) => one)) {
+      const dataUrl = await download(url, limit, terms);
+      totalLength += dataUrl.length * occurrences.length;
+      if (totalLength > MAX_TOTAL_LENGTH) throw imagesTooLarge();
+      dataUrls.set(url, dataUrl);
+    }
     const inlineImage = (image: Media): Media => (typeof image === 'string' ? (dataUrls.get(image) ?? image) : image);
     return {
       ...decision,
@@ -72,4 +81,9 @@ export function createImageInliner(
 const fetchFailure = (): InvalidInput =>
   new InvalidInput(
     'litellm.BadRequestError: Error: Unable to fetch image from URL. It must be a public http(s) address that answers with an image.',
+  );
+
+const imagesTooLarge = (): InvalidInput =>
+  new InvalidInput(
+    `litellm.BadRequestError: The images of this request are too large: those at addresses may have at most ${MAX_TOTAL_LENGTH} bytes together in base64.`,
   );

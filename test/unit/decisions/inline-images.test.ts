@@ -46,3 +46,20 @@ it('ends with the reason of a caller who leaves', async () => {
   const reason = new Error('The caller left.');
   await expect(inlined(clientWith(endless), AbortSignal.abort(reason))).rejects.toBe(reason);
 });
+
+it.each([
+  ['different', (index: number) => `${URL}?${index}`, 3],
+  ['repeated', () => URL, 1],
+])('refuses %s images that are too large together', async (_what, urlOf, expectedCalls) => {
+  let calls = 0;
+  const large = Buffer.alloc(20 * 1024 * 1024);
+  const client = clientWith(() => {
+    calls += 1;
+    return bytesOf(large);
+  });
+  const images = Array.from({ length: 100 }, (_, index) => urlOf(index));
+  const decision = { ...DECISION, images } as unknown as DecisionRequest;
+  const terms = { request: {}, signal: new AbortController().signal } as never;
+  await expect(createImageInliner(client)(decision, RULES, terms)).rejects.toThrow('too large');
+  expect(calls).toBe(expectedCalls);
+});
