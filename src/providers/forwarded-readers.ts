@@ -8,7 +8,7 @@ import { chargedOf } from '../wire/chat-completions/answer.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { parseJson, text } from '../wire/json/fields.ts';
 import { asBuffer } from '../wire/json/members.ts';
-import { mergedUsage, orderedVideo, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
+import { mergedUsage, createdVideo, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
 
 /** Maximum bytes of a whole answer. The usage of a larger one is not read. */
@@ -103,7 +103,7 @@ export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader 
     const value = parseJson(bytes);
     // Google's streams without `alt=sse` are an array of answers.
     for (const one of Array.isArray(value) ? value : [value]) tally.add(one);
-    const video = request.method === 'POST' ? orderedVideo(value) : undefined;
+    const video = request.method === 'POST' ? createdVideo(value) : undefined;
     return video === undefined ? tally.outcome() : { ...EMPTY_OUTCOME, measured: video };
   }
 

@@ -8,9 +8,9 @@ import {
   SocketRefused,
 } from '../domain/realtime/sockets.ts';
 import { errorOf } from '../wire/chat-completions/answer.ts';
-import { forUpstream } from '../wire/realtime/client-event.ts';
+import { translateClientEvent } from '../wire/realtime/client-event.ts';
 import type { SessionNames } from '../wire/realtime/fields.ts';
-import { forClient } from '../wire/realtime/server-event.ts';
+import { translateServerEvent } from '../wire/realtime/server-event.ts';
 import { sessionFailure, errorAnswerFailure, transportFailure } from './failures.ts';
 import { secretsOf, withoutSecrets } from './secrets.ts';
 
@@ -73,8 +73,8 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
 
   return {
     socket,
-    outbound: (message, assertMayCall) => forUpstream(message, names, assertMayCall),
-    inbound: (message) => forClient(redacted(message), names),
+    outbound: (message, assertMayCall) => translateClientEvent(message, names, assertMayCall),
+    inbound: (message) => translateServerEvent(redacted(message), names),
     showable: (reason) => truncated(withoutSecrets(deployment, reason)),
     failureOf,
   };

@@ -9,7 +9,7 @@ import { imagesIn } from '../../domain/decisions/media.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import { chargedOf, errorOf } from '../../wire/chat-completions/answer.ts';
-import { AnswerFault } from '../../wire/decisions/faults.ts';
+import { InvalidAnswer } from '../../wire/decisions/faults.ts';
 import { readNamedMapAnswer } from '../../wire/decisions/named-map-answer.ts';
 import { writeNamedMap } from '../../wire/decisions/named-map-request.ts';
 import { readStandardAnswer } from '../../wire/decisions/standard-answer.ts';
@@ -153,7 +153,7 @@ function readAnswer(
     const charged = vendor.reportsCost === true ? chargedOf(unwrapped) : undefined;
     return charged === undefined ? decision : { ...decision, charged };
   } catch (fault) {
-    if (!(fault instanceof AnswerFault)) throw fault;
+    if (!(fault instanceof InvalidAnswer)) throw fault;
     throw unusableAnswer(
       deployment,
       'InternalServerError',

@@ -1,5 +1,5 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
-import { piecesOf, streamedAnswer, wholeAnswer } from './events.ts';
+import { piecesOf, streamedAnswer, wholeAnswer } from './answers.ts';
 import { composeReply, countTokens, type DemoReply } from './reply.ts';
 
 /** Chat completion of the demo model. */

@@ -1,6 +1,6 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { countedTexts, countTokens, echoOf, tokensOf } from './reply.ts';
-import { piecesOf, streamedAnswer, wholeAnswer } from './events.ts';
+import { piecesOf, streamedAnswer, wholeAnswer } from './answers.ts';
 
 /** Text completion of the demo model, with one choice for each prompt. */
 export async function completion(request: ModelRequest): Promise<Exchange> {

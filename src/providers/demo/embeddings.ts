@@ -1,7 +1,7 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { mistyped } from '../../domain/inference/request-validation.ts';
 import { countedTexts, tokensOf } from './reply.ts';
-import { wholeAnswer } from './events.ts';
+import { wholeAnswer } from './answers.ts';
 
 /** Dimensions of the vectors of the demo model. */
 const DIMENSIONS = 256;

@@ -2,7 +2,7 @@ import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { mistyped } from '../../domain/inference/request-validation.ts';
 import { countTokens, tokensOf } from './reply.ts';
 import { vectorOf } from './embeddings.ts';
-import { wholeAnswer } from './events.ts';
+import { wholeAnswer } from './answers.ts';
 
 const NOTICE =
   'This order is from the built-in demo model of Lensgate, not a language model: it counts the words a document shares with the query.';

@@ -2,52 +2,52 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Answer, Box, Members } from '../../domain/decisions/decision.ts';
 import { type Fields } from '../json/fields.ts';
-import { AnswerFault } from './faults.ts';
+import { InvalidAnswer } from './faults.ts';
 
-/** An object of an upstream's answer. Throws AnswerFault for another value. */
+/** An object of an upstream's answer. Throws InvalidAnswer for another value. */
 export function requiredObject(value: unknown, where: string): Fields {
   if (isJsonObject(value)) return value;
-  throw new AnswerFault(`${where} is no object`);
+  throw new InvalidAnswer(`${where} is no object`);
 }
 
-/** A number, or a number as text, which LiteLLM accepts, too. Throws AnswerFault. */
+/** A number, or a number as text, which LiteLLM accepts, too. Throws InvalidAnswer. */
 export function requiredNumber(value: unknown, where: string): number {
   const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof read === 'number' && Number.isFinite(read)) return read;
-  throw new AnswerFault(`${where} is no number`);
+  throw new InvalidAnswer(`${where} is no number`);
 }
 
-/** A string. Throws AnswerFault. */
+/** A string. Throws InvalidAnswer. */
 export function requiredText(value: unknown, where: string): string {
   if (typeof value === 'string') return value;
-  throw new AnswerFault(`${where} is no string`);
+  throw new InvalidAnswer(`${where} is no string`);
 }
 
-/** A count of tokens. Throws AnswerFault. */
+/** A count of tokens. Throws InvalidAnswer. */
 export function requiredCount(value: unknown, where: string): number {
   const read = requiredNumber(value, where);
   if (Number.isSafeInteger(read) && read >= 0) return read;
-  throw new AnswerFault(`${where} is no count`);
+  throw new InvalidAnswer(`${where} is no count`);
 }
 
-/** A count of tokens; 0 when absent. Throws AnswerFault. */
+/** A count of tokens; 0 when absent. Throws InvalidAnswer. */
 export const optionalCount = (value: unknown, where: string): number =>
   value === undefined || value === null ? 0 : requiredCount(value, where);
 
-/** Probabilities by key. Throws AnswerFault. */
+/** Probabilities by key. Throws InvalidAnswer. */
 export const requiredNumbers = (value: unknown, where: string): ReadonlyMap<string, number> =>
   new Map(
     Object.entries(requiredObject(value, where)).map(([key, one]) => [key, requiredNumber(one, `${where}.${key}`)]),
   );
 
-/** Edges of a box. Throws AnswerFault. */
+/** Edges of a box. Throws InvalidAnswer. */
 export function requiredBox(value: unknown, where: string): Box {
   const edges = requiredObject(value, where);
   const edge = (name: keyof Box): number => requiredNumber(edges[name], `${where}.${name}`);
   return { top: edge('top'), bottom: edge('bottom'), left: edge('left'), right: edge('right') };
 }
 
-/** Confidence of a box: required, but may be null. Throws AnswerFault. */
+/** Confidence of a box: required, but may be null. Throws InvalidAnswer. */
 export function boxConfidence(answer: Fields, where: string): number | null {
   if (answer['confidence'] === null) return null;
   return requiredNumber(answer['confidence'], `${where}.confidence`);

@@ -15,4 +15,4 @@ export function assertKnown(value: Fields, known: readonly string[], where: stri
 }
 
 /** An upstream's answer violates its format. The message is a clause such as "model is no string". */
-export class AnswerFault extends Error {}
+export class InvalidAnswer extends Error {}

@@ -20,16 +20,16 @@ import {
   requiredObject,
   requiredText,
 } from './answer-fields.ts';
-import { AnswerFault } from './faults.ts';
+import { InvalidAnswer } from './faults.ts';
 import { contentValue } from './texts.ts';
 
 /**
  * Reads an answer in the named-map format. A question without an answer, or with an answer of another kind, is a
- * refusal. Throws AnswerFault.
+ * refusal. Throws InvalidAnswer.
  */
 export function readNamedMapAnswer(value: unknown, questions: readonly Question[]): Decision {
   const { model = null, answers: sent, usage, ...more } = requiredObject(value, 'the answer');
-  if (model !== null && typeof model !== 'string') throw new AnswerFault('model is no string');
+  if (model !== null && typeof model !== 'string') throw new InvalidAnswer('model is no string');
   const answers = new Map(
     Object.entries(requiredObject(sent, 'answers')).map(([key, one]) => [key, readAnswer(one, `answers.${key}`)]),
   );
@@ -93,7 +93,7 @@ function readAnswer(value: unknown, where: string): Answer {
     case 'box':
       return readBox(answer, where);
     default:
-      throw new AnswerFault(`${where}.type is not known`);
+      throw new InvalidAnswer(`${where}.type is not known`);
   }
 }
 

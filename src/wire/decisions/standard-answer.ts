@@ -17,18 +17,18 @@ import {
   requiredObject,
   requiredText,
 } from './answer-fields.ts';
-import { AnswerFault } from './faults.ts';
+import { InvalidAnswer } from './faults.ts';
 import { contentText } from './texts.ts';
 
 /**
  * Reads an answer in the standard format. Answers belong to the questions by position. A missing answer, or one of
- * another kind, is a refusal. Throws AnswerFault.
+ * another kind, is a refusal. Throws InvalidAnswer.
  */
 export function readStandardAnswer(value: unknown, questions: readonly Question[]): Decision {
   const body = requiredObject(value, 'the answer');
   const model = requiredText(body['model'], 'model');
   const { answers } = body;
-  if (!Array.isArray(answers)) throw new AnswerFault('answers is no array');
+  if (!Array.isArray(answers)) throw new InvalidAnswer('answers is no array');
   const read = answers.map((one: unknown, index) => readAnswer(one, `answers.${index}`));
   return {
     model,
@@ -56,7 +56,7 @@ function readUsage(usage: Fields): Usage {
 
 function readAnswer(value: unknown, where: string): Answer {
   const answer = requiredObject(value, where);
-  if (answer['name'] === undefined) throw new AnswerFault(`${where}.name is missing`);
+  if (answer['name'] === undefined) throw new InvalidAnswer(`${where}.name is missing`);
   switch (answer['type']) {
     case 'predicate':
       return {
@@ -78,7 +78,7 @@ function readAnswer(value: unknown, where: string): Answer {
     case 'refusal':
       return { kind: 'refusal' };
     default:
-      throw new AnswerFault(`${where}.type is not known`);
+      throw new InvalidAnswer(`${where}.type is not known`);
   }
 }
 
@@ -115,7 +115,7 @@ function readScore(answer: Fields, where: string): Answer {
 
 function entriesOf(answer: Fields, where: string): readonly Fields[] {
   const { probabilities } = answer;
-  if (!Array.isArray(probabilities)) throw new AnswerFault(`${where}.probabilities is no array`);
+  if (!Array.isArray(probabilities)) throw new InvalidAnswer(`${where}.probabilities is no array`);
   return probabilities.map((one: unknown) => requiredObject(one, `${where}.probabilities`));
 }
 

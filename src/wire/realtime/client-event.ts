@@ -14,7 +14,7 @@ const MODEL_PATHS = [['session'], ['response'], []] as const;
  * names. Throws InvalidInput for a binary or invalid event and for another session model, and what `assertMayCall`
  * throws.
  */
-export function forUpstream(
+export function translateClientEvent(
   message: SocketMessage,
   names: SessionNames,
   assertMayCall: (model: string) => void,

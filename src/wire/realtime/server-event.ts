@@ -15,7 +15,7 @@ const PARSED_KEYS = ['"model"', '"usage"', '"error"'] as const;
  * An upstream's event for the caller, with public model names, and the facts that it reports. Binary and unreadable
  * events are forwarded unchanged; `news` is then null.
  */
-export function forClient(
+export function translateServerEvent(
   message: SocketMessage,
   names: SessionNames,
 ): { readonly message: SocketMessage; readonly news: RealtimeFact | null } {

@@ -164,7 +164,7 @@ function pagesIn(answer: Fields): Measured | undefined {
 const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
 
 /** Billed seconds of a video job that a POST creates. Later reads of the job are free. */
-export function orderedVideo(answer: unknown): Measured | undefined {
+export function createdVideo(answer: unknown): Measured | undefined {
   const { object: kind, status, seconds, size } = object(answer);
   if (kind !== 'video' || status === 'failed') return undefined;
   const length = number(seconds) ?? Number(text(seconds) ?? Number.NaN);

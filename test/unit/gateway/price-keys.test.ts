@@ -8,7 +8,7 @@ import { usageOf as messageUsageOf } from '../../../src/wire/messages/message.ts
 import { usageOfResponse } from '../../../src/wire/responses/usage.ts';
 import { stepsOfResponse } from '../../../src/wire/responses/read-answer.ts';
 import { createContentReader } from '../../../src/wire/generate-content/answer.ts';
-import { orderedVideo, reportedIn } from '../../../src/wire/reported-usage/reported.ts';
+import { createdVideo, reportedIn } from '../../../src/wire/reported-usage/reported.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -247,8 +247,8 @@ describe('quantities that answers report', () => {
     [{ seconds: 'long' }, undefined],
     [{ seconds: '4', status: 'failed' }, undefined],
   ])('videos: %j', (video, measured) => {
-    expect(orderedVideo({ object: 'video', status: 'queued', ...video })).toEqual(measured);
-    expect(orderedVideo({ object: 'list', ...video })).toBeUndefined();
+    expect(createdVideo({ object: 'video', status: 'queued', ...video })).toEqual(measured);
+    expect(createdVideo({ object: 'list', ...video })).toBeUndefined();
   });
 });
 

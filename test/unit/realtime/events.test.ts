@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Forbidden, InvalidInput } from '../../../src/domain/errors.ts';
 import type { SocketMessage } from '../../../src/domain/realtime/sockets.ts';
-import { forUpstream } from '../../../src/wire/realtime/client-event.ts';
+import { translateClientEvent } from '../../../src/wire/realtime/client-event.ts';
 import { errorEvent } from '../../../src/wire/realtime/error-event.ts';
-import { forClient } from '../../../src/wire/realtime/server-event.ts';
+import { translateServerEvent } from '../../../src/wire/realtime/server-event.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const NAMES = { publicName: 'voice', upstreamName: 'gpt-realtime' };
@@ -13,7 +13,7 @@ const textOf = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString
 /** The forwarded form of an event of a key that may call `voice` and `whisper-1`. */
 function sent(event: string): string {
   return textOf(
-    forUpstream(text(event), NAMES, (model) => {
+    translateClientEvent(text(event), NAMES, (model) => {
       if (model !== 'voice' && model !== 'whisper-1') throw new Forbidden(model, 'model');
     }),
   );
@@ -97,7 +97,7 @@ describe('an event of the caller', () => {
 
 describe('an event of the upstream', () => {
   const readEvent = (event: string) => {
-    const { message, news } = forClient(text(event), NAMES);
+    const { message, news } = translateServerEvent(text(event), NAMES);
     return [textOf(message), news];
   };
 
@@ -105,7 +105,7 @@ describe('an event of the upstream', () => {
     for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
       expect(readEvent(event)).toEqual([event, null]);
     const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };
-    expect(forClient(bytes, NAMES)).toEqual({ message: bytes, news: null });
+    expect(translateServerEvent(bytes, NAMES)).toEqual({ message: bytes, news: null });
   });
 
   it('describes the session, under the public name of its model', () => {
