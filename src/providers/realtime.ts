@@ -75,7 +75,7 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
     socket,
     outbound: (message, assertMayCall) => translateClientEvent(message, names, assertMayCall),
     inbound: (message) => translateServerEvent(redacted(message), names),
-    showable: (reason) => truncated(withoutSecrets(deployment, reason)),
+    showable: (reason) => truncatedReason(withoutSecrets(deployment, reason)),
     failureOf,
   };
 }
@@ -87,7 +87,7 @@ const END_MESSAGES: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string
 };
 
 /** The reason, cut to `REASON_BYTES` at a character boundary, because it must be valid UTF-8. */
-function truncated(reason: string): string {
+function truncatedReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= REASON_BYTES) return reason;
   return new TextDecoder().decode(bytes.subarray(0, REASON_BYTES), { stream: true });

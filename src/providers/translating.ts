@@ -234,7 +234,7 @@ const ABSENT_STATUSES = new Set([404, 405, 501]);
 /** Endpoints that an upstream does not have, as a status 404, 405 or 501 reports. By provider, address and path. */
 export interface AbsentEndpoints {
   has(endpoint: Endpoint, deployment: Deployment): boolean;
-  /** Records an endpoint as absent if `failure` reports that. Returns whether it was recorded. */
+  /** Records an endpoint as absent if `failure` reports that. Returns whether it recorded it. */
   record(failure: unknown, request: ModelRequest, deployment: Deployment): boolean;
 }
 

@@ -3,8 +3,8 @@ import type { Source } from '../domain/chat/neutral-chat.ts';
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*?;base64,/i;
 
 /**
- * Source for an address. A base64 data URL gives the bytes inline; its media type falls back to `mediaType`, then to
- * `application/octet-stream`. Any other address stays a URL.
+ * Source for an address. A base64 data URL becomes inline data. Its media type falls back to `mediaType`, then to
+ * `application/octet-stream`. Any other address is a URL source.
  */
 export function sourceOf(url: string, mediaType: string | null = null): Source {
   const head = DATA_URL.exec(url);

@@ -6,7 +6,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { createMessageReframer } from '../../wire/aws-event-stream/events.ts';
 import { BEDROCK_EMBEDDINGS, embeddingRequest, isEmbeddingModel } from '../../wire/bedrock-embeddings/native.ts';
 import { CONVERSE_NATIVE } from '../../wire/converse/native.ts';
-import { reframed } from '../../wire/sse/reframed.ts';
+import { reframedStream } from '../../wire/sse/reframed.ts';
 import type { Protocol } from '../http-provider.ts';
 import { signedHeaders } from './sign.ts';
 
@@ -38,7 +38,7 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
       const signed = await signedHeaders({ url, headers, body: bytes }, credentials, { region, at: new Date() });
       return { url, headers: signed, body: bytes, credentials: secretsOf(credentials) };
     },
-    events: (body: ByteStream) => reframed(body, createMessageReframer()),
+    events: (body: ByteStream) => reframedStream(body, createMessageReframer()),
   };
 }
 

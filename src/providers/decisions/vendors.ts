@@ -78,7 +78,7 @@ const CLOUDFLARE_RULES: ImageRules = {
 const CLOUDFLARE_MODELS = '@cf/cloudflare/';
 /** Form of a model name. Callers choose names under a wildcard, and the name becomes part of the path. */
 const CLOUDFLARE_MODEL = /^@cf(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
-/** Model of Cloudflare that takes audio and video. */
+/** Cloudflare model with audio and video input. */
 const CLOUDFLARE_OMNI = 'clef-omni';
 
 /** Images of any type and number. They are not downloaded. */
@@ -92,7 +92,7 @@ const openAi: DecisionVendor = {
 };
 
 /** Parts of a data URL: media type in lower case, content in the standard base64 alphabet. */
-function normalised(url: string): { readonly type: string; readonly base64: string; readonly url: string } {
+function dataUrlParts(url: string): { readonly type: string; readonly base64: string; readonly url: string } {
   const [, type = '', base64 = ''] = /^data:([^;,]+)[^,]*,(.*)$/is.exec(url) ?? [];
   const standard = base64.replaceAll('-', '+').replaceAll('_', '/');
   return { type: type.toLowerCase(), base64: standard, url: `data:${type.toLowerCase()};base64,${base64}` };
@@ -117,7 +117,7 @@ const typesafe = namedMapVendor('/v1/systemone', {
     const names = new Map<string, string>();
     for (const url of urls) names.set(url, await assetName(url));
     const assets = [...names].map(([url, name]): [string, Members] => {
-      const { type, base64 } = normalised(url);
+      const { type, base64 } = dataUrlParts(url);
       return [name, { type: 'image', format: type.slice('image/'.length), data_base64: base64 }];
     });
     return { textOf: (url) => names.get(url) ?? null, members: { assets: Object.fromEntries(assets) } };
@@ -143,7 +143,7 @@ const cloudflare: DecisionVendor = namedMapVendor('', {
     const isOmni = upstreamModel.endsWith(CLOUDFLARE_OMNI);
     return { images: CLOUDFLARE_RULES, imagesBesideState: true, audio: isOmni, videos: isOmni };
   },
-  images: (urls) => ({ textOf: () => null, members: { images: urls.map((url) => normalised(url).url) } }),
+  images: (urls) => ({ textOf: () => null, members: { images: urls.map((url) => dataUrlParts(url).url) } }),
   unwrapAnswer: (answer) => {
     const { answers, result } = object(answer);
     return answers === undefined && result !== undefined ? result : answer;

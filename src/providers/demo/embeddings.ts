@@ -20,13 +20,17 @@ export async function embeddings(request: ModelRequest): Promise<Exchange> {
     object: 'list',
     notice: NOTICE,
     model,
-    data: texts.map(({ text }, index) => ({ object: 'embedding', index, embedding: encoded(vectorOf(text), format) })),
+    data: texts.map(({ text }, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encodedVector(vectorOf(text), format),
+    })),
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   });
 }
 
 /** A vector as numbers, or as base64 of 32-bit floats, which OpenAI's clients request. */
-const encoded = (vector: Float32Array, format: 'float' | 'base64'): readonly number[] | string =>
+const encodedVector = (vector: Float32Array, format: 'float' | 'base64'): readonly number[] | string =>
   format === 'float' ? [...vector] : Buffer.from(vector.buffer).toString('base64');
 
 /** Vector by feature hashing: each word adds 1 or -1 at the index of its hash. Texts with shared words are similar. */

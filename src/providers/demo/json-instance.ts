@@ -46,8 +46,8 @@ const PATTERN_TEXTS = ['demo', 'Demo', 'DEMO', '1', '1.0', 'A1', 'AAA', '12345',
 /**
  * A value that is valid for a JSON Schema: the required properties, and the simplest value of each type. Supports
  * `$ref` in the document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a
- * `pattern` only some texts are tried, and lookaround is not supported. Throws InvalidInput for a schema that demands more than 2,000 values or 100
- * levels.
+ * `pattern` only some texts are tried, and lookaround is not supported. Throws InvalidInput for a schema that demands
+ * more than 2,000 values or 100 levels.
  */
 export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(schema).of(schema, 0);
 
@@ -65,10 +65,10 @@ class InstanceBuilder {
       throw new InvalidInput('The JSON schema demands too many values of the demo model.');
     if (!isJsonObject(schema)) return 'demo';
     const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
-    if (typeof reference === 'string') return this.of(merged([own, this.#at(reference)]), level);
-    if (Array.isArray(allOf)) return this.of(merged([own, ...allOf.map((one) => this.#resolved(one))]), level);
+    if (typeof reference === 'string') return this.of(mergedSchema([own, this.#at(reference)]), level);
+    if (Array.isArray(allOf)) return this.of(mergedSchema([own, ...allOf.map((one) => this.#resolved(one))]), level);
     const alternatives = list(anyOf ?? oneOf);
-    if (alternatives.length > 0) return this.of(merged([own, this.#alternativeOf(alternatives, level)]), level);
+    if (alternatives.length > 0) return this.of(mergedSchema([own, this.#alternativeOf(alternatives, level)]), level);
     if ('const' in schema) return schema['const'];
     const [choice] = list(schema['enum']);
     return choice === undefined ? this.#ofType(schema, level) : choice;
@@ -136,7 +136,7 @@ class InstanceBuilder {
   #resolved(schema: unknown): JsonObject {
     if (!isJsonObject(schema)) return {};
     const { $ref: reference, ...own } = schema;
-    return typeof reference === 'string' ? merged([own, this.#at(reference)]) : schema;
+    return typeof reference === 'string' ? mergedSchema([own, this.#at(reference)]) : schema;
   }
 
   /** The schema at a JSON pointer of the document. Empty for a reference to another document. */
@@ -152,7 +152,7 @@ class InstanceBuilder {
 }
 
 /** Merges schemas: properties and required names of all, otherwise the last value. */
-function merged(schemas: readonly JsonObject[]): JsonObject {
+function mergedSchema(schemas: readonly JsonObject[]): JsonObject {
   const properties = Object.assign({}, ...schemas.map((one) => one['properties'])) as JsonObject;
   const required = [...new Set(schemas.flatMap((one) => list(one['required'])))];
   const all = Object.assign({}, ...schemas) as JsonObject;
@@ -185,7 +185,9 @@ function numberFor(schema: JsonObject): number {
   return up <= most ? up : Math.floor(preferred / step) * step;
 }
 
-/** A pattern for an engine with run time linear in the text: patterns come from callers. Null for an unsupported one. */
+/**
+ * A pattern for an engine with run time linear in the text: patterns come from callers. Null for an unsupported one.
+ */
 function compile(pattern: string): RE2JS | null {
   if (pattern.length > MAX_PATTERN_LENGTH) return null;
   try {

@@ -4,7 +4,7 @@ import { textsToEmbed } from '../../wire/embeddings/answer.ts';
 import { withoutNulls } from '../../wire/json/fields.ts';
 import { createLineReframer } from '../../wire/ndjson.ts';
 import { OLLAMA_EMBEDDINGS, OLLAMA_NATIVE } from '../../wire/ollama-chat/native.ts';
-import { reframed } from '../../wire/sse/reframed.ts';
+import { reframedStream } from '../../wire/sse/reframed.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const OLLAMA_BASE = 'http://localhost:11434';
@@ -29,7 +29,7 @@ export function ollama(name: 'ollama' | 'ollama_chat'): Protocol {
         body: isChat ? request.bytes : embedBody(deployment, request),
       };
     },
-    events: (body) => reframed(body, createLineReframer()),
+    events: (body) => reframedStream(body, createLineReframer()),
   };
 }
 

@@ -171,7 +171,7 @@ function readResult(message: Fields, where: string, losses: Losses): ToolResult 
   return { callId, content: readParts(content, `${where}.content`, losses), failed: false, ...markOf(message) };
 }
 
-/** Reads `cache_control`. It comes from Anthropic's API, and many clients send it in chat completions. */
+/** Reads `cache_control`, a member of Anthropic's API that many clients send in chat completions, too. */
 function markOf(part: Fields): { readonly cached?: CacheMark } {
   const mark = part['cache_control'];
   return isJsonObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};

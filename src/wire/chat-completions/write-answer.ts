@@ -19,7 +19,7 @@ export function usageObject(usage: Usage): JsonObject {
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Writes an answer as chat-completion chunks. Each step is written at once; requested usage comes last. */
+/** Writes an answer as chat-completion chunks. Each step is written immediately. Requested usage is the last chunk. */
 export function createChunkWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
   let hasBegun = false;

@@ -36,15 +36,16 @@ export const GENERATE_CONTENT: NativeDialect = {
     const gathered = new OutcomeOfSteps(textLimit);
     for (const step of steps) gathered.add(step);
     return {
-      bytes: renamed(asBuffer(bytes), value, model),
+      bytes: withPublicModel(asBuffer(bytes), value, model),
       outcome: gathered.outcome(),
       deltas: () => steps.filter(isChatDelta),
     };
   },
-  inspector: (options) => new StepsInspector({ reader: createContentReader, errorOf, rename: renamed }, options),
+  inspector: (options) =>
+    new StepsInspector({ reader: createContentReader, errorOf, rename: withPublicModel }, options),
 };
 
-function renamed(json: Buffer, value: Fields, model: string): Buffer {
+function withPublicModel(json: Buffer, value: Fields, model: string): Buffer {
   const named = value['modelVersion'];
   if (typeof named !== 'string' || named === model) return json;
   return asBuffer(withMembers(json, { modelVersion: JSON.stringify(model) }));

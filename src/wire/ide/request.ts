@@ -26,7 +26,7 @@ export function readIdeRequest(body: RequestBody): IdeRequest {
   };
 }
 
-/** Converts a tool of the Responses API to chat completions. A tool in the latter form stays. */
+/** Converts a tool of the Responses API to chat completions. A tool in that form stays unchanged. */
 function nestedTool(value: unknown): unknown {
   const { type, ...declared } = object(value);
   if (typeof declared['name'] !== 'string') return value;

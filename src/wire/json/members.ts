@@ -207,7 +207,7 @@ function afterScalar(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Text of a quoted key. A key with invalid escapes stays as it is, quotes included. */
+/** Text of a quoted key. A key with invalid escapes stays unchanged, quotes included. */
 export function keyText(bytes: Buffer, start: number, end: number): string {
   const quoted = bytes.toString('utf8', start, end);
   if (!quoted.includes('\\')) return quoted.slice(1, -1);

@@ -93,7 +93,7 @@ interface ToolCallIndex {
   open(block: unknown, index: number): Role;
   /** Role of a registered block. */
   at(index: number): Role;
-  /** Whether the answer tool was the only tool called. */
+  /** Whether the answer tool is the only called tool. */
   onlyAnswer(): boolean;
 }
 

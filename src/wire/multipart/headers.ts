@@ -78,7 +78,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** File name decoded from RFC 5987. A value in another form stays as it is. */
+/** File name decoded from RFC 5987. A value in another form stays unchanged. */
 function decodedFileName(value: string): string {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
   if (encoded === undefined) return value;

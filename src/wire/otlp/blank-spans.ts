@@ -92,7 +92,7 @@ function blankOwner(bytes: Uint8Array, from: number, to: number): void {
   if (to - from < 2) return;
   bytes.fill(0, from, to);
   bytes[from] = UNKNOWN_BYTES;
-  // The varint of the length is padded, so that the field ends where the message ended.
+  // The varint of the length is padded, so that the field has the same end as the message.
   const remaining = to - from - 1;
   const digits = [1, 2, 3, 4].find((count) => remaining - count < 0x80 ** count) ?? 5;
   let length = remaining - digits;

@@ -149,8 +149,8 @@ function textOf(value: unknown, name: string, allowance: Allowance): string {
 }
 
 /**
- * Id as lower-case hex. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text gives an id that
- * `assertSpan` rejects. Throws InvalidInput when the value is not a string.
+ * Id as lower-case hex. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text becomes an id
+ * that `assertSpan` rejects. Throws InvalidInput when the value is not a string.
  */
 export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
   if (value === undefined || value === null || value === '') return '';
@@ -197,14 +197,14 @@ function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attribu
 
 function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
   if (value === undefined || value === null) return null;
-  if (!isJsonObject(value)) return unexpected(value, allowance);
+  if (!isJsonObject(value)) return mistypedValue(value, allowance);
   const text = value['stringValue'];
   if (typeof text === 'string') {
     spendValue(allowance, Buffer.byteLength(text));
     return text;
   }
   spendValue(allowance, 0);
-  if (value['boolValue'] !== undefined) return unexpected(value['boolValue'], allowance);
+  if (value['boolValue'] !== undefined) return mistypedValue(value['boolValue'], allowance);
   if (value['intValue'] !== undefined) return integerOf(value['intValue'], allowance);
   if (value['doubleValue'] !== undefined) return doubleOf(value['doubleValue'], allowance);
   if (isJsonObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
@@ -214,25 +214,25 @@ function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
     spendValue(allowance, base64.length);
     return bytesOf(base64) ?? base64;
   }
-  return Object.keys(value).length === 0 ? null : unexpected(value, allowance);
+  return Object.keys(value).length === 0 ? null : mistypedValue(value, allowance);
 }
 
 const listOf = ({ values }: JsonObject): readonly unknown[] => (Array.isArray(values) ? values : []);
 
 function integerOf(value: unknown, allowance: Allowance): AttributeValue {
-  if (typeof value !== 'string' || !INTEGER.test(value)) return unexpected(value, allowance);
+  if (typeof value !== 'string' || !INTEGER.test(value)) return mistypedValue(value, allowance);
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : BigInt(value);
 }
 
 function doubleOf(value: unknown, allowance: Allowance): AttributeValue {
-  if (typeof value !== 'string') return unexpected(value, allowance);
+  if (typeof value !== 'string') return mistypedValue(value, allowance);
   const number = NON_FINITE[value] ?? (value.trim() === '' ? Number.NaN : Number(value));
-  return Number.isNaN(number) && value !== 'NaN' ? unexpected(value, allowance) : number;
+  return Number.isNaN(number) && value !== 'NaN' ? mistypedValue(value, allowance) : number;
 }
 
 /** A value that does not match its declared type, kept as JSON. Every JSON value is a valid attribute value. */
-function unexpected(value: unknown, allowance: Allowance): AttributeValue {
+function mistypedValue(value: unknown, allowance: Allowance): AttributeValue {
   if (typeof value === 'string') spendValue(allowance, Buffer.byteLength(value));
   return value as AttributeValue;
 }

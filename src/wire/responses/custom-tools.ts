@@ -83,7 +83,7 @@ export function createInputUnwrapper(): { add(piece: string): string; rest(): st
       buffered = '';
       return all;
     },
-    /** Buffered text of arguments that were no wrapped input. */
+    /** Buffered text of arguments that are not wrapped input. */
     rest: () => (state === 'before' ? buffered : ''),
   };
 }

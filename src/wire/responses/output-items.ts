@@ -112,7 +112,7 @@ export interface OpenCall extends OpenItem {
   addProof(proof: string): void;
 }
 
-/** Begins a tool call and emits its first event. A custom tool gets one text, a function gets arguments. */
+/** Begins a tool call and emits its first event. A custom tool has one text, a function has arguments. */
 export function openCall(
   call: { readonly id: string; readonly callId: string; readonly name: string; readonly custom: boolean },
   emit: EmitEvent,

@@ -20,7 +20,10 @@ import { lookupTable } from '../json/fields.ts';
 type Reason = ResponseState['reason'];
 const REASONS = lookupTable<Reason>({ length: 'max_output_tokens', content_filter: 'content_filter' });
 
-/** Writes an answer as the events of a response. Each step is written at once; the complete response comes last. */
+/**
+ * Writes an answer as the events of a response. Each step is written immediately. The last event has the complete
+ * response.
+ */
 export class ResponseWriter implements AnswerWriter {
   readonly #context: AnswerContext;
   readonly #custom: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { mp4Seconds } from './mp4.ts';
 import { oggSeconds } from './ogg.ts';
 
 /**
- * Duration of a recording in seconds, from its container. Null when the container does not give it with certainty.
+ * Duration of a recording in seconds, from its container. Null when the container does not contain it with certainty.
  * Never an estimate, because calls are billed by it (ADR 0025).
  */
 export function soundSeconds(file: Uint8Array): number | null {

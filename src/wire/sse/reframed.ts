@@ -10,7 +10,7 @@ export interface Reframer {
 }
 
 /** The stream as server-sent events. At a framing error it cancels the source and fails with HttpFailure. */
-export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
+export function reframedStream(body: ByteStream, reframer: Reframer): ByteStream {
   let ended = false;
   /** Sends the events of one step to the sink. False when the sink asks to pause, null when the stream has failed. */
   function deliver(sink: ByteSink, step: (write: (event: string) => void) => void): boolean | null {

@@ -3,7 +3,7 @@ import { HttpFailure } from '../../../src/domain/http.ts';
 import { crc32 } from '../../../src/wire/aws-event-stream/messages.ts';
 import { createMessageReframer } from '../../../src/wire/aws-event-stream/events.ts';
 import { createLineReframer } from '../../../src/wire/ndjson.ts';
-import { type Reframer, reframed } from '../../../src/wire/sse/reframed.ts';
+import { type Reframer, reframedStream } from '../../../src/wire/sse/reframed.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 import { eventMessage } from '../../support/event-message.ts';
 
@@ -24,7 +24,7 @@ const EVENTS =
 /** The text and the end of a stream in chunks of this size. */
 function read(bytes: Buffer, reframer: Reframer, size = bytes.length) {
   const source = fedStream();
-  const gathered = gather(reframed(source, reframer));
+  const gathered = gather(reframedStream(source, reframer));
   for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
   source.finish();
   return { text: gathered.text(), end: gathered.end, cancelled: source.cancelled };
@@ -113,7 +113,7 @@ describe('lines of JSON', () => {
 describe('a reframed stream', () => {
   it('forwards pauses, failures and cancellation', () => {
     const source = fedStream();
-    const stream = reframed(source, createLineReframer());
+    const stream = reframedStream(source, createLineReframer());
     const ends: unknown[] = [];
     stream.pipe({ chunk: () => false, done: () => ends.push('done'), fail: (error) => ends.push(error.message) });
     expect(source.feed('{"half":')).toBe(true);

@@ -25,7 +25,7 @@ interface Alternative {
 }
 
 /** A token without the space markers of tokenisers. */
-const trimmed = (token: string): string => token.replaceAll(/[\u0120\u2581]/g, ' ').trim();
+const trimmedToken = (token: string): string => token.replaceAll(/[\u0120\u2581]/g, ' ').trim();
 
 function alternativesOf(answer: unknown): readonly Alternative[] | null {
   const [choice] = list(object(answer)['choices']);
@@ -33,7 +33,7 @@ function alternativesOf(answer: unknown): readonly Alternative[] | null {
   const listed = list(object(position)['top_logprobs']).flatMap((entry): readonly Alternative[] => {
     const token = text(object(entry)['token']);
     const logprob = number(object(entry)['logprob']);
-    return token === null || logprob === null ? [] : [{ token: trimmed(token), probability: Math.exp(logprob) }];
+    return token === null || logprob === null ? [] : [{ token: trimmedToken(token), probability: Math.exp(logprob) }];
   });
   return listed.length === 0 ? null : listed;
 }

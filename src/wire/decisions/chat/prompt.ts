@@ -25,7 +25,7 @@ export function labelsOf(question: LabelledQuestion): readonly string[] | null {
 }
 
 /** Escapes the tags of the input block, so that the input cannot end the block. */
-const escaped = (text: string): string => text.replaceAll(/<(\/?input>)/gi, '&lt;$1');
+const escapedInput = (text: string): string => text.replaceAll(/<(\/?input>)/gi, '&lt;$1');
 
 /**
  * The input as text and images. The same for every question of a decision, so that upstreams can cache it. The text
@@ -44,7 +44,7 @@ function inputContent(input: DecisionInput): { readonly text: string; readonly i
 /** Messages of one call: instructions, the input, then `task`. */
 export function messagesFor(system: string, input: DecisionInput, task: string): readonly PromptMessage[] {
   const { text, images } = inputContent(input);
-  const block = `${OPEN}\n${escaped(text)}\n${CLOSE}`;
+  const block = `${OPEN}\n${escapedInput(text)}\n${CLOSE}`;
   const user: PromptMessage =
     images.length === 0
       ? { role: 'user', content: `${block}${BLANK_LINE}${task}` }
@@ -91,7 +91,7 @@ const instructionsText = (instructions: Instructions): string =>
 
 const isImage = ({ kind }: Part): boolean => kind === 'image';
 
-const described = (text: string, description: Content | null): string =>
+const withDescription = (text: string, description: Content | null): string =>
   description === null ? text : `${text} - ${contentText(description)}`;
 
 /** One line for each label of a question. */
@@ -100,11 +100,11 @@ export function optionLines(question: LabelledQuestion): readonly string[] {
     case 'predicate': {
       const rule = (value: 'true' | 'false'): Content | null =>
         question.rules?.find(([name]) => name === value)?.[1] ?? null;
-      return [described('yes', rule('true')), described('no', rule('false'))];
+      return [withDescription('yes', rule('true')), withDescription('no', rule('false'))];
     }
     case 'choice':
-      return question.options.map(({ value, description }) => described(String(value), description));
+      return question.options.map(({ value, description }) => withDescription(String(value), description));
     case 'score':
-      return question.levels.map(({ label, description }) => described(contentText(label), description));
+      return question.levels.map(({ label, description }) => withDescription(contentText(label), description));
   }
 }
