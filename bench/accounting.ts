@@ -6,7 +6,7 @@
 // A dry run makes few calls to check the script. Its figures are not meaningful.
 import { parseArgs } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
-import { bytesOf, collect } from '../src/domain/bytes.ts';
+import { streamOfBytes, collect } from '../src/domain/bytes.ts';
 import type { CountedLimits } from '../src/domain/budgets/limits.ts';
 import type { CallStore } from '../src/domain/calls/call-record.ts';
 import type { Exchange, ModelRequest } from '../src/domain/chat/chat.ts';
@@ -133,7 +133,7 @@ const answer = (): Exchange => ({
   status: 200,
   headers: {},
   streaming: false,
-  bytes: bytesOf(ANSWER),
+  bytes: streamOfBytes(ANSWER),
   deltas: () => {
     throw new TypeError('Deltas are not read here.');
   },

@@ -3,11 +3,11 @@ import {
   ALL_ANNOTATIONS,
   type Annotation,
   type Judgement,
-  MOST_ANNOTATIONS,
+  MAX_ANNOTATIONS,
   newAnnotation,
   ownerOfAnnotation,
   readJudgement,
-  rejudged,
+  withJudgement,
 } from '../src/domain/annotations/annotation.ts';
 import { mayRead, visibilityOf } from '../src/domain/caller.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound, Unavailable } from '../src/domain/errors.ts';
@@ -80,13 +80,13 @@ export async function saveAnnotation(
     const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: about.by });
     if (known !== undefined) {
       const done = await annotations.change(known.id, (row) =>
-        rejudged(row, judgement, { now: about.now, by: about.sender ?? about.by }),
+        withJudgement(row, judgement, { now: about.now, by: about.sender ?? about.by }),
       );
       if (done !== null) return done.after;
       continue;
     }
-    if ((await annotations.count(ofTrace)) >= MOST_ANNOTATIONS)
-      throw new Conflict(`A trace has at most ${MOST_ANNOTATIONS} annotations.`);
+    if ((await annotations.count(ofTrace)) >= MAX_ANNOTATIONS)
+      throw new Conflict(`A trace has at most ${MAX_ANNOTATIONS} annotations.`);
     const added = {
       ...newAnnotation(judgement, { ...about, id: platform.ids.uuid(), trace, spanId }),
       updatedBy: about.sender ?? about.by,

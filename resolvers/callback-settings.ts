@@ -1,6 +1,6 @@
 import { jsonObjectOf } from '../src/domain/json-object.ts';
 import { ALERTING_FIELDS, type AlertingField } from '../src/domain/settings/alerting-fields.ts';
-import { GENERAL, rowOf, viewOf } from '../src/domain/settings/ownership.ts';
+import { GENERAL, sectionRowOf, settingViewOf } from '../src/domain/settings/ownership.ts';
 import { isOfKind } from '../src/domain/settings/value-kinds.ts';
 import { anyone, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
@@ -38,8 +38,8 @@ export const getAlertingSettings = operation({
   access: tenantViewer,
   async run(scope: Scope<SettingsPlatform>): Promise<AlertingSettings> {
     const { config, stored } = await settingsState(scope);
-    const row = (name: string): unknown => stored.get(rowOf(GENERAL, name))?.[name];
-    const effective = (name: string): unknown => viewOf(config, stored, GENERAL, name).effectiveValue;
+    const row = (name: string): unknown => stored.get(sectionRowOf(GENERAL, name))?.[name];
+    const effective = (name: string): unknown => settingViewOf(config, stored, GENERAL, name).effectiveValue;
     const isStored = (value: unknown, inRow: unknown): boolean | null =>
       inRow !== undefined && inRow !== null ? true : value === undefined || value === null ? null : false;
     const set = jsonObjectOf(effective(ARGUMENTS));

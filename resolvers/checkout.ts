@@ -88,7 +88,7 @@ export const createCheckout = operation({
 
 /** Applies a payment event. The change of the key's validity holds at once. */
 async function applyEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
-  const checkout = await stores.checkouts.take(event);
+  const checkout = await stores.checkouts.applyEvent(event);
   if (checkout?.key) catalogKeys.evict(checkout.key.hash);
   return checkout;
 }

@@ -5,7 +5,7 @@ import {
   type CodingAgent,
   DELETED,
   isFinal,
-  mayFollow,
+  mayReplaceState,
 } from '../src/domain/coding-agents/coding-agent.ts';
 import type { PollResult } from '../src/domain/coding-agents/agent-polls.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
@@ -121,7 +121,7 @@ export const takeAgentMessage = operation({
     const report = agentReportIn(jsonOf(bytes), authored(own).now);
     const agent = await stores.codingAgents.find(report.id);
     if (agent === null) return;
-    if (!mayFollow(agent, report)) throw new InvalidInput('The agent has ended before this message was sent.');
+    if (!mayReplaceState(agent, report)) throw new InvalidInput('The agent has ended before this message was sent.');
     if (!agentMessages.isNew(bytes)) return;
     await storeState(own, agent, merged(agent.state, report.state));
   },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
-import { partedParameters, revealedParameters } from '../src/domain/deployments/parameters.ts';
+import { splitParameters, revealedParameters } from '../src/domain/deployments/parameters.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { modelAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -45,7 +45,7 @@ export const testConnection = operation({
   access: modelAdmin,
   async run(scope: Scope<ConnectionTestPlatform>, { model, params, info }: ConnectionDraft): Promise<TestedConnection> {
     const { deploymentReader, gateway } = scope.platform;
-    const parameters = partedParameters(withCredential(scope, { ...params, model }));
+    const parameters = splitParameters(withCredential(scope, { ...params, model }));
     const deployment = deploymentReader.read({ id: 'connection-test', modelGroup: model, info, ...parameters });
     const found = await gateway.probeOnce(callerOf(scope), deployment, scope.signal);
     return { model, apiBase: deployment.apiBase, found };

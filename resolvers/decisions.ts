@@ -5,7 +5,7 @@ import { outcomeScopeOf } from '../src/domain/decisions/calibration.ts';
 import type { DecisionDraft } from '../src/domain/decisions/decision-draft.ts';
 import type { AnsweredQuestion, MadeDecision } from '../src/domain/decisions/decision.ts';
 import { assertQuestionCount } from '../src/domain/decisions/question-count.ts';
-import { contentOf, storageLevelOf } from '../src/domain/decisions/stored-decision.ts';
+import { decisionContentOf, storageLevelOf } from '../src/domain/decisions/stored-decision.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import { guardrailsOf } from '../src/domain/guardrails/request-guardrails.ts';
 import { DECISIONS } from '../src/domain/inference/endpoint.ts';
@@ -162,7 +162,7 @@ function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: Gate
     id: `${traceId}${spanId}`,
     callId,
     model: modelGroup,
-    content: contentOf(decision, body['input'] ?? body['state'], { traceId, spanId, level }),
+    content: decisionContentOf(decision, body['input'] ?? body['state'], { traceId, spanId, level }),
     ...ownerOf(caller),
     ...newStamps(authored(scope)),
   });

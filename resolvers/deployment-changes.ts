@@ -1,9 +1,9 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import type { BrokenDeployment, KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
 import { revealedParameters } from '../src/domain/deployments/parameters.ts';
-import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../src/domain/deployments/catalog-entry.ts';
 import { priceWarning } from '../src/domain/deployments/price-warning.ts';
-import { assertTeamParams, BY_TEAM, teamOfInfo } from '../src/domain/deployments/team-models.ts';
+import { assertTeamParams, MADE_BY_TEAM, teamOfInfo } from '../src/domain/deployments/team-models.ts';
 import {
   type DeploymentPatch,
   newStoredDeployment,
@@ -48,7 +48,7 @@ const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =
 /** Row of the price map for a deployment; empty for none. Throws InvalidInput where it cannot be called. */
 function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject {
   const deployment = platform.deploymentReader.read(row);
-  if (row.info[BY_TEAM] === true) assertTeamParams(revealedParameters(row), deployment);
+  if (row.info[MADE_BY_TEAM] === true) assertTeamParams(revealedParameters(row), deployment);
   const { credentialName } = deployment;
   if (credentialName !== undefined && platform.credentials.find(credentialName) === null) {
     const message = `Value error, the credential ${credentialName} does not exist`;
@@ -57,7 +57,7 @@ function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject 
       { path, rule: 'value_error', message },
     ]);
   }
-  return entryFor(deployment, platform.catalog.current())?.row ?? {};
+  return catalogEntryFor(deployment, platform.catalog.current())?.row ?? {};
 }
 
 /** A deployment after a change, with a warning about its prices; null for none. */
@@ -67,7 +67,7 @@ export interface ChangedDeployment extends StoredDeployment {
 
 function warned({ platform }: ModelScope, row: StoredDeployment): ChangedDeployment {
   const deployment = platform.deploymentReader.read(row);
-  const warning = priceWarning(deployment, entryFor(deployment, platform.catalog.current()));
+  const warning = priceWarning(deployment, catalogEntryFor(deployment, platform.catalog.current()));
   if (warning !== null) platform.modelWarning({ id: row.id, model: row.modelGroup, warning });
   return { ...row, warning };
 }
@@ -133,7 +133,7 @@ async function assertMayChange(
   const before = teamOfInfo(stored?.info ?? {});
   const byTeam = await managesAsTeam(scope, teamId);
   if (byTeam && teamId !== before) await managesAsTeam(scope, before);
-  if (byTeam && stored?.info[BY_TEAM] !== true) throw refuseModels();
+  if (byTeam && stored?.info[MADE_BY_TEAM] !== true) throw refuseModels();
   if (teamId !== before) await assertTeam(scope, teamId);
 }
 

@@ -3,11 +3,11 @@ import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import type { Health } from '../src/domain/deployments/health.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
-import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../src/domain/deployments/catalog-entry.ts';
 import { priceWarning } from '../src/domain/deployments/price-warning.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
-import { deploymentsFor, isFor } from '../src/domain/deployments/team-models.ts';
+import { deploymentsFor, isCommonOrOfTeam } from '../src/domain/deployments/team-models.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
@@ -46,9 +46,10 @@ export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): reado
     .deployments()
     .filter(
       (one) =>
-        isAdmin || ((isFor(caller.key, one) || one.teamId === teamId) && mayCallSome(caller.key, one.modelGroup)),
+        isAdmin ||
+        ((isCommonOrOfTeam(caller.key, one) || one.teamId === teamId) && mayCallSome(caller.key, one.modelGroup)),
     )
-    .map((deployment) => [deployment, entryFor(deployment, snapshot)] as const)
+    .map((deployment) => [deployment, catalogEntryFor(deployment, snapshot)] as const)
     .map(([deployment, entry]) => ({
       id: deployment.id,
       modelGroup: deployment.modelGroup,

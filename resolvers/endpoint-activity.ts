@@ -1,6 +1,6 @@
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
-import { assertReportDays, dayText, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { assertReportDays, dayText, defaultPeriod } from '../src/domain/spend/report-dates.ts';
 import type { SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
@@ -39,7 +39,7 @@ export const readEndpointActivity = operation({
   ): Promise<readonly EndpointActivity[]> {
     const { stores, records, clock } = scope.platform;
     const now = clock.now();
-    const usual = usualPeriod(now);
+    const usual = defaultPeriod(now);
     const period = assertReportDays(start ?? dayText(usual.from.getTime()), end ?? dayText(now.getTime()));
     const filter = await visibleFilter(scope, { ...period, any: {} }, seesAllSpend);
     await records.readable();

@@ -102,7 +102,7 @@ export const getFile = operation({
     const object = await getObject(scope, 'file', id);
     const request = { action: GET_FILE, place: placeOf(scope, object), tail: tailOf(object) };
     const { call, read } = await passForObject(scope, request, facts);
-    await scope.platform.stores.upstreamObjects.show(id, read.shown);
+    await scope.platform.stores.upstreamObjects.saveState(id, read.shown);
     return await shownCall(scope, object, { call, shown: read.shown });
   },
 });

@@ -3,15 +3,15 @@ import type { Caller } from '../src/domain/caller.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import { matchesGroup } from '../src/domain/deployments/model-names.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { modelBehind } from '../src/domain/keys/virtual-key.ts';
+import { resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
 import { formatOf, FREE } from '../src/domain/pass-through/formats.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
-import { assertMayForward, modelsOf } from '../src/domain/pass-through/named-models.ts';
+import { assertMayForward, modelsNamedIn } from '../src/domain/pass-through/named-models.ts';
 import {
-  baseFor,
+  targetBaseFor,
   type ForwardedProvider,
   keyHeader,
   locatedBase,
@@ -100,7 +100,7 @@ export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccou
   const { provider, sent } = call;
   const named = amazonOperation(call);
   const subpath = named === null ? call.subpath : '';
-  const address = baseFor(locatedBase(base, subpath), subpath);
+  const address = targetBaseFor(locatedBase(base, subpath), subpath);
   const url = addressBelow(address, subpath);
   url.search = queryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
   const own = requestHeaders(sent.headers, false);
@@ -159,7 +159,7 @@ export const callProvider = operation({
     const { provider, subpath, sent } = call;
     if (!scope.platform.accounts.served) throw new NotFound('forwarded path', subpath, 'Not Found');
     const caller = callerOf(scope);
-    const models = modelsOf(provider, subpath, sent);
+    const models = modelsNamedIn(provider, subpath, sent);
     assertMayForward(caller.key, models, sent);
     const operationName = amazonOperation(call);
     const model =
@@ -202,8 +202,8 @@ export const callUnconfigured = operation({
   async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<GatewayCall | null> {
     const { platform } = scope;
     if (!platform.accounts.served) return null;
-    const [named] = modelsOf(call.provider, call.subpath, call.sent);
-    const model = named === undefined ? null : modelBehind(callerOf(scope).key, named);
+    const [named] = modelsNamedIn(call.provider, call.subpath, call.sent);
+    const model = named === undefined ? null : resolveModelAlias(callerOf(scope).key, named);
     if (
       model === null ||
       deploymentsFor(callerOf(scope).key, platform.gateway.deployments()).some(({ modelGroup }) =>

@@ -2,9 +2,9 @@ import {
   type ActivityCounts,
   type ActivityField,
   type ActivityGroup,
-  type ActivityMoved,
+  type ActivityDelta,
   type ActivityQuery,
-  addedCounts,
+  sumOfCounts,
   byMostSucceeded,
   periodOf,
   regrouped,
@@ -67,7 +67,7 @@ export const getGatewayActivity = operation({
     return {
       from,
       to,
-      ...addedCounts(series),
+      ...sumOfCounts(series),
       byDate: regrouped(series, ['day']),
       byCategory: regrouped(series, ['category']),
       byRoute: regrouped(series, ['category', 'route']).toSorted(byMostSucceeded),
@@ -77,7 +77,7 @@ export const getGatewayActivity = operation({
 });
 
 /** Requests that were just answered. */
-export interface ActivityUpdate extends ActivityMoved {
+export interface ActivityUpdate extends ActivityDelta {
   /** Updates that were dropped before this one because the reader was too slow. */
   readonly missed: number;
 }

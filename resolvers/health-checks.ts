@@ -2,7 +2,7 @@ import { Forbidden, NotFound } from '../src/domain/errors.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
-import { mayCall, modelBehind } from '../src/domain/keys/virtual-key.ts';
+import { mayCall, resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { anyKey, system } from './operation/access.ts';
 import { type SeenDeployment, seenBy } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -52,7 +52,7 @@ function matchingDeployments(
   );
   if (found.length > 0 || (model === null && deploymentId === null)) return found;
   const { key } = callerOf(scope);
-  if (model !== null && !mayCall(key, modelBehind(key, model)))
+  if (model !== null && !mayCall(key, resolveModelAlias(key, model)))
     throw new Forbidden(`key not allowed to health-check model ${model}`, 'health_model');
   const name = model ?? deploymentId ?? '';
   throw new NotFound('checked model', name, `/health: No deployment of this key answers to ${name}.`);

@@ -1,6 +1,6 @@
 import { withResets } from '../src/domain/keys/budget-windows.ts';
-import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
-import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { type KeyPatch, patchedKey } from '../src/domain/keys/key-change.ts';
+import { keySpendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './operation/key-lookup.ts';
@@ -67,9 +67,9 @@ export const resetKeySpend = operation({
     const { row: named, total, spend } = await infoOf(scope, await namedKey(scope, key));
     let before = spend;
     const { after } = await changeKey(scope, named.hash, (row) => {
-      before = laterSpend(spendOf(row, total), spend);
+      before = laterSpend(keySpendOf(row, total), spend);
       assertReset(resetTo, before);
-      return patched(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });
+      return patchedKey(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });
     });
     return { ...(await infoOf(scope, after)), before };
   },

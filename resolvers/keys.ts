@@ -1,6 +1,6 @@
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { assertAlias, assertCaps, withDefaults } from '../src/domain/keys/generation-rules.ts';
-import { type KeyPatch, deleted, patched, rotated } from '../src/domain/keys/key-change.ts';
+import { type KeyPatch, deletedKey, patchedKey, rotatedKey } from '../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import type { KeyFilter, KeyPage, KeySort, VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
@@ -179,7 +179,7 @@ async function applyPatch(
   await assertPatch(scope, key, patch);
   const total = await scope.platform.stores.spend.totalOf(key.hash);
   const change = { now: scope.platform.clock.now(), by: callerOf(scope).keyHash, total };
-  const { after } = await changeKey(scope, key.hash, (row) => patched(row, allowed(row), change));
+  const { after } = await changeKey(scope, key.hash, (row) => patchedKey(row, allowed(row), change));
   return infoOf(scope, after);
 }
 
@@ -229,7 +229,7 @@ export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly str
   const change = { now: clock.now(), by: callerOf(scope).keyHash };
   const removed: VirtualKey[] = [];
   for (const hash of hashes) {
-    const done = await stores.keys.change(hash, (key) => deleted(key, change));
+    const done = await stores.keys.change(hash, (key) => deletedKey(key, change));
     if (done === null) continue;
     keyRing.evict(done.before);
     removed.push(done.after);
@@ -293,7 +293,7 @@ export const regenerateKey = operation({
     await assertPatch(scope, named, patch);
     const change = { now: secret.now, by: secret.createdBy };
     const { after } = await changeKey(scope, named.hash, (stored) =>
-      rotated(patched(stored, allowed(stored), change), secret, gracePeriod),
+      rotatedKey(patchedKey(stored, allowed(stored), change), secret, gracePeriod),
     );
     return { clearKey: secret.key, ...(await infoOf(scope, after)) };
   },

@@ -7,7 +7,7 @@ import { type ContentPart, contentPart, PAGE_PARTS } from '../src/domain/lens/co
 import { executionIdOf } from '../src/domain/lens/execution.ts';
 import {
   isSignalCall,
-  isWanted,
+  areQuestionsDue,
   type SignalConfig,
   signalCallTrace,
   signalRowId,
@@ -79,7 +79,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
           summary.endNs <= settledNs &&
           !isSignalCall(summary.traceId) &&
           !runs.has(runIdOfTrace(summary.traceId)) &&
-          isWanted(summary, known.get(signalRowId(summary)), configKey, nowMs),
+          areQuestionsDue(summary, known.get(signalRowId(summary)), configKey, nowMs),
       ),
     );
     const last = summaries.at(-1);

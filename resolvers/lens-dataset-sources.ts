@@ -9,7 +9,7 @@ import {
   jsonLines,
   NO_SOURCE,
 } from '../src/domain/lens/dataset-cases.ts';
-import { type CaseSource, type DatasetCase, MOST_CASES } from '../src/domain/lens/dataset.ts';
+import { type CaseSource, type DatasetCase, MAX_CASES } from '../src/domain/lens/dataset.ts';
 import { readExecutionId } from '../src/domain/lens/execution.ts';
 import { findingNamed } from '../src/domain/lens/finding.ts';
 import type { Span } from '../src/domain/traces/span.ts';
@@ -149,7 +149,7 @@ export const buildDatasetCases = operation({
 const refusalOf = (one: CaseDraft, isTaken: boolean, count: number): SkipReason | null => {
   if (isTaken) return 'duplicate';
   if (isTooLarge(one)) return 'too_large';
-  return count >= MOST_CASES ? 'over_limit' : null;
+  return count >= MAX_CASES ? 'over_limit' : null;
 };
 
 async function builtFrom(scope: Scope<LensPlatform>, source: DatasetSource): Promise<readonly Built[]> {

@@ -6,7 +6,7 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { Conflict, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
-import { charged, RESERVED_MS, renewed, reserved } from '../src/domain/lens/budget.ts';
+import { withCharge, RESERVED_MS, withRenewedReservation, withReservation } from '../src/domain/lens/budget.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
 import { asMessages, objectIn } from '../src/domain/lens/pipeline/analyst.ts';
 import type { PaidAnswer } from '../src/domain/lens/store.ts';
@@ -84,7 +84,7 @@ async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd,
   for (;;) {
     let mustWait = false;
     await stores.lenses.changeLens(claim.lensId, (lens) => {
-      const after = reserved(lens, reservation, clock.now());
+      const after = withReservation(lens, reservation, clock.now());
       mustWait = after === 'wait';
       return after === 'wait' ? lens : after;
     });
@@ -162,9 +162,9 @@ async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, e
   const reservationId = await reserve(scope, claim, estimate, signal);
   const reservation: OuterReservation<AnswerText> = {
     renewMs: RENEW_MS,
-    renew: () => stores.lenses.changeLens(lensId, (lens) => renewed(lens, reservationId, clock.now())),
+    renew: () => stores.lenses.changeLens(lensId, (lens) => withRenewedReservation(lens, reservationId, clock.now())),
     settle: (cost, answer) =>
-      stores.lenses.recordCall(lensId, (lens) => charged(lens, reservationId, cost, clock.now()), {
+      stores.lenses.recordCall(lensId, (lens) => withCharge(lens, reservationId, cost, clock.now()), {
         runId,
         cost,
         answer: answer && { id: answerId, runId, ...answer },

@@ -1,5 +1,5 @@
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
-import { MOST_TRACING_KEYS, TRACING_KEY_PREFIX, type TracingKey } from '../src/domain/lens/tracing-key.ts';
+import { MAX_TRACING_KEYS, TRACING_KEY_PREFIX, type TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { storable } from '../src/domain/storable.ts';
 import { authored } from './operation/authored.ts';
@@ -36,7 +36,7 @@ export const createTracingKey = operation({
       const message = 'Choose an expiry in the future';
       throw new InvalidInput(message, [{ path: [], rule: 'text', message }]);
     }
-    if ((await stores.tracingKeys.count({ tokenHash: null })) >= MOST_TRACING_KEYS)
+    if ((await stores.tracingKeys.count({ tokenHash: null })) >= MAX_TRACING_KEYS)
       throw new Conflict('Revoke an unused ingestion key before creating another');
     const random = `${keyGenerator.token()}${keyGenerator.token()}`.slice(0, RANDOM_CHARACTERS);
     const token = `${TRACING_KEY_PREFIX}${Math.floor(about.now.getTime() / 1_000)}-${random}`;

@@ -6,7 +6,7 @@ import { versionWithFeedback } from '../src/domain/lens/feedback.ts';
 import { mergeFindings } from '../src/domain/lens/finding.ts';
 import { isActive, type LensRun, type LensState, type RunHead } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
-import { claimed, ended, inStage } from '../src/domain/lens/schedule.ts';
+import { withClaimedRun, withEndedRun, inStage } from '../src/domain/lens/schedule.ts';
 import { criteriaOf } from '../src/domain/lens/settings.ts';
 import { PROMPTS_VERSION } from '../src/domain/lens/prompts/prompts.ts';
 import {
@@ -96,7 +96,7 @@ async function markLostDead(scope: Scope<LensPlatform>): Promise<void> {
   const error = 'Worker disconnected repeatedly';
   for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MOST_LOST_RUNS)) {
     const state = await stores.lenses.change(job.subject, (before) =>
-      before.run.id === job.id ? ended(before, { status: 'failed', error }, clock.now()) : before,
+      before.run.id === job.id ? withEndedRun(before, { status: 'failed', error }, clock.now()) : before,
     );
     await stores.jobs.markDead({ id: job.id, attempt: job.attempts }, error, clock.now());
     if (state !== null) bus.publish('lensRun', state.run);
@@ -131,7 +131,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
     return null;
   }
   const state = await stores.lenses.change(job.subject, (before) =>
-    before.run.id === job.id && isActive(before.run) ? claimed(before, runClaim, clock.now()) : before,
+    before.run.id === job.id && isActive(before.run) ? withClaimedRun(before, runClaim, clock.now()) : before,
   );
   if (state === null || state.run.attempts !== job.attempts) return null;
   bus.publish('lensRun', state.run);
@@ -287,7 +287,7 @@ export const completeLensRun = operation({
       };
       const merged = mergeFindings(before.findings, result.findings, about);
       ({ changed } = merged);
-      return { ...ended(before, endingOf(before.run, result, merged.changed), now), findings: merged.findings };
+      return { ...withEndedRun(before, endingOf(before.run, result, merged.changed), now), findings: merged.findings };
     });
     await stores.jobs.end(
       jobClaim(claim),
@@ -343,7 +343,7 @@ export const releaseLensRun = operation({
     if (delayed?.status !== 'dead') return;
     const error = failure ?? '';
     const state = await stores.lenses.change(claim.lensId, (before) =>
-      before.run.id === claim.runId ? ended(before, { status: 'failed', error }, now) : before,
+      before.run.id === claim.runId ? withEndedRun(before, { status: 'failed', error }, now) : before,
     );
     if (state !== null) bus.publish('lensRun', state.run);
   },

@@ -5,16 +5,16 @@ import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.
 import type { Review } from '../src/domain/lens/review.ts';
 import type { RunPlace } from '../src/domain/lens/store.ts';
 import {
-  ended,
+  withEndedRun,
   newLens,
   PLAIN_RUN,
-  queued,
+  withQueuedRun,
   type RunRequest,
-  watching,
+  resumedLens,
   withSettings,
 } from '../src/domain/lens/schedule.ts';
 import { assertLensSettings, assertLookback, assertWindow, type LensSettings } from '../src/domain/lens/settings.ts';
-import { type LensWorker, MOST_ATTEMPTS, RUN_JOB } from '../src/domain/lens/worker.ts';
+import { type LensWorker, MAX_ATTEMPTS, RUN_JOB } from '../src/domain/lens/worker.ts';
 import { assertAnalysisModel, assertWorkerFor } from './operation/lens-models.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
@@ -75,7 +75,7 @@ async function changedLens(
 /** Adds the job of a queued run. It may exist already. */
 async function startJob({ platform }: Scope<LensPlatform>, run: LensRun): Promise<void> {
   const { stores, clock, bus } = platform;
-  const job = { id: run.id, kind: RUN_JOB, subject: run.lensId, dueAt: clock.now(), mostAttempts: MOST_ATTEMPTS };
+  const job = { id: run.id, kind: RUN_JOB, subject: run.lensId, dueAt: clock.now(), mostAttempts: MAX_ATTEMPTS };
   await stores.jobs.add(job, clock.now());
   bus.publish('lensRun', run);
 }
@@ -166,7 +166,7 @@ export const queueLensRun = operation({
     assertAnalysisModel(scope, settings.model);
     await assertWorkerFor(scope, settings.model);
     const about = { id: ids.uuid(), now: clock.now(), trigger: 'manual' } as const;
-    const state = await changedLens(scope, id, (current) => queued(current, request, about));
+    const state = await changedLens(scope, id, (current) => withQueuedRun(current, request, about));
     if (state.run.id === about.id) await startJob(scope, state.run);
     return shownLens(scope, state);
   },
@@ -195,7 +195,7 @@ export const cancelLensRun = operation({
     const state = await changedLens(scope, id, (before) => {
       cancelled = null;
       if (!isActive(before.run)) return before;
-      const after = ended(before, { status: 'cancelled' }, clock.now());
+      const after = withEndedRun(before, { status: 'cancelled' }, clock.now());
       cancelled = after.run;
       return after;
     });
@@ -247,7 +247,7 @@ export const resumeAllLenses = operation({
       if (settings.enabled) continue;
       try {
         assertAnalysisModel(scope, settings.model);
-        await changedLens(scope, id, watching);
+        await changedLens(scope, id, resumedLens);
         resumed.push(id);
       } catch (error) {
         if (!(error instanceof Error)) throw error;
@@ -324,7 +324,7 @@ export async function queueDueRun(scope: Scope<LensPlatform>): Promise<boolean> 
   const [id] = await stores.lenses.due(clock.now(), 1);
   if (id === undefined) return false;
   const about = { id: ids.uuid(), now: clock.now(), trigger: 'schedule' } as const;
-  const state = await stores.lenses.change(id, (current) => queued(current, PLAIN_RUN, about));
+  const state = await stores.lenses.change(id, (current) => withQueuedRun(current, PLAIN_RUN, about));
   if (state !== null && isActive(state.run)) await startJob(scope, state.run);
   return true;
 }

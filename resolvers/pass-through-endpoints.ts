@@ -1,6 +1,6 @@
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
-import { covers } from '../src/domain/pass-through/rights.ts';
+import { coversPath } from '../src/domain/pass-through/rights.ts';
 import { endpointAdmin, endpointViewer, system } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
@@ -65,7 +65,7 @@ export const listTeamEndpoints = operation({
     if (team === null) throw new NotFound('team', teamId, 'Team not found');
     const allowed = team.metadata['allowed_passthrough_routes'];
     const routes = Array.isArray(allowed) ? allowed.filter((route) => typeof route === 'string') : [];
-    return platform.passThrough.list().filter(({ path }) => covers(routes, path));
+    return platform.passThrough.list().filter(({ path }) => coversPath(routes, path));
   },
 });
 

@@ -4,7 +4,7 @@ import { Unauthenticated } from '../src/domain/errors.ts';
 import type { HttpMethod } from '../src/domain/http.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
-import { costOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
+import { endpointCostOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import { assertMayPass } from '../src/domain/pass-through/rights.ts';
@@ -71,8 +71,8 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     model: modelOf(sent) ?? 'unknown',
     provider: 'pass_through',
     deploymentId: endpoint.id,
-    cost: costOf(endpoint),
-    needsPrice: costOf(endpoint) === ZERO_USD,
+    cost: endpointCostOf(endpoint),
+    needsPrice: endpointCostOf(endpoint) === ZERO_USD,
     otherwise: null,
     endpoint: null,
     guardrails: Object.keys(endpoint.guardrails ?? {}),

@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import type { RequestPreview } from '../src/domain/chat/provider.ts';
-import { CHAT_PARAMS, chatWith } from '../src/domain/inference/chat-params.ts';
+import { CHAT_PARAMS, chatRequestWith } from '../src/domain/inference/chat-params.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import { admin, anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -22,7 +22,10 @@ export const listSupportedParams = operation({
   async run(scope: Scope<InferencePlatform>, { model }: { readonly model: string }): Promise<readonly string[]> {
     const reached = await Promise.all(
       CHAT_PARAMS.map(async (param) => {
-        const { dropped } = await scope.platform.gateway.preview(callerOf(scope), chatRequest(chatWith(model, param)));
+        const { dropped } = await scope.platform.gateway.preview(
+          callerOf(scope),
+          chatRequest(chatRequestWith(model, param)),
+        );
         return !dropped.some((member) => member === param || member.startsWith(`${param}.`));
       }),
     );

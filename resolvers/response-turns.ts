@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { itemsOf, outputAsInput } from '../src/domain/responses/items.ts';
+import { inputItemsOf, outputAsInput } from '../src/domain/responses/items.ts';
 import type { Item } from '../src/domain/responses/stored-response.ts';
 import { ownResponseId } from '../src/domain/responses/response-ids.ts';
 import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
@@ -51,7 +51,7 @@ export const takeResponseTurn = operation({
         const { id, store } = response;
         const isStored = request.body['store'] !== false && store !== false;
         if (isStored || typeof id !== 'string') memory.evict(lane);
-        else memory.remember(lane, { id, previousStoredId, items: [...items, ...outputAsInput(response)] });
+        else memory.put(lane, { id, previousStoredId, items: [...items, ...outputAsInput(response)] });
       },
     };
   },
@@ -69,7 +69,7 @@ export const prepareResponse = operation({
     const { request: sent, items } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
     await scope.platform.gateway.admit(callerOf(scope), sent);
     const id = ownResponseId(scope.platform.ids.uuid());
-    turn.memory.remember(turn.lane, { id, previousStoredId, items });
+    turn.memory.put(turn.lane, { id, previousStoredId, items });
     return { id, previousId: from ?? previousStoredId };
   },
 });
@@ -89,7 +89,7 @@ function continued({ request, memory }: TurnRequest): ContinuedTurn {
   if (previous === null) return { request, from: null, previousStoredId: typeof named === 'string' ? named : null };
   const { id, previousStoredId, items } = previous;
   const changed = {
-    input: [...items, ...itemsOf(request.body)],
+    input: [...items, ...inputItemsOf(request.body)],
     previous_response_id: previousStoredId ?? undefined,
   };
   const replaced = { ...request.replaced, ...changed };

@@ -2,7 +2,7 @@ import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { pageOfRows } from '../src/domain/page.ts';
 import { readSessionCursor } from '../src/domain/traces/session-cursor.ts';
-import { MOST_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
+import { MAX_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
 import { NO_FILTERS, type TraceFilters } from '../src/domain/traces/trace-search.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -37,7 +37,7 @@ export const listSessions = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: SessionQuery): Promise<SessionPage> {
     const { cursor, filters, limit, startMs, endMs } = query;
-    checkedPageSize(limit, { most: MOST_SESSIONS });
+    checkedPageSize(limit, { most: MAX_SESSIONS });
     const search: SessionSearch =
       cursor === null
         ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, after: null }

@@ -1,6 +1,6 @@
 import { jsonObjectOf } from '../src/domain/json-object.ts';
-import { assertRemovable, assertWritable, viewOf } from '../src/domain/settings/ownership.ts';
-import { shown } from '../src/domain/settings/redaction.ts';
+import { assertRemovable, assertWritable, settingViewOf } from '../src/domain/settings/ownership.ts';
+import { redacted } from '../src/domain/settings/redaction.ts';
 import { type GroupName, SETTING_GROUPS, type SettingGroup } from '../src/domain/settings/setting-groups.ts';
 import { assertGroupWritable, fileValuesOf } from '../src/domain/settings/group-owners.ts';
 import { sentValues, valuesOfGroup, writtenValues } from '../src/domain/settings/group-values.ts';
@@ -39,11 +39,14 @@ function viewOfGroup(
 ): GroupView {
   const group = SETTING_GROUPS[name];
   const values = valuesOfGroup(name, config, stored);
-  const isFile = group.member !== null && viewOf(config, stored, group.section, group.member).source === 'config';
+  const isFile =
+    group.member !== null && settingViewOf(config, stored, group.section, group.member).source === 'config';
   const isSet = Object.keys(values).length > 0;
   return {
     group,
-    values: Object.fromEntries(Object.entries(values).map(([one, value]) => [one, shown(one, value, readerOf(scope))])),
+    values: Object.fromEntries(
+      Object.entries(values).map(([one, value]) => [one, redacted(one, value, readerOf(scope))]),
+    ),
     source: isFile ? 'config' : isSet ? 'db' : 'unset',
     owned: Object.keys(fileValuesOf(name, group, config)),
   };
@@ -147,7 +150,7 @@ export const listCallbacks = operation({
   async run(scope: Scope<SettingsPlatform>): Promise<ActiveCallbacks> {
     const { config, stored } = await settingsState(scope);
     const named = (section: string, name: string): readonly string[] => {
-      const { effectiveValue } = viewOf(config, stored, section, name);
+      const { effectiveValue } = settingViewOf(config, stored, section, name);
       return (Array.isArray(effectiveValue) ? effectiveValue : [effectiveValue]).filter(
         (one) => typeof one === 'string',
       );

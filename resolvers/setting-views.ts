@@ -4,8 +4,14 @@ import { ALLOWED_ADDRESSES } from '../src/domain/settings/allowed-addresses.ts';
 import { UPDATED_SECTIONS } from '../src/domain/settings/config-update.ts';
 import type { ConfigReload, SettingsChange } from '../src/domain/settings/configuration.ts';
 import { GENERAL_FIELDS } from '../src/domain/settings/general-fields.ts';
-import { assertRemovable, GENERAL, rowOf, type SettingView, viewOf } from '../src/domain/settings/ownership.ts';
-import { shown } from '../src/domain/settings/redaction.ts';
+import {
+  assertRemovable,
+  GENERAL,
+  sectionRowOf,
+  type SettingView,
+  settingViewOf,
+} from '../src/domain/settings/ownership.ts';
+import { redacted } from '../src/domain/settings/redaction.ts';
 import { ROUTER_FIELDS } from '../src/domain/settings/router-fields.ts';
 import { SHARED, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -56,7 +62,7 @@ function described(
   section: SettingSection,
   name: string,
 ): DescribedSetting {
-  const view = viewOf(config, stored, section, name);
+  const view = settingViewOf(config, stored, section, name);
   const known = KNOWN[section].get(name);
   const defaultValue = known?.defaultValue ?? null;
   const isBuiltIn = view.source === 'unset' && defaultValue !== null;
@@ -64,8 +70,8 @@ function described(
   // Every variable may be a secret.
   const visible = (value: unknown): unknown =>
     section === VARIABLES
-      ? Reflect.get(shown(VARIABLES, { [name]: value }, reader) as object, name)
-      : shown(name, value, reader);
+      ? Reflect.get(redacted(VARIABLES, { [name]: value }, reader) as object, name)
+      : redacted(name, value, reader);
   return {
     ...view,
     section,
@@ -132,7 +138,7 @@ async function changeOther(scope: Scope<SettingsPlatform>, { section, name, valu
   if (value !== null) return updateConfiguration(scope, { [section]: { [name]: value } });
   const { config, stored } = await settingsState(scope);
   assertRemovable(config, stored, section, name);
-  await storeSettings(scope, rowOf(section, name), ({ [name]: _removed, ...rest }) => rest);
+  await storeSettings(scope, sectionRowOf(section, name), ({ [name]: _removed, ...rest }) => rest);
 }
 
 /** Reads the outcome of the last attempt to read the configuration file again; null before the first. */

@@ -14,11 +14,11 @@ import {
   type DeclaredConfig,
   GENERAL,
   isDeclared,
-  rowOf,
+  sectionRowOf,
   type SettingView,
-  viewOf,
+  settingViewOf,
 } from '../src/domain/settings/ownership.ts';
-import { shown } from '../src/domain/settings/redaction.ts';
+import { redacted } from '../src/domain/settings/redaction.ts';
 import {
   SHARED,
   SHARED_FIELDS,
@@ -51,9 +51,9 @@ function shownTo(scope: Scope<SettingsPlatform>, view: SettingView): SettingView
   const { name, declaredValue, effectiveValue, ignoredStoredValue } = view;
   return {
     ...view,
-    declaredValue: shown(name, declaredValue, reader),
-    effectiveValue: shown(name, effectiveValue, reader),
-    ignoredStoredValue: shown(name, ignoredStoredValue, reader),
+    declaredValue: redacted(name, declaredValue, reader),
+    effectiveValue: redacted(name, effectiveValue, reader),
+    ignoredStoredValue: redacted(name, ignoredStoredValue, reader),
   };
 }
 
@@ -62,8 +62,8 @@ function listedSetting(
   { config, stored }: SettingsState,
   { section, name, field }: { readonly section: string; readonly name: string; readonly field: ListedSetting['field'] },
 ): ListedSetting {
-  const view = viewOf(config, stored, section, name);
-  const isInRow = Object.hasOwn(stored.get(rowOf(section, name)) ?? {}, name);
+  const view = settingViewOf(config, stored, section, name);
+  const isInRow = Object.hasOwn(stored.get(sectionRowOf(section, name)) ?? {}, name);
   const isStored = isInRow ? true : view.effectiveValue === null ? null : false;
   return { view: shownTo(scope, view), field, isStored };
 }
@@ -89,7 +89,7 @@ export const getSetting = operation({
   async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<SettingView> {
     if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
     const { config, stored } = await settingsState(scope);
-    const view = viewOf(config, stored, GENERAL, name);
+    const view = settingViewOf(config, stored, GENERAL, name);
     if (view.source === 'unset') throw new InvalidInput(`Field name=${name} is not set`);
     return shownTo(scope, view);
   },
@@ -101,7 +101,7 @@ export type StoredResult =
   | { readonly name: string; readonly reset: boolean };
 
 const shownContent = (scope: Scope<SettingsPlatform>, content: Content): Content =>
-  Object.fromEntries(Object.entries(content).map(([name, value]) => [name, shown(name, value, readerOf(scope))]));
+  Object.fromEntries(Object.entries(content).map(([name, value]) => [name, redacted(name, value, readerOf(scope))]));
 
 /**
  * Stores a setting. Throws InvalidInput for an unknown setting and for a value of a wrong type, OwnedByFile when the
@@ -123,7 +123,7 @@ export const updateSetting = operation({
     const { config, stored } = await settingsState(scope);
     assertWritable(config, stored, { section: GENERAL, writes: [{ name, value }] });
     assertNotFixed(config, [name]);
-    const row = rowOf(GENERAL, name);
+    const row = sectionRowOf(GENERAL, name);
     const content = await storeSettings(scope, row, (before) => ({ ...before, [name]: value }));
     return { section: GENERAL, content: shownContent(scope, row === GENERAL ? content : { [name]: value }) };
   },
@@ -171,7 +171,7 @@ export const removeSetting = operation({
     const { config, stored } = await settingsState(scope);
     assertRemovable(config, stored, GENERAL, name);
     const without = ({ [name]: _removed, ...rest }: Content): Content => rest;
-    const row = rowOf(GENERAL, name);
+    const row = sectionRowOf(GENERAL, name);
     if (!stored.has(row)) throw new InvalidInput(`Field name=${name} not in config`);
     const content = await storeSettings(scope, row, without);
     return { section: GENERAL, content: row === GENERAL ? shownContent(scope, content) : {} };
@@ -200,7 +200,7 @@ export const updateConfiguration = operation({
       for (const [name, value] of Object.entries(updates[section] ?? {})) assertValue(scope, section, name, value);
     for (const section of UPDATED_SECTIONS) {
       const sent = Object.entries(updates[section] ?? {});
-      const rows = Map.groupBy(sent, ([name]) => rowOf(section, name));
+      const rows = Map.groupBy(sent, ([name]) => sectionRowOf(section, name));
       for (const [row, entries] of rows) {
         const part = Object.fromEntries(entries);
         await storeSettings(scope, row, (before) => updatedSection(section, part, before));
@@ -240,7 +240,7 @@ export const removeCallback = operation({
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<RemovedCallback> {
     const { config, stored } = await settingsState(scope);
-    const { effectiveValue } = viewOf(config, stored, SHARED, 'success_callback');
+    const { effectiveValue } = settingViewOf(config, stored, SHARED, 'success_callback');
     const active = Array.isArray(effectiveValue) ? effectiveValue.map(String) : [];
     const wanted = name.toLowerCase();
     if (!active.includes(wanted))

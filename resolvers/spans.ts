@@ -1,6 +1,6 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { isBehind, readSpanCursor } from '../src/domain/traces/span-cursor.ts';
+import { isAfterPosition, readSpanCursor } from '../src/domain/traces/span-cursor.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
 import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
@@ -106,7 +106,7 @@ function pageOfTree(
 ): SpanListPage {
   const spanCount = tree.spans.length;
   const after = cursor === null ? null : readSpanCursor(cursor, spanCount);
-  const rest = after === null ? spans : spans.filter((span) => isBehind(span, after));
+  const rest = after === null ? spans : spans.filter((span) => isAfterPosition(span, after));
   const items = rest.slice(0, limit).map((span) => ({ ...span, traceRef: tree.refOf(span) }));
   return { items, hasMore: rest.length > limit, totalCount: spans.length, spanCount };
 }

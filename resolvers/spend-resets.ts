@@ -1,5 +1,5 @@
-import { patched } from '../src/domain/keys/key-change.ts';
-import { spendOf } from '../src/domain/keys/virtual-key.ts';
+import { patchedKey } from '../src/domain/keys/key-change.ts';
+import { keySpendOf } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { ALL_TEAMS } from '../src/domain/teams/team.ts';
 import { authored } from './operation/authored.ts';
@@ -55,10 +55,10 @@ async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {
     const totals = await stores.spend.totalsOf(keys.map(({ hash }) => hash));
     for (const key of keys) {
       const total = totals.get(key.hash) ?? ZERO_USD;
-      if (spendOf(key, total) === 0n) continue;
+      if (keySpendOf(key, total) === 0n) continue;
       const done = await stores.keys.change(key.hash, (row) => {
         const spend = (total - startOf(row.spentBefore, total)) as Usd;
-        return patched(row, { spend }, { now: clock.now(), by, total });
+        return patchedKey(row, { spend }, { now: clock.now(), by, total });
       });
       if (done === null) continue;
       keyRing.evict(done.before, done.after);

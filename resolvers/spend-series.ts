@@ -1,6 +1,6 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { defaultPeriod } from '../src/domain/spend/report-dates.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -46,7 +46,7 @@ export const readSpendSeries = operation({
       throw new InvalidInput(`\`groupBy\` has at most ${MOST_GROUP_FIELDS} fields.`, [
         { path: ['groupBy'], rule: 'range', message: `must have at most ${MOST_GROUP_FIELDS} fields` },
       ]);
-    const usual = usualPeriod(clock.now());
+    const usual = defaultPeriod(clock.now());
     const [from, to] = [requested.from ?? usual.from, requested.to ?? usual.to];
     await records.readable();
     const filter = await visibleFilter(scope, { ...requested, from, to }, seesAllSpend);

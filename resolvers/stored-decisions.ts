@@ -1,8 +1,8 @@
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { outcomeScopeOf, PLATFORM_SCOPE, sourceOf } from '../src/domain/decisions/calibration.ts';
 import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
-import { type CalibrationReport, type DecisionOutcome, judged } from '../src/domain/decisions/outcome.ts';
-import { type DecisionFilter, type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
+import { type CalibrationReport, type DecisionOutcome, judgedAnswer } from '../src/domain/decisions/outcome.ts';
+import { type DecisionFilter, type StoredDecision, answerOfStored } from '../src/domain/decisions/stored-decision.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { annotator, anyAdmin, system, traceReader } from './operation/access.ts';
@@ -59,7 +59,7 @@ export interface RecordedOutcome extends AnsweredQuestion {
 function questionOf({ content }: StoredDecision, { question: name, index }: OutcomeDraft): AnsweredQuestion {
   const found = content.answers.flatMap((stored, position): readonly AnsweredQuestion[] => {
     const isNamed = index === null ? stored.question.name === name : position === index;
-    return isNamed ? [{ position, question: stored.question, answer: unpacked(stored) }] : [];
+    return isNamed ? [{ position, question: stored.question, answer: answerOfStored(stored) }] : [];
   });
   const [one, ...more] = found;
   if (one !== undefined && more.length === 0) return one;
@@ -90,7 +90,7 @@ export const recordDecisionOutcome = operation({
     const answered = questionOf(decision, draft);
     const { question, answer, position } = answered;
     const source = sourceOf(answer);
-    const result = judged(question, answer, draft.outcome);
+    const result = judgedAnswer(question, answer, draft.outcome);
     if (question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
     const by = authored(scope);
     const counted = outcomeScopeOf(visibilityOf(caller));

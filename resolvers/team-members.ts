@@ -1,4 +1,4 @@
-import { type BudgetPatch, newBudget, ownCopy, patchedBudget } from '../src/domain/budgets/budget.ts';
+import { type BudgetPatch, newBudget, copyOfSharedBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { setsLimits } from '../src/domain/budgets/limits.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
@@ -148,7 +148,7 @@ async function budgetOf(
   const isIncrease = patch.tempBudgetIncrease !== undefined && patch.tempBudgetIncrease !== null;
   const shared = isIncrease && memberBudgetId !== null ? await stores.budgets.find(memberBudgetId) : null;
   const named = { ...about, id: ids.uuid() };
-  const budget = shared === null ? newBudget(patch, named) : ownCopy(shared, patch, named);
+  const budget = shared === null ? newBudget(patch, named) : copyOfSharedBudget(shared, patch, named);
   await stores.budgets.add(budget);
   return budget.id;
 }

@@ -4,7 +4,7 @@ import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { teamOfInfo } from '../src/domain/deployments/team-models.ts';
 import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { defaultsOfTeams } from '../src/domain/settings/new-rows.ts';
+import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { storedCallbacks } from '../src/domain/teams/logging.ts';
 import {

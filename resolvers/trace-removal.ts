@@ -29,7 +29,9 @@ async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Pro
 async function withdraw({ platform }: Scope<TracePlatform>, traces: readonly TraceSummary[]): Promise<void> {
   const refs = new Set(traces.map(({ traceRef }) => traceRef));
   platform.bus.withdraw('trace', ({ summary }) => refs.has(summary.traceRef), traces.map(traceLinkRef));
-  await platform.stores.spend.forgetErrors(traces.map(({ traceId, owner }) => ({ traceId, keyHash: owner.keyHash })));
+  await platform.stores.spend.removeErrorTexts(
+    traces.map(({ traceId, owner }) => ({ traceId, keyHash: owner.keyHash })),
+  );
 }
 
 /** Removes the annotations of traces. */

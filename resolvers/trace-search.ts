@@ -6,8 +6,8 @@ import { readSearchCursor } from '../src/domain/traces/search-cursor.ts';
 import {
   type AgentActivity,
   emptyBucket,
-  MOST_AGENTS,
-  MOST_BUCKETS,
+  MAX_AGENTS,
+  MAX_BUCKETS,
   NO_FILTERS,
   type TraceBucket,
   type TraceFilters,
@@ -106,7 +106,7 @@ export const listTraceAgents = operation({
   name: 'listTraceAgents',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: AgentQuery): Promise<readonly AgentActivity[]> {
-    checkedPageSize(query.limit, { most: MOST_AGENTS });
+    checkedPageSize(query.limit, { most: MAX_AGENTS });
     const search = { ...windowOf(scope, query), filters: query.filters };
     await scope.platform.records.readable();
     return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);
@@ -128,8 +128,8 @@ export const listTraceSeries = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: TraceSeriesQuery): Promise<readonly TraceBucket[]> {
     const wanted = query.buckets ?? DEFAULT_BUCKETS;
-    if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST_BUCKETS)
-      throw new InvalidInput(`A series has 1 to ${MOST_BUCKETS} buckets.`);
+    if (!Number.isInteger(wanted) || wanted < 1 || wanted > MAX_BUCKETS)
+      throw new InvalidInput(`A series has 1 to ${MAX_BUCKETS} buckets.`);
     const { startMs, endMs } = windowOf(scope, query);
     const bucketMs = Math.ceil((endMs - startMs) / wanted);
     await scope.platform.records.readable();

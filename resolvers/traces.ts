@@ -5,12 +5,12 @@ import { type Page, pageOfRows } from '../src/domain/page.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
-import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
+import { callSearchOf, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
 import { type EstimatedCall, estimatedCalls, withEstimatedCalls } from '../src/domain/traces/estimate-export.ts';
 import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { PackedExport, SentExport } from '../src/domain/traces/packed.ts';
 import type { TraceOutline } from '../src/domain/traces/outline.ts';
-import { isBehind, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
+import { isAfterPosition, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import {
   type Trace,
@@ -99,7 +99,7 @@ async function recordedElsewhere(
   owner: Owner,
   calls: readonly EstimatedCall[],
 ): Promise<(call: EstimatedCall) => boolean> {
-  const sought = calls.flatMap((call) => soughtCall(call) ?? []).slice(0, MOST_SOUGHT);
+  const sought = calls.flatMap((call) => callSearchOf(call) ?? []).slice(0, MOST_SOUGHT);
   if (sought.length === 0) return () => false;
   await scope.platform.records.readable();
   const rows = await scope.platform.stores.spend.findElsewhere(sought);
@@ -193,7 +193,7 @@ export const getTrace = operation({
       return { ...trace, ...outline, summary: shown, spendPending, nextCursor: null };
     if (others.length === 0) scope.platform.outlines.put(outlineName(scope, summary), outline);
     const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
-    const rest = behind === null ? spans : spans.filter((span) => isBehind(span, behind));
+    const rest = behind === null ? spans : spans.filter((span) => isAfterPosition(span, behind));
     const shownTrace = { ...outline, summary: shown, parts: trace.parts, spendPending };
     return pageOf(shownTrace, rest, { limit, spanCount: spans.length });
   },

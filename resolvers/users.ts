@@ -4,7 +4,7 @@ import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { Team } from '../src/domain/teams/team.ts';
-import { defaultsOfUsers } from '../src/domain/settings/new-rows.ts';
+import { defaultsOfUsers } from '../src/domain/settings/row-defaults.ts';
 import {
   ALL_USERS,
   DEFAULT_USER_ID,

@@ -6,7 +6,7 @@ import {
 } from '../resolvers/callback-settings.ts';
 import { type ActiveCallbacks, listCallbacks } from '../resolvers/setting-groups.ts';
 import { listServices } from '../resolvers/outside-services.ts';
-import { USUAL_TIMEOUT_SECONDS } from '../src/domain/chat/provider.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '../src/domain/chat/provider.ts';
 import { REDIRECTED } from './errors.ts';
 import { TEAM_CALLBACK_CONFIGS } from './helpers/answers/callbacks.ts';
 import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
@@ -37,7 +37,7 @@ function renderActive({ success, failure, both, alerting }: ActiveCallbacks) {
     all_litellm_callbacks: all,
     num_callbacks: all.length,
     num_alerting: alerting.length,
-    'litellm.request_timeout': USUAL_TIMEOUT_SECONDS,
+    'litellm.request_timeout': DEFAULT_TIMEOUT_SECONDS,
   };
 }
 

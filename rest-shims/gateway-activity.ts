@@ -1,5 +1,5 @@
 import { readGatewayActivity } from '../resolvers/gateway-activity.ts';
-import { type ActivityGroup, addedCounts, byMostSucceeded } from '../src/domain/gateway-activity/gateway-activity.ts';
+import { type ActivityGroup, sumOfCounts, byMostSucceeded } from '../src/domain/gateway-activity/gateway-activity.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { queryParameters } from './helpers/fields/report-query.ts';
 import { textParameters } from './helpers/http/schema.ts';
@@ -11,7 +11,7 @@ const renderCounts = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | '
 });
 
 function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[]) {
-  const all = addedCounts(days);
+  const all = sumOfCounts(days);
   return {
     total_successful_requests: all.succeeded,
     total_failed_requests: all.failed,

@@ -12,7 +12,7 @@ import {
 } from '../resolvers/guardrails.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
-import { shown } from '../src/domain/settings/redaction.ts';
+import { redacted } from '../src/domain/settings/redaction.ts';
 import {
   type FieldReader,
   optional,
@@ -103,7 +103,7 @@ function parsePatch({ body, params: { id = '' } }: HttpRequest) {
 const renderNew = (one: GuardrailDefinition) => ({
   guardrail_id: one.id,
   guardrail_name: one.name,
-  litellm_params: shown('litellm_params', one.params, 'admin'),
+  litellm_params: redacted('litellm_params', one.params, 'admin'),
   guardrail_info: one.info,
 });
 

@@ -2,7 +2,7 @@ import { orForwarded } from './helpers/model-call/forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError, NotFound } from '../src/domain/errors.ts';
-import { assertValidRequest, mistyped } from '../src/domain/inference/request-validation.ts';
+import { assertValidRequest, invalidType } from '../src/domain/inference/request-validation.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
 import { countSource } from './helpers/model-call/count-source.ts';
@@ -38,7 +38,7 @@ function readRequest(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { fields: body, unread } = parseLazily(request, {});
   assertValidRequest(body, endpoint, unread);
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
-  if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
+  if (typeof stream !== 'boolean') throw invalidType('stream', 'a boolean', endpoint);
   const call = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
   return { ...call, forwarded: forwardedHeaders(request), ...callContext(request), ...callSettings(request, call) };
 }

@@ -44,7 +44,7 @@ import { assertNamesUser } from './helpers/fields/members.ts';
 import { teamColumns } from './helpers/answers/teams.ts';
 import { renderUserRow } from './helpers/answers/users.ts';
 import { usdNumber } from '../src/domain/money.ts';
-import { shownMetadata } from '../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 import { merged, objectSchema, requiredParameters, textParameters, oneOrMany } from './helpers/http/schema.ts';
 import { missingParameters } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
@@ -109,7 +109,7 @@ const renderColumns = (organization: Organization) => ({
   organization_alias: organization.alias,
   budget_id: organization.budgetId,
   models: organization.models,
-  metadata: shownMetadata(organization.metadata),
+  metadata: redactedMetadata(organization.metadata),
   model_spend: {},
   object_permission: null,
   created_at: organization.createdAt.toISOString(),

@@ -33,7 +33,7 @@ import {
 } from './helpers/fields/limits.ts';
 import { merged, textParameters } from './helpers/http/schema.ts';
 import { usdNumber } from '../src/domain/money.ts';
-import { shownMetadata } from '../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readMembers = members({
@@ -83,7 +83,7 @@ const renderProject = ({ project, budget, spend }: ProjectView) => ({
   litellm_budget_table: renderBudgetTable(budget),
   models: project.models,
   tags: project.tags,
-  metadata: shownMetadata(project.metadata),
+  metadata: redactedMetadata(project.metadata),
   spend: usdNumber(spend),
   model_spend: {},
   blocked: project.blocked,

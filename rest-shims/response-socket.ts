@@ -1,8 +1,8 @@
 import { prepareResponse, takeResponseTurn, type TurnRequest } from '../resolvers/response-turns.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { bytesOf } from '../src/domain/bytes.ts';
+import { streamOfBytes } from '../src/domain/bytes.ts';
 import type { ModelRequest, Usage } from '../src/domain/chat/chat.ts';
-import { assertValidRequest, mistyped, type RequestBody } from '../src/domain/inference/request-validation.ts';
+import { assertValidRequest, invalidType, type RequestBody } from '../src/domain/inference/request-validation.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import type { SocketMessage } from '../src/domain/realtime/sockets.ts';
 import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
@@ -173,7 +173,7 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
 /** The model request of an event. Throws InvalidInput. */
 function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRequest): ModelRequest {
   const { type: _type, stream_id: _streamId, generate = null, ...members } = event;
-  if (generate !== null && typeof generate !== 'boolean') throw mistyped('generate', 'a boolean', RESPONSES);
+  if (generate !== null && typeof generate !== 'boolean') throw invalidType('generate', 'a boolean', RESPONSES);
   if (members['background'] === true)
     throw invalidMember('background', 'unsupported', "The parameter 'background' is not supported on a WebSocket.");
   const model = members['model'] ?? new URLSearchParams(search).get('model');
@@ -208,7 +208,7 @@ async function prepareTurn(scope: Scope, turn: TurnRequest, streamId: string | n
   });
   const text = writer.write({ kind: 'usage', usage: ZERO_USAGE }) + writer.end();
   return {
-    messages: socketMessages(bytesOf(Buffer.from(text)), { streamId, ended() {} }),
+    messages: socketMessages(streamOfBytes(Buffer.from(text)), { streamId, ended() {} }),
     failureEvent: (failure) =>
       messageOf(errorEventOf(responseSocketRow, failure, { streamId, caller: scope.caller }).event),
     ended() {},

@@ -4,7 +4,7 @@ import {
   getTeamLogging,
   type TeamLoggingView,
 } from '../resolvers/team-logging.ts';
-import { CALLBACK_TYPES, receives } from '../src/domain/teams/logging.ts';
+import { CALLBACK_TYPES, receivesOutcome } from '../src/domain/teams/logging.ts';
 import { fields, oneOf, recordOf, requiredText, text } from './helpers/http/body-fields.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
@@ -27,8 +27,8 @@ const teamIn = (params: Readonly<Record<string, string | undefined>>): string =>
 
 const renderLogging = ({ teamId, callbacks }: TeamLoggingView) => ({
   team_id: teamId,
-  success_callbacks: callbacks.filter((one) => receives(one, false)).map(({ name }) => name),
-  failure_callbacks: callbacks.filter((one) => receives(one, true)).map(({ name }) => name),
+  success_callbacks: callbacks.filter((one) => receivesOutcome(one, false)).map(({ name }) => name),
+  failure_callbacks: callbacks.filter((one) => receivesOutcome(one, true)).map(({ name }) => name),
   callback_vars: Object.assign({}, ...callbacks.map(({ vars }) => vars)) as Readonly<Record<string, string>>,
 });
 

@@ -10,10 +10,10 @@ import type { Loaders } from '../resolvers/operation/loaders.ts';
 import type { AnnotationConditions } from '../src/domain/annotations/annotation-conditions.ts';
 import {
   type Annotation,
-  MOST_ANNOTATIONS,
-  MOST_LABEL,
-  MOST_NAME,
-  MOST_NOTE,
+  MAX_ANNOTATIONS,
+  MAX_LABEL_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_NOTE_LENGTH,
 } from '../src/domain/annotations/annotation.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
@@ -84,7 +84,7 @@ const ofParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly 
 builder.objectField(TraceType, 'annotations', (t) =>
   t.field({
     type: [AnnotationType],
-    description: `Annotations of the trace and of its spans, the oldest first; at most ${MOST_ANNOTATIONS} of each owner.`,
+    description: `Annotations of the trace and of its spans, the oldest first; at most ${MAX_ANNOTATIONS} of each owner.`,
     resolve: async (trace, _args, { scope }) => [...(await ofParts(partsOf(trace), scope))],
   }),
 );
@@ -109,16 +109,16 @@ const AnnotateInput = builder.inputType('AnnotateTraceInput', {
     traceId: t.id({ required: true, description: TRACE_ID }),
     traceRef: t.id({ description: `${TRACE_REF} Required when several keys sent it.` }),
     spanId: t.id({ description: 'Span id, 16 hex digits. The trace as a whole when absent.' }),
-    name: t.string({ required: true, description: `What is judged, 1 to ${MOST_NAME} characters.` }),
+    name: t.string({ required: true, description: `What is judged, 1 to ${MAX_NAME_LENGTH} characters.` }),
     annotatorKind: t.field({
       type: AnnotatorKindType,
       required: true,
       defaultValue: 'human',
       description: 'Kind of its author.',
     }),
-    label: t.string({ description: `Label, at most ${MOST_LABEL} characters.` }),
+    label: t.string({ description: `Label, at most ${MAX_LABEL_LENGTH} characters.` }),
     score: t.float({ description: 'Score, on any scale.' }),
-    note: t.string({ description: `Note, at most ${MOST_NOTE} characters.` }),
+    note: t.string({ description: `Note, at most ${MAX_NOTE_LENGTH} characters.` }),
   }),
 });
 

@@ -7,7 +7,7 @@ import {
   watchCatalogChanges,
 } from '../resolvers/catalog-history.ts';
 import { changeCursorAt } from '../src/domain/catalog/change-cursor.ts';
-import { type CatalogChange, fieldKindOf, NEWS_SIZE } from '../src/domain/catalog/changes.ts';
+import { type CatalogChange, fieldKindOf, MAX_CHANGES_PER_EVENT } from '../src/domain/catalog/changes.ts';
 import type { ChangeFilters, HistorySpan } from '../src/domain/catalog/history.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
@@ -144,8 +144,8 @@ const UpdateType = builder.objectRef<CatalogChangeUpdate>('CatalogChangeUpdate')
     snapshotId: t.exposeID('snapshotId', { description: 'Id of the snapshot that introduced the changes.' }),
     changes: t.field({
       type: [CatalogChangeType],
-      complexity: { field: 1, multiplier: NEWS_SIZE },
-      description: `Changes that match the filter, at most ${NEWS_SIZE}.`,
+      complexity: { field: 1, multiplier: MAX_CHANGES_PER_EVENT },
+      description: `Changes that match the filter, at most ${MAX_CHANGES_PER_EVENT}.`,
       resolve: ({ changes }) => changes,
     }),
     ...droppedUpdates(t),

@@ -2,7 +2,7 @@ import { decideTyped, type DecisionStep, streamDecision, type TypedDecision } fr
 import { findDecision, listDecisions } from '../resolvers/stored-decisions.ts';
 import type { Usage } from '../src/domain/chat/usage.ts';
 import type { DecisionDraft } from '../src/domain/decisions/decision-draft.ts';
-import { type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
+import { type StoredDecision, answerOfStored } from '../src/domain/decisions/stored-decision.ts';
 import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamFailed } from '../src/domain/errors.ts';
 import { type Usd, usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
@@ -127,7 +127,7 @@ export function shownStored(stored: StoredDecision): ShownDecision {
     spanId,
     modelGroup: stored.model,
     model: answeredBy,
-    answers: answers.map((one) => ({ question: one.question, answer: unpacked(one) })),
+    answers: answers.map((one) => ({ question: one.question, answer: answerOfStored(one) })),
     usage,
     stored,
   };

@@ -8,7 +8,7 @@ import {
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
 import type { GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
-import { shown } from '../src/domain/settings/redaction.ts';
+import { redacted } from '../src/domain/settings/redaction.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
@@ -49,7 +49,7 @@ builder.node(GuardrailType, {
     params: t.field({
       type: 'JSON',
       description: 'All settings, as `litellm_params` over HTTP. Secrets are `REDACTED`.',
-      resolve: ({ params }) => shown('litellm_params', params, 'admin') as GuardrailDefinition['params'],
+      resolve: ({ params }) => redacted('litellm_params', params, 'admin') as GuardrailDefinition['params'],
     }),
     info: t.field({
       type: 'JSON',

@@ -11,7 +11,7 @@ import { nodesOf } from './base/node-loading.ts';
 import { usdOrNull } from './base/decimal.ts';
 import { readObject } from './base/json-inputs.ts';
 import { VirtualKeyType } from './base/refs.ts';
-import { shownMetadata } from '../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 
 export const RoleType = builder.enumType('Role', {
   description: 'Rights of a key.',
@@ -105,7 +105,7 @@ builder.node(VirtualKeyType, {
       type: 'JSON',
       description:
         'Client data: an object. The gateway reads some members, e.g. `tags` and `model_rpm_limit`. Secrets are redacted.',
-      resolve: ({ metadata }) => shownMetadata(metadata),
+      resolve: ({ metadata }) => redactedMetadata(metadata),
     }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether the key is refused.' }),
     expiresAt: t.expose('expiresAt', {

@@ -23,7 +23,7 @@ import { OwnerLimitsType } from './base/owner-limits.ts';
 import { BudgetType, OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType, teamOf } from './base/refs.ts';
 import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './base/decimal.ts';
-import { shownMetadata } from '../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 
 const WHOLE_LIST = { field: 1, multiplier: LIST_COST } as const;
 
@@ -103,7 +103,7 @@ builder.objectFields(TeamType, (t) => ({
     type: 'JSON',
     nullable: true,
     description: 'Client data: an object. Null when the team is not stored.',
-    resolve: async ({ id }, _args, { scope }) => shownMetadata((await findTeamRow(scope, id))?.metadata),
+    resolve: async ({ id }, _args, { scope }) => redactedMetadata((await findTeamRow(scope, id))?.metadata),
   }),
   limits: t.field({
     type: OwnerLimitsType,
@@ -176,7 +176,7 @@ builder.node(UserType, {
     metadata: t.field({
       type: 'JSON',
       description: 'Client data: an object.',
-      resolve: ({ metadata }) => shownMetadata(metadata),
+      resolve: ({ metadata }) => redactedMetadata(metadata),
     }),
     limits: t.field({
       type: OwnerLimitsType,
@@ -223,7 +223,7 @@ builder.node(OrganizationType, {
     metadata: t.field({
       type: 'JSON',
       description: 'Client data: an object.',
-      resolve: ({ metadata }) => shownMetadata(metadata),
+      resolve: ({ metadata }) => redactedMetadata(metadata),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the organization was last changed.' }),
@@ -266,7 +266,7 @@ builder.node(ProjectType, {
     metadata: t.field({
       type: 'JSON',
       description: 'Client data: an object.',
-      resolve: ({ metadata }) => shownMetadata(metadata),
+      resolve: ({ metadata }) => redactedMetadata(metadata),
     }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether its keys are refused.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the project was created.' }),

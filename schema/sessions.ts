@@ -2,7 +2,7 @@ import { countSessions, listSessions } from '../resolvers/sessions.ts';
 import { searchTraces } from '../resolvers/trace-search.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { sessionCursorAfter } from '../src/domain/traces/session-cursor.ts';
-import { MOST_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
+import { MAX_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
 import { TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
 import { COUNT_COST } from './base/limits.ts';
@@ -114,15 +114,15 @@ builder.queryField('sessions', (t) =>
   t.field({
     type: SessionConnectionType,
     description:
-      `Sessions of the traces of a window, the one with the latest trace first. At most ${MOST_SESSIONS} a page. ` +
+      `Sessions of the traces of a window, the one with the latest trace first. At most ${MAX_SESSIONS} a page. ` +
       'Reads all traces of the window.',
     complexity: ({ first }) => ({
       field: 1,
-      multiplier: Math.max(0, Math.min(first ?? DEFAULT_SESSIONS, MOST_SESSIONS)),
+      multiplier: Math.max(0, Math.min(first ?? DEFAULT_SESSIONS, MAX_SESSIONS)),
     }),
     args: {
       ...windowArgs(),
-      first: t.arg.int({ description: `Page size, 1 to ${MOST_SESSIONS}; ${DEFAULT_SESSIONS} when absent.` }),
+      first: t.arg.int({ description: `Page size, 1 to ${MAX_SESSIONS}; ${DEFAULT_SESSIONS} when absent.` }),
       after: t.arg.string({
         description: 'Returns sessions after this cursor. It contains window and filter, which may be left out then.',
       }),

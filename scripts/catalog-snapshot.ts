@@ -7,7 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { mapFault, modelsOf } from '../src/domain/catalog/price-map.ts';
+import { mapFault, modelsOfMap } from '../src/domain/catalog/price-map.ts';
 import { factsOf } from './facts-only.ts';
 import { zipEntry } from './zip-entry.ts';
 
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   });
   if (values.from === undefined) throw new SnapshotRejected('Say where the price map is: --from <url|file>.');
   const source = sourceIn(await readSource(values.from), values.from, values.version ?? null);
-  const models = modelsOf(parseMap(source));
+  const models = modelsOfMap(parseMap(source));
   const fault = mapFault(models, 0);
   if (models === null || fault !== null) throw new SnapshotRejected(`${source.name}: ${fault}.`);
   const facts = models.map(([id, row]) => [id, factsOf(row) ?? {}] as const);

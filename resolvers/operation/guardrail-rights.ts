@@ -7,7 +7,7 @@ import {
   withKeptGuardrails,
 } from '../../src/domain/guardrails/guarded-members.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
-import { type Metadata, refuseGuardrails } from '../../src/domain/guardrails/key-guardrails.ts';
+import { type Metadata, guardrailChangeForbidden } from '../../src/domain/guardrails/key-guardrails.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 
@@ -17,7 +17,7 @@ type GuardrailScope = Scope<{ readonly guardrails: Pick<Guardrails, 'list'> }>;
 export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Caller, patch: MetadataPatch): void {
   assertGuardrails(platform.guardrails.list(), patch);
   const changes = guardedChanges({}, patch).filter((name) => name !== 'guardrails');
-  if (caller.role !== 'proxy_admin' && changes.length > 0) throw refuseGuardrails();
+  if (caller.role !== 'proxy_admin' && changes.length > 0) throw guardrailChangeForbidden();
 }
 
 /**
@@ -40,6 +40,6 @@ export function allowedGuardrails<Patch extends MetadataPatch>(
   if (callerOf(scope).role === 'proxy_admin') return patch;
   const changes = guardedChanges(before, patch);
   const mayChange = team['allow_team_guardrail_config'] === true && !changesRights(before, changes);
-  if (changes.length > 0 && !mayChange) throw refuseGuardrails();
+  if (changes.length > 0 && !mayChange) throw guardrailChangeForbidden();
   return withKeptGuardrails(before, patch);
 }

@@ -1,7 +1,7 @@
 import type { Budget } from '../../src/domain/budgets/budget.ts';
 import { Conflict } from '../../src/domain/errors.ts';
 import { type KeyDraft, newKey } from '../../src/domain/keys/key-draft.ts';
-import { assertOwnKey } from '../../src/domain/keys/own-key.ts';
+import { assertChosenKey } from '../../src/domain/keys/chosen-key.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
@@ -23,7 +23,7 @@ export interface GeneratedKey {
 export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   const { keyGenerator, clock } = scope.platform;
   const maker = callerOf(scope);
-  if (own !== null) assertOwnKey(own);
+  if (own !== null) assertChosenKey(own);
   const key = own ?? keyGenerator.make();
   const hash = keyGenerator.hash(key);
   // The admin key is not stored, so no constraint would refuse it.

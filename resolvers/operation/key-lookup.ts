@@ -3,9 +3,9 @@ import { InvalidInput, NotFound } from '../../src/domain/errors.ts';
 import {
   type ChangedKey,
   type KeyStatus,
-  opens,
-  spendOf,
-  statusOf,
+  acceptsSecret,
+  keySpendOf,
+  keyStatusOf,
   type VirtualKey,
 } from '../../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
@@ -35,7 +35,7 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
   if (named.startsWith('sk-')) {
     const secretHash = keyGenerator.hash(named);
     const key = await stores.keys.find(secretHash);
-    if (key !== null && opens(key, secretHash, clock.now())) return key;
+    if (key !== null && acceptsSecret(key, secretHash, clock.now())) return key;
     // The first secret of a rotated key is no longer valid, but its hash is still the key's identity.
     const [first] = await stores.keys.findMany([secretHash]);
     return first?.deletedAt === null ? first : null;
@@ -89,7 +89,7 @@ export async function keyInfos(
   return rows.map((row) => {
     const total = totals.get(row.hash) ?? ZERO_USD;
     const inWindow = windowed.has(row.hash) ? (since.get(row.hash) ?? ZERO_USD) : null;
-    return { row, total, spend: laterSpend(spendOf(row, total), inWindow), status: statusOf(row, now) };
+    return { row, total, spend: laterSpend(keySpendOf(row, total), inWindow), status: keyStatusOf(row, now) };
   });
 }
 

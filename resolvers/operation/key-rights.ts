@@ -1,5 +1,11 @@
 import { Forbidden, InvalidInput } from '../../src/domain/errors.ts';
-import { assertUnbounded, boundedDraft, boundedPatch, opensMore, outranks } from '../../src/domain/keys/key-bounds.ts';
+import {
+  assertUnbounded,
+  boundedDraft,
+  boundedPatch,
+  hasMoreRights,
+  outranks,
+} from '../../src/domain/keys/key-bounds.ts';
 import { assertMayCreate } from '../../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../../src/domain/keys/key-draft.ts';
@@ -105,7 +111,7 @@ export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, p
   return (stored) => {
     if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/regenerate');
     if (stored.hash !== caller.keyHash) assertUnbounded(caller, stored.teamId);
-    if (opensMore(caller, stored))
+    if (hasMoreRights(caller, stored))
       throw new Forbidden(
         'You are not allowed to get the secret of a key with more rights than your own.',
         'key_owner',

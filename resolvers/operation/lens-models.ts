@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/domain/json-object.ts';
 import { deploymentsFor } from '../../src/domain/deployments/team-models.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
-import { entryFor } from '../../src/domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../../src/domain/deployments/catalog-entry.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { InvalidInput, Unauthenticated } from '../../src/domain/errors.ts';
 import { mayCall, type VirtualKey } from '../../src/domain/keys/virtual-key.ts';
@@ -36,7 +36,7 @@ interface AnalysisModel {
 function modelsOf(scope: Scope<LensPlatform>, model: string): readonly AnalysisModel[] {
   const catalog = scope.platform.catalog.current();
   return deploymentsOf(scope, model).map((deployment) => {
-    const entry = entryFor(deployment, catalog);
+    const entry = catalogEntryFor(deployment, catalog);
     const row = { ...entry?.row, ...deployment.priceOverrides };
     const isPriced = Object.keys(row).some((name) => name.includes('_cost_per_'));
     return { row, isUnpriced: entry === null && !isPriced && deployment.apiBase !== null };

@@ -6,7 +6,7 @@ import { findingCounts } from '../../src/domain/lens/finding-counts.ts';
 import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
-import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { CallSearch, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
 import { accountsOf, type TraceAccounts } from './trace-accounts.ts';
 import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
@@ -37,7 +37,7 @@ export interface Loaders {
   /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
   /** Spend rows that may belong to a call, from traces of the gateway. */
-  readonly spendRowsElsewhere: DataLoader<SoughtCall, readonly SpendRow[], string>;
+  readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
   /** Accounts of a trace, by its parts. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
   /** Annotations of a trace and its spans, the oldest first. The caller may read the trace. */

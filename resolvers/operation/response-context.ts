@@ -1,7 +1,7 @@
 import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { itemIn, itemsBefore, itemsOf, referencedId } from '../../src/domain/responses/items.ts';
+import { itemIn, itemsBefore, inputItemsOf, referencedId } from '../../src/domain/responses/items.ts';
 import type { Item, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, responseOfItem } from '../../src/domain/responses/response-ids.ts';
 import { callerOf } from './operation.ts';
@@ -27,7 +27,7 @@ export async function resolveReferences(
   request: ModelRequest,
 ): Promise<ResolvedRequest> {
   const { body } = request;
-  const input = itemsOf(body);
+  const input = inputItemsOf(body);
   const named = body['previous_response_id'];
   const previous = typeof named === 'string' && isOwnResponseId(named) ? await previousOf(scope, named) : null;
   const items = await withoutReferences(scope, input);

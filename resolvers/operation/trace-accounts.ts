@@ -4,10 +4,10 @@ import {
   type CallSpend,
   callSpendOf,
   isModelCall,
-  soughtCalls,
-  unsoughtCalls,
+  callSearchesOf,
+  unsearchedCalls,
 } from '../../src/domain/traces/call-spend.ts';
-import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { CallSearch, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { SpanHead } from '../../src/domain/traces/span.ts';
 import type { TraceKey } from '../../src/domain/traces/store.ts';
 import type { TraceIdentity } from '../../src/domain/traces/trace.ts';
@@ -35,7 +35,7 @@ interface AccountQueries {
   readonly spansByTrace: Query<TraceKey, readonly SpanHead[]>;
   /** By `traceId:spanId`. */
   readonly spendRowBySpan: Query<string, SpendRow | null>;
-  readonly spendRowsElsewhere: Query<SoughtCall, readonly SpendRow[]>;
+  readonly spendRowsElsewhere: Query<CallSearch, readonly SpendRow[]>;
 }
 
 /** Accounts of the parts of one trace. Each query runs once for all traces that are loaded together. */
@@ -45,12 +45,12 @@ export async function accountsOf(parts: readonly TraceIdentity[], queries: Accou
   const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
   const rows = valuesOf(await queries.spendRowBySpan.loadMany(keys)).filter((row) => row !== null);
   const here = callSpendOf(spans, rows);
-  const sought = soughtCalls(spans, here);
+  const sought = callSearchesOf(spans, here);
   const candidates = valuesOf(await queries.spendRowsElsewhere.loadMany(sought)).flat();
   const elsewhere = [
     ...new Map(candidates.filter((row) => isOfOwner(row, parts)).map((row) => [row.id, row])).values(),
   ];
-  const calls = callSpendOf(spans, rows, elsewhere, unsoughtCalls(spans, here));
+  const calls = callSpendOf(spans, rows, elsewhere, unsearchedCalls(spans, here));
   return { spans, calls, agentSpend: agentSpendOf(spans, calls), agentTokens: agentTokensOf(spans), elsewhere };
 }
 

@@ -21,7 +21,7 @@ import {
   type ShownObject,
   type UpstreamObject,
 } from '../../src/domain/upstream-objects/upstream-object.ts';
-import { tagged } from '../../src/domain/calls/call-tags.ts';
+import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
 import type { GatewayCall, Place } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
@@ -134,7 +134,7 @@ export async function storeObject(
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
   const { labels } =
-    kind === 'batch' ? tagged(callerOf(scope).key, requested === undefined ? {} : { labels: requested }) : {};
+    kind === 'batch' ? withKeyTags(callerOf(scope).key, requested === undefined ? {} : { labels: requested }) : {};
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,
@@ -253,7 +253,7 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
     if (uses === 'unread') return;
     if (uses.length > 0) gateway.recordBatch({ ...made, deployment, uses, endedAt: endOf(shown, clock.now()) });
   }
-  await stores.upstreamObjects.show(id, shown);
+  await stores.upstreamObjects.saveState(id, shown);
 }
 
 /** Usage of an ended batch: of its state, else of the lines of its output. Empty without either. */

@@ -1,4 +1,4 @@
-import { type WindowScope, windowOf } from '../../src/domain/budgets/budget-window.ts';
+import { type WindowScope, budgetWindowOf } from '../../src/domain/budgets/budget-window.ts';
 import type { RouteBudget } from '../../src/domain/budgets/route-budget.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import type { ProviderBudgetPlatform } from './platform.ts';
@@ -27,7 +27,7 @@ export async function windowBudgets(
   const now = clock.now();
   const windows = counted.map(({ scope, ids, budget }) => ({
     budget,
-    ...windowOf({ scope, ids, duration: budget.duration }, now),
+    ...budgetWindowOf({ scope, ids, duration: budget.duration }, now),
   }));
   await records.readable();
   const totals = await stores.spend.totalsOfOwners(

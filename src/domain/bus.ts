@@ -1,7 +1,7 @@
 import type { BudgetAlert } from './budgets/budget-alert.ts';
 import type { CatalogChange } from './catalog/changes.ts';
 import type { AgentChange } from './coding-agents/coding-agent.ts';
-import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
+import type { ActivityDelta } from './gateway-activity/gateway-activity.ts';
 import type { Job } from './jobs/job.ts';
 import type { LensRun } from './lens/lens.ts';
 import type { LensFinding } from './lens/store.ts';
@@ -12,14 +12,14 @@ import type { TraceChange } from './traces/trace.ts';
 
 /** Event type of each topic. Events contain the data, not ids, so that subscribers need no query. */
 export interface Topics {
-  /** Changes of the catalog with one new snapshot; a large step is published as several events. */
-  catalogChange: CatalogNews;
+  /** Changes of the catalog with one new snapshot; many changes are published as several events. */
+  catalogChange: CatalogChanges;
   /** A trace after spans of it were stored. */
   trace: TraceChange;
   /** Settings after their change. */
   settingsChange: SettingsChange;
   /** Requests that this process answered, at most once a second. */
-  activity: ActivityMoved;
+  activity: ActivityDelta;
   /** A run of a lens after a change; its reviews are those since the last event. */
   lensRun: LensRun;
   /** A background job after this process changed its state. */
@@ -49,10 +49,10 @@ export type EventLinks = { readonly [Topic in keyof Topics]?: EventLink<Topics[T
 export const traceLinkRef = ({ traceId, traceRef }: { readonly traceId: string; readonly traceRef: string }): string =>
   `${traceId} ${traceRef}`;
 
-/** A part of the changes of one snapshot, at most a hundred. */
-export interface CatalogNews {
+/** Changes of the catalog with one snapshot, at most `MAX_CHANGES_PER_EVENT`. */
+export interface CatalogChanges {
   readonly at: Date;
-  /** The snapshot that they belong to. */
+  /** The snapshot with the changes. */
   readonly snapshotId: string;
   readonly changes: readonly CatalogChange[];
 }

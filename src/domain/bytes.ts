@@ -25,7 +25,7 @@ export interface ByteStream {
 }
 
 /** A whole body as a byte stream. */
-export const bytesOf = (body: Uint8Array): ByteStream => new WholeBytes(body);
+export const streamOfBytes = (body: Uint8Array): ByteStream => new WholeBytes(body);
 
 class WholeBytes implements ByteStream {
   readonly #body: Uint8Array;
@@ -61,7 +61,6 @@ export function collect(stream: ByteStream, limit: number): Promise<Uint8Array |
   });
 }
 
-/** Gathers a stream up to `limit` bytes. */
 class Collector implements ByteSink {
   readonly #stream: ByteStream;
   readonly #limit: number;
@@ -99,7 +98,7 @@ class Collector implements ByteSink {
 }
 
 /** Concatenates chunks. */
-export function joined(chunks: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
   let at = 0;
   for (const chunk of chunks) {

@@ -1,7 +1,8 @@
-/** Chunks up to this size are copied into blocks: as an object each of them would cost more memory than its bytes. */
-const SMALL_CHUNK = 4 * 1024;
-const SMALLEST_BLOCK = 256;
-const LARGEST_BLOCK = 64 * 1024;
+/** Largest chunk that is copied into a block, in bytes. The object of a small chunk uses more memory than its content. */
+const SMALL_CHUNK_BYTES = 4 * 1024;
+/** Sizes of the first and the largest block. */
+const MIN_BLOCK_BYTES = 256;
+const MAX_BLOCK_BYTES = 64 * 1024;
 
 /** A copy with its own memory: a small Buffer is part of a shared block. */
 function compactCopy(bytes: Buffer): Buffer {
@@ -21,7 +22,7 @@ export class GatheredBytes {
   /** The block that small chunks are copied into, and how much of it is filled. */
   #block: Buffer | null = null;
   #filled = 0;
-  #blockSize = SMALLEST_BLOCK;
+  #blockSize = MIN_BLOCK_BYTES;
   #size = 0;
 
   /** Bytes gathered so far. */
@@ -41,8 +42,8 @@ export class GatheredBytes {
       this.#size = chunk.length;
       return;
     }
-    const chunks = this.#several();
-    if (chunk.length > SMALL_CHUNK) {
+    const chunks = this.#chunkList();
+    if (chunk.length > SMALL_CHUNK_BYTES) {
       this.#closeBlock();
       chunks.push(chunk);
     } else this.#copy(chunk);
@@ -50,7 +51,7 @@ export class GatheredBytes {
   }
 
   /** The chunks as a list. */
-  #several(): Uint8Array[] {
+  #chunkList(): Uint8Array[] {
     if (this.#chunks !== null) return this.#chunks;
     this.#chunks = this.#only === null ? [] : [this.#only];
     this.#only = null;
@@ -61,16 +62,16 @@ export class GatheredBytes {
   copyTo(target: Uint8Array): void {
     this.#closeBlock();
     let at = 0;
-    for (const chunk of this.#several()) {
+    for (const chunk of this.#chunkList()) {
       target.set(chunk, at);
       at += chunk.length;
     }
   }
 
-  /** Gives all bytes as one and releases them here. */
+  /** Returns all bytes as one array and releases them here. */
   take(): Uint8Array {
     this.#closeBlock();
-    const whole = this.#only ?? Buffer.concat(this.#several(), this.#size);
+    const whole = this.#only ?? Buffer.concat(this.#chunkList(), this.#size);
     this.drop();
     return whole;
   }
@@ -98,7 +99,7 @@ export class GatheredBytes {
   /** The block with free space. A full block is followed by one of double size, so that copying stays linear. */
   #openBlock(): Buffer {
     if (this.#block !== null && this.#filled < this.#block.length) return this.#block;
-    this.#blockSize = this.#block === null ? SMALLEST_BLOCK : Math.min(this.#blockSize * 2, LARGEST_BLOCK);
+    this.#blockSize = this.#block === null ? MIN_BLOCK_BYTES : Math.min(this.#blockSize * 2, MAX_BLOCK_BYTES);
     this.#closeBlock();
     this.#block = Buffer.allocUnsafeSlow(this.#blockSize);
     return this.#block;
@@ -108,7 +109,7 @@ export class GatheredBytes {
     const block = this.#block;
     if (block === null) return;
     // An unfilled block would keep its whole memory, so its bytes are copied.
-    this.#several().push(this.#filled === block.length ? block : compactCopy(block.subarray(0, this.#filled)));
+    this.#chunkList().push(this.#filled === block.length ? block : compactCopy(block.subarray(0, this.#filled)));
     this.#block = null;
     this.#filled = 0;
   }

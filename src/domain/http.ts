@@ -55,7 +55,7 @@ export interface UpstreamConnections {
   readonly idle: number;
   /** Calls that wait for a connection. */
   readonly waiting: number;
-  /** Most connections to one origin. */
+  /** Maximum number of connections to one origin. */
   readonly limit: number;
 }
 
@@ -86,7 +86,7 @@ export class AddressRefused extends HttpFailure {
 /** The reader of an answer stayed paused beyond the limit, so its call was ended. This is no failure of the upstream. */
 export class ReaderStalled extends Error {
   constructor() {
-    super('The reader of the answer took nothing for too long.');
+    super('The call was ended: the reader of its answer was paused for too long.');
     this.name = 'ReaderStalled';
   }
 }

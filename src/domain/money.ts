@@ -17,10 +17,10 @@ const ATTO_PER_PICO = 1_000_000n;
 
 export const ZERO_USD = 0n as Usd;
 
-/** Digits and exponent of a decimal as JSON writes it; null when the text is no finite decimal. */
+/** A decimal as JSON writes it: sign, whole digits, fraction, exponent. */
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** The decimal text times 10^digits, rounded half to even. */
+/** The decimal text times 10^digits, rounded half to even. Null for a text that is no finite decimal. */
 function scaled(text: string, digits: number): bigint | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;
@@ -68,11 +68,11 @@ export function usdFromPartsOfAtto(sum: bigint, parts: bigint): Usd {
 }
 
 /** Largest amount of a 64-bit column. */
-const MOST_USD = 2n ** 63n - 1n;
+const MAX_USD = 2n ** 63n - 1n;
 
 /** An amount clamped to 64 bits, which every store accepts. */
 export const clampUsd = (amount: bigint): Usd =>
-  (amount > MOST_USD ? MOST_USD : amount < -MOST_USD ? -MOST_USD : amount) as Usd;
+  (amount > MAX_USD ? MAX_USD : amount < -MAX_USD ? -MAX_USD : amount) as Usd;
 
 /** A sum clamped to 64 bits. */
 export function addUsd(left: Usd, right: Usd): Usd {

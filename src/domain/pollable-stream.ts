@@ -108,9 +108,9 @@ export function toPollable<Item>(source: AsyncIterable<Item>): PollableStream<It
     isDrained: () => false,
     poll() {
       if (next?.settled !== true) return null;
-      const come = next;
+      const settled = next;
       next = null;
-      return come.value();
+      return settled.value();
     },
     whenReady(ready) {
       next ??= new Outcome(iterator.next());
@@ -121,19 +121,19 @@ export function toPollable<Item>(source: AsyncIterable<Item>): PollableStream<It
 }
 
 /**
- * Maps each item; null skips one. A promise is awaited before the next item is read. When `show` throws, the source is
+ * Maps each item; null skips one. A promise is awaited before the next item is read. When `map` throws, the source is
  * closed and the stream ends. Not a generator: its `return()` would wait for a pending `next()` that may never settle.
  */
-export function mapStream<Item, Shown extends object>(
+export function mapStream<Item, Mapped extends object>(
   source: PollableStream<Item>,
-  show: (item: Item) => Shown | null | Promise<Shown | null>,
-): PollableStream<Shown> {
-  // Created only when `show` returns a promise: most of a thousand streams never need it.
-  let pending: Outcome<Shown | null> | null = null;
+  map: (item: Item) => Mapped | null | Promise<Mapped | null>,
+): PollableStream<Mapped> {
+  // Created only when `map` returns a promise: most of a thousand streams never need it.
+  let pending: Outcome<Mapped | null> | null = null;
   let over = false;
 
   /** The next mapped item; null while there is none. */
-  function shown(): Shown | null {
+  function nextMapped(): Mapped | null {
     if (pending !== null) {
       if (!pending.settled) return null;
       const value = pending.value();
@@ -147,7 +147,7 @@ export function mapStream<Item, Shown extends object>(
         over = true;
         return null;
       }
-      const value = show(step.value);
+      const value = map(step.value);
       if (value instanceof Promise) {
         pending = new Outcome(value);
         return null;
@@ -159,13 +159,13 @@ export function mapStream<Item, Shown extends object>(
   return streamOf({
     fork() {
       const other = source.fork();
-      return other === null ? null : mapStream(other, show);
+      return other === null ? null : mapStream(other, map);
     },
     isDrained: () => pending === null && source.isDrained(),
     poll() {
       if (over) return ENDED;
       try {
-        const value = shown();
+        const value = nextMapped();
         if (value !== null) return { done: false, value };
         return over ? ENDED : null;
       } catch (error) {
@@ -203,14 +203,14 @@ export function revocable<Item>(
     waiting = null;
     ready?.();
   };
-  const left = begin((why) => {
+  const onEnd = begin((why) => {
     reason ??= why;
     queueMicrotask(wake);
   });
   function finish(): void {
     if (over) return;
     over = true;
-    left();
+    onEnd();
   }
 
   return streamOf({

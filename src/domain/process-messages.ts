@@ -1,4 +1,4 @@
-/** Short texts between the processes of one database. A text may be lost; none comes twice. */
+/** Short texts between the processes of one database. Delivery is at most once: a text may be lost. */
 export interface ProcessMessages {
   /** Longest text, in bytes of UTF-8. */
   readonly mostBytes: number;

@@ -8,8 +8,8 @@ export interface RateLimiter {
   count(who: string): void;
 }
 
-/** Most counted callers; the oldest window is evicted. */
-const MOST_COUNTED = 10_000;
+/** Capacity in callers; the oldest window is evicted. */
+const MAX_COUNTED_CALLERS = 10_000;
 
 /**
  * At most `most` requests in `windowMs`; each caller's window starts with its first request. `what` names the requests
@@ -30,7 +30,7 @@ export function createRateLimiter(options: {
       if (known === undefined || nowMs - known.sinceMs >= windowMs) {
         counted.delete(who);
         counted.set(who, { sinceMs: nowMs, times: 1 });
-        evictOldest(counted, MOST_COUNTED);
+        evictOldest(counted, MAX_COUNTED_CALLERS);
         return;
       }
       if (known.times >= most) {

@@ -24,7 +24,7 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   /** Stores new rows in one transaction. Throws Conflict when an id or another unique value is taken. */
   add(...rows: readonly Row[]): Promise<void>;
   find(id: string): Promise<Row | null>;
-  /** Those of the rows that exist, in no particular order. */
+  /** The rows of these ids that exist, in no particular order. */
   findMany(ids: readonly string[]): Promise<readonly Row[]>;
   /** All rows that match, the oldest first. */
   all(filter: Filter): Promise<readonly Row[]>;

@@ -15,21 +15,23 @@ export function storableOrNull(text: string | null): string | null {
   return text === null ? null : storable(text);
 }
 
-/** First and last instant that every store reads as ISO 8601 text: PostgreSQL has no year 0. Unix ms. */
+/** First and last instant that every store reads as ISO 8601 text, in Unix ms. PostgreSQL has no year 0. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** An instant of a filter that every store accepts. An earlier or later one becomes the first or the last: no row has it. */
+/** An instant of a filter, clamped to the instants that every store accepts. No row is beyond them. */
 export const storableTime = (time: Date): Date => new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS));
 
 /** Unix nanoseconds for a 64-bit column. Throws InvalidInput below 0, or at 2^63 and more. */
 export function nsText(ns: bigint): string {
-  if (ns < 0n || ns >= INT64_LIMIT) throw new InvalidInput('A time lies outside 63-bit nanoseconds.');
+  if (ns < 0n || ns >= INT64_LIMIT)
+    throw new InvalidInput('Invalid time: expected Unix nanoseconds from 0 to 2^63 - 1.');
   return ns.toString();
 }
 
 /** An amount for a 64-bit column. Throws InvalidInput for an amount that does not fit. */
 export function amountText(amount: bigint): string {
-  if (BigInt.asIntN(64, amount) !== amount) throw new InvalidInput('An amount lies outside what can be stored.');
+  if (BigInt.asIntN(64, amount) !== amount)
+    throw new InvalidInput('Invalid amount: it does not fit into 64 bits of picodollars.');
   return amount.toString();
 }

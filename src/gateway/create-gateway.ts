@@ -2,7 +2,7 @@ import type { Admission } from '../domain/admission/admission.ts';
 import type { RateLimits } from '../domain/admission/rate-limits.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
-import { rememberCall } from '../domain/chat/failed-call.ts';
+import { attachFailedCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { HealthCheck } from '../domain/deployments/health-check.ts';
@@ -10,8 +10,8 @@ import { withClientCredentials } from '../domain/deployments/client-credentials.
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
-import type { DemandedParams } from '../domain/keys/enforced-params.ts';
-import { usageOfCut, usageOfUncounted } from '../domain/inference/expected-tokens.ts';
+import type { RequiredParams } from '../domain/keys/enforced-params.ts';
+import { usageOfAbortedCall, estimatedUsageOf } from '../domain/inference/expected-tokens.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
@@ -22,7 +22,7 @@ import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
-import { assertKeyAllows, createDemands, requestOfKey, withoutAlias } from './admission/key-rules.ts';
+import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withoutAlias } from './admission/key-rules.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
@@ -74,7 +74,7 @@ export interface GatewayOptions {
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
   readonly blocksUnpriced?: () => boolean;
   /** Members that calls must have, read for each call; none when absent. */
-  readonly demandedParams?: () => DemandedParams;
+  readonly requiredParams?: () => RequiredParams;
   /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
@@ -175,7 +175,7 @@ export function createGateway(
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
-  const demands = createDemands(budgets, options.demandedParams);
+  const required = createRequiredParamCheck(budgets, options.requiredParams);
   const placedRequest = createPlacing(routeOf, options.labelBudgets);
 
   /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
@@ -186,7 +186,7 @@ export function createGateway(
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
-      throw demands.lackOf(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
+      throw required.missingParam(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
@@ -233,7 +233,7 @@ export function createGateway(
 
   /** Reserves the cost of a call, then counts it in its limits. Returns the route of `reserve`; synchronous if nothing has to be read. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
-    const refusing = demands.met(caller, { deployment: call.deployment(), request, model: request.model });
+    const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;
     const reserving = retrying.reserve(call, { key: caller.key, request, route });
     if (!(reserving instanceof Promise)) return limited(call, request, reserving);
@@ -267,9 +267,9 @@ export function createGateway(
   const guardOf = createGuardOf(guards, () => deployments.current());
   /** Usage of a model call whose caller left. */
   const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, counted) =>
-    usageOfCut(request as ModelRequest, counted);
+    usageOfAbortedCall(request as ModelRequest, counted);
   const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
-    usageOfUncounted(request as ModelRequest, pieces);
+    estimatedUsageOf(request as ModelRequest, pieces);
 
   return {
     ...createPassing({
@@ -301,7 +301,7 @@ export function createGateway(
       const named = caller.key === null ? received : requestOfKey(caller.key, received);
       const { request, route } = await affordableRoute(caller, named, named);
       const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
-      await demands.met(caller, at);
+      await required.assertPresent(caller, at);
       await budgets.check(caller, at);
     },
     admitKey: async (caller) => budgets.checkKey(caller),
@@ -324,7 +324,7 @@ export function createGateway(
           send: (guarded, checked) => retrying.send(guarded, { key: caller.key, route: reserved, ...checked }),
         });
       } catch (failure) {
-        rememberCall(failure, {
+        attachFailedCall(failure, {
           callId: call.callId,
           timeoutSeconds: deployment.timeoutSeconds,
           ...(guard === null || guard.applied.length === 0 ? {} : { guardrails: guard.applied }),

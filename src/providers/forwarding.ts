@@ -5,7 +5,12 @@ import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import { CloudRefused, type CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../domain/http.ts';
-import { type Forwarded, type Forwarder, type IssuedTokens, LONGEST_ANSWER } from '../domain/pass-through/forwarded.ts';
+import {
+  type Forwarded,
+  type Forwarder,
+  type IssuedTokens,
+  MAX_ANSWER_TIME_FACTOR,
+} from '../domain/pass-through/forwarded.ts';
 import { Secret } from '../domain/secret.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
@@ -33,7 +38,10 @@ export function createForwarder(http: HttpClient, identities: Identities): Forwa
     async forward(received, signal) {
       const request = received.cloud === undefined ? received : await withCloudCredentials(received, identities);
       const ending = new AbortController();
-      const deadline = setTimeout(() => ending.abort(tooLong(request)), request.timeoutSeconds * LONGEST_ANSWER * 1000);
+      const deadline = setTimeout(
+        () => ending.abort(tooLong(request)),
+        request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR * 1000,
+      );
       deadline.unref();
       // One controller for deadline and caller costs less than AbortSignal.any.
       const abort = (): void => ending.abort(signal.reason);
@@ -208,7 +216,7 @@ const upstreamFailure = (
   new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: details.timedOut ?? false });
 
 const tooLong = (request: Forwarded): UpstreamFailed =>
-  upstreamFailure(request, `The answer was not complete within ${request.timeoutSeconds * LONGEST_ANSWER} seconds.`, {
+  upstreamFailure(request, `The answer was not complete within ${request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR} seconds.`, {
     timedOut: true,
   });
 

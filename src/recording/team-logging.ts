@@ -4,7 +4,13 @@ import { evictOldest } from '../domain/evict-oldest.ts';
 import type { HttpClient } from '../domain/http.ts';
 import { idOrNull } from '../domain/optional-id.ts';
 import { Secret } from '../domain/secret.ts';
-import { isLoggingDisabled, receives, type TeamCallback, teamCallbacks, withSecrets } from '../domain/teams/logging.ts';
+import {
+  isLoggingDisabled,
+  receivesOutcome,
+  type TeamCallback,
+  teamCallbacks,
+  withSecrets,
+} from '../domain/teams/logging.ts';
 import type { TeamStore } from '../domain/teams/team.ts';
 import { type ExportedSpan, exportedSpan } from '../domain/traces/exported-span.ts';
 import type { SpanExport } from '../domain/traces/span-export.ts';
@@ -170,7 +176,7 @@ export function createTeamLogging(options: {
   function send(team: KnownTeam, { span, below }: CallRecord, teamId: string): void {
     if (team.isDisabled) return;
     const own = team.callbacks
-      .filter((one) => receives(one, span.status === 'error'))
+      .filter((one) => receivesOutcome(one, span.status === 'error'))
       .flatMap((one) => destinationOf(one) ?? []);
     const targets = shared === null ? own : [shared, ...own];
     if (targets.length === 0) return;

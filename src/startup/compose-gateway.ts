@@ -156,7 +156,7 @@ const rulesOf = ({ settings }: StartContext, { configuration, fallbacks }: Gatew
   globalBudget: configuration.globalBudget,
   throttlePart: configuration.throttlePart,
   blocksUnpriced: configuration.blocksUnpriced,
-  demandedParams: configuration.demandedParams,
+  requiredParams: configuration.requiredParams,
   capturePrompts: settings.capturePrompts,
   alwaysStreamUsage: settings.alwaysStreamUsage,
   budgetErrorKind: settings.budgetErrorKind,

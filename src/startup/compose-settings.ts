@@ -1,6 +1,6 @@
 import type { Incoming } from '../../rest-shims/helpers/http/outgoing.ts';
 import type { Bus } from '../domain/bus.ts';
-import { viewOf } from '../domain/settings/ownership.ts';
+import { settingViewOf } from '../domain/settings/ownership.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createClientAddresses } from '../runtime/network/client-network.ts';
@@ -47,7 +47,7 @@ export async function composeSettings(
   const addressOf = createClientAddresses(settings.trustedProxies);
   return {
     settings: settings.withStored(
-      (name) => viewOf(settings.config, configuration.stored(), 'general_settings', name).effectiveValue,
+      (name) => settingViewOf(settings.config, configuration.stored(), 'general_settings', name).effectiveValue,
     ),
     stores,
     configuration,

@@ -1,4 +1,4 @@
-import { type ByteStream, bytesOf, iterate } from '../domain/bytes.ts';
+import { type ByteStream, streamOfBytes, iterate } from '../domain/bytes.ts';
 import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import { tokensOfBytes } from '../domain/inference/expected-tokens.ts';
 import type { Measured } from '../domain/inference/billed-quantity.ts';
@@ -25,7 +25,7 @@ export function wholeExchange({ status, headers }: Head, { bytes, outcome, delta
     status,
     headers,
     streaming: false,
-    bytes: bytesOf(bytes),
+    bytes: streamOfBytes(bytes),
     deltas: () => wholeDeltas(deltas()),
     outcome: () => outcome,
     pieces: () => tokensOfBytes(deltas().reduce((sum, delta) => sum + writtenBytes(delta), 0)),

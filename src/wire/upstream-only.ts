@@ -1,5 +1,5 @@
 import { isChatDelta } from '../domain/chat/answer-step.ts';
-import { OutcomeOfSteps } from '../domain/chat/outcome.ts';
+import { OutcomeCollector } from '../domain/chat/outcome.ts';
 import type { AnswerError, NativeDialect, OutboundDialect } from './dialect.ts';
 import { parseJson } from './json/fields.ts';
 import { StepsInspector } from './sse/steps-inspector.ts';
@@ -19,7 +19,7 @@ export function upstreamOnly(dialect: {
       if (error !== null) return { error };
       if (!isAnswer(value)) return null;
       const steps = outbound.stepsOf(value);
-      const gathered = new OutcomeOfSteps(textLimit);
+      const gathered = new OutcomeCollector(textLimit);
       for (const step of steps) gathered.add(step);
       return { bytes, outcome: gathered.outcome(), deltas: () => steps.filter(isChatDelta) };
     },

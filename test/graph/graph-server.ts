@@ -181,7 +181,7 @@ export async function openGraph(
           const answers = new Set(sought.map(({ responseId }) => responseId));
           return (options.spend ?? []).filter(({ responseId }) => responseId !== null && answers.has(responseId));
         },
-        forgetErrors: async () => {},
+        removeErrorTexts: async () => {},
         ...noTotals,
       },
       spendReports: { rows: async () => [], count: async () => 0, groups: async () => [] },

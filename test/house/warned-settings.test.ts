@@ -7,7 +7,7 @@ import {
   type UnsupportedKeys,
 } from '../../src/runtime/settings/reference-keys.ts';
 import { MODEL_KEYS } from '../../src/runtime/settings/deployments.ts';
-import { DEMANDS } from '../../src/domain/keys/enforced-params.ts';
+import { REQUIREMENT_SETTINGS } from '../../src/domain/keys/enforced-params.ts';
 import { RETENTIONS } from '../../src/domain/settings/retention.ts';
 import { SWITCHES } from '../../src/domain/settings/switches.ts';
 import { readFiles, type SourceFile, withoutComments } from './repository.ts';
@@ -45,7 +45,7 @@ const CATALOGS = new Set([
 ]);
 
 /** Forms of reading a setting from the configuration in force. */
-const READS = /\b(viewOf|isSwitchedOn|retentionMs|valueOf)\(|\.(resolved|stored|current)\b/;
+const READS = /\b(settingViewOf|isSwitchedOn|retentionMs|valueOf)\(|\.(resolved|stored|current)\b/;
 
 /** Warned names that code beside the table reads by their name. */
 function readByName(files: readonly SourceFile[], warned: readonly string[]): readonly string[] {
@@ -70,7 +70,7 @@ describe('settings about which the start warns that they have no effect', () => 
 
   it('are read by no code beside the table', () => {
     expect(readByName(readFiles('src/**/*.ts', 'resolvers/**/*.ts'), WARNED)).toEqual([]);
-    const text = `import { viewOf } from '../settings/ownership.ts';\nconst on = viewOf(config, stored, GENERAL, 'alerting');`;
+    const text = `import { settingViewOf } from '../settings/ownership.ts';\nconst on = settingViewOf(config, stored, GENERAL, 'alerting');`;
     expect(readByName([{ path: 'src/canary.ts', text }], WARNED)).toEqual(['src/canary.ts: alerting']);
   });
 
@@ -80,6 +80,8 @@ describe('settings about which the start warns that they have no effect', () => 
 });
 
 it('settings that are read by name are rows of the table, and take effect while the process runs', () => {
-  const names = [...SWITCHES, ...DEMANDS, ...Object.keys(RETENTIONS)].map((name) => `general_settings.${name}`);
+  const names = [...SWITCHES, ...REQUIREMENT_SETTINGS, ...Object.keys(RETENTIONS)].map(
+    (name) => `general_settings.${name}`,
+  );
   expect(names.filter((path) => !SETTING_PATHS.includes(path) || !isLive(path))).toEqual([]);
 });

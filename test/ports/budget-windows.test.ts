@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { windowOf } from '../../src/domain/budgets/budget-window.ts';
+import { budgetWindowOf } from '../../src/domain/budgets/budget-window.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { createCallRecords } from '../../src/recording/call-records.ts';
 import { createLog } from '../../src/runtime/telemetry/log.ts';
@@ -9,8 +9,8 @@ import { aSpan, aSpendRow, picos, spanId, traceId } from './samples.ts';
 /** The current time: windows that ended two days ago are removed. */
 const NOW = new Date();
 /** Ids with characters that columns do not hold. */
-const provider = windowOf({ scope: 'provider', ids: ['open\0ai\ud800'], duration: '1d' }, NOW);
-const model = windowOf({ scope: 'model_per_key', ids: ['hash', 'gpt'], duration: null }, NOW);
+const provider = budgetWindowOf({ scope: 'provider', ids: ['open\0ai\ud800'], duration: '1d' }, NOW);
+const model = budgetWindowOf({ scope: 'model_per_key', ids: ['hash', 'gpt'], duration: null }, NOW);
 
 const rowsOf = (nths: readonly number[]) =>
   nths.map((nth) =>
@@ -87,7 +87,7 @@ for (const engine of ENGINES)
 
     it('removes windows that ended days ago', async () => {
       const fresh = await scratch.open();
-      const old = windowOf({ scope: 'provider', ids: ['a'], duration: '1d' }, new Date('2020-01-01T00:00:00Z'));
+      const old = budgetWindowOf({ scope: 'provider', ids: ['a'], duration: '1d' }, new Date('2020-01-01T00:00:00Z'));
       await fresh.spend.append([aSpendRow({ id: 'old', cost: picos(5n), windows: [old, model] })]);
       expect(await fresh.spend.totalsOfOwners('window', [old.name, model.name])).toEqual(new Map([[model.name, 5n]]));
     });

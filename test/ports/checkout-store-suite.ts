@@ -84,27 +84,27 @@ export function checkoutStoreSuite(engine: Engine): void {
     it('has the state of its events, and stores each once', async () => {
       await store.add(aCheckout());
       const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
-      expect(await store.take(PAID)).toEqual(paid);
-      expect(await store.take(PAID)).toEqual(paid);
+      expect(await store.applyEvent(PAID)).toEqual(paid);
+      expect(await store.applyEvent(PAID)).toEqual(paid);
       // An event with a stored id changes nothing, whatever its content.
-      expect(await store.take({ ...PAID, fact: 'refunded', at: at(9) })).toEqual(paid);
+      expect(await store.applyEvent({ ...PAID, fact: 'refunded', at: at(9) })).toEqual(paid);
       expect(await store.find('checkout-1')).toEqual(paid);
     });
 
     it('keeps unrelated events apart', async () => {
       await store.add(aCheckout());
-      expect(await store.take(anEvent('evt_1', 'refunded', ['ch_1', 'pi_9']))).toBeNull();
+      expect(await store.applyEvent(anEvent('evt_1', 'refunded', ['ch_1', 'pi_9']))).toBeNull();
       expect(
-        await store.take(anEvent('evt_2', 'paid', ['cs_9', 'pi_9'], { checkoutId: 'of-another-instance' })),
+        await store.applyEvent(anEvent('evt_2', 'paid', ['cs_9', 'pi_9'], { checkoutId: 'of-another-instance' })),
       ).toBeNull();
       expect(await store.find('checkout-1')).toEqual(aCheckout());
     });
 
     it('lets no other session pay for a checkout that has one', async () => {
       await store.add(aCheckout({ sessionId: 'cs_1' }));
-      expect(await store.take(anEvent('evt_1', 'paid', ['cs_2', 'pi_2'], MARKED))).toBeNull();
+      expect(await store.applyEvent(anEvent('evt_1', 'paid', ['cs_2', 'pi_2'], MARKED))).toBeNull();
       expect((await store.find('checkout-1'))?.state).toBe('open');
-      expect((await store.take(PAID))?.state).toBe('paid');
+      expect((await store.applyEvent(PAID))?.state).toBe('paid');
     });
 
     // Events of a subscription. Only events of the session and the subscription contain our metadata. A refund has neither id.
@@ -120,8 +120,8 @@ export function checkoutStoreSuite(engine: Engine): void {
       async (_name, order) => {
         await store.add(aCheckout());
         for (const event of order) {
-          await store.take(event);
-          await store.take(order[0] ?? event);
+          await store.applyEvent(event);
+          await store.applyEvent(order[0] ?? event);
         }
         expect(await store.find('checkout-1')).toEqual({
           ...aCheckout(),
@@ -136,14 +136,14 @@ export function checkoutStoreSuite(engine: Engine): void {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       const twice = [...THREAD, ...THREAD.toReversed()];
-      await Promise.all(twice.map((event, index) => (index % 2 === 0 ? store : other).take(event)));
+      await Promise.all(twice.map((event, index) => (index % 2 === 0 ? store : other).applyEvent(event)));
       expect((await store.find('checkout-1'))?.state).toBe('refunded');
     });
 
     it('gives the first key to one of many that ask', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
-      await store.take(PAID);
+      await store.applyEvent(PAID);
       const issues = Array.from({ length: 10 }, (_, index) =>
         (index % 2 === 0 ? store : other).issueKey('checkout-1', aKey(`k${index}`), null),
       );
@@ -154,7 +154,7 @@ export function checkoutStoreSuite(engine: Engine): void {
 
     it('replaces just the key that is named', async () => {
       await store.add(aCheckout());
-      await store.take(PAID);
+      await store.applyEvent(PAID);
       await store.issueKey('checkout-1', aKey('a'), null);
       expect(await store.issueKey('checkout-1', aKey('b'), aKey('x').hash)).toBe(false);
       expect(await store.issueKey('checkout-1', aKey('b'), aKey('a').hash)).toBe(true);
@@ -165,7 +165,7 @@ export function checkoutStoreSuite(engine: Engine): void {
     it('gives no key for an unpaid, refunded or revoked checkout', async () => {
       await store.add(aCheckout());
       expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
-      await store.take(PAID);
+      await store.applyEvent(PAID);
       expect(await store.revoke('checkout-1', at(7))).toMatchObject({ state: 'paid', revokedAt: at(7) });
       expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
       expect((await store.revoke('checkout-1', at(9)))?.revokedAt).toEqual(at(7));
@@ -176,12 +176,12 @@ export function checkoutStoreSuite(engine: Engine): void {
     it('loses no change when several change one checkout at once', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
-      await store.take(PAID);
+      await store.applyEvent(PAID);
       const refund = anEvent('evt_refund', 'refunded', ['ch_1', 'pi_1'], { at: at(5) });
       await Promise.all([
         store.revoke('checkout-1', at(7)),
         other.setSession('checkout-1', 'cs_2'),
-        other.take(refund),
+        other.applyEvent(refund),
         store.issueKey('checkout-1', aKey('a'), aKey('x').hash),
         other.revoke('checkout-1', at(7)),
       ]);
@@ -214,13 +214,13 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.add(aCheckout({ id: 'left' }));
       await store.add(aCheckout({ id: 'expired' }));
       await store.add(aCheckout({ id: 'young', createdAt: at(60) }));
-      await store.take(PAID);
-      await store.take(anEvent('evt_expired', 'expired', ['cs_2'], { checkoutId: 'expired' }));
-      await store.take(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
+      await store.applyEvent(PAID);
+      await store.applyEvent(anEvent('evt_expired', 'expired', ['cs_2'], { checkoutId: 'expired' }));
+      await store.applyEvent(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
       await store.prune(at(50));
       expect((await store.list(NEWEST)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
       // A late refund applies to a purchase that still exists, and not to a deleted one.
-      expect((await store.take(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
+      expect((await store.applyEvent(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
         'refunded',
       );
       const { orm } = await scratch.openBare();

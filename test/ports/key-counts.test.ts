@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleted } from '../../src/domain/keys/key-change.ts';
+import { deletedKey } from '../../src/domain/keys/key-change.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey, START_MS } from './samples.ts';
@@ -23,7 +23,7 @@ for (const engine of ENGINES)
       ] as const)
         // oxlint-disable-next-line no-await-in-loop -- four rows
         await keys.add(aKey({ hash: letter.repeat(64), alias: letter, teamId, userId }));
-      await keys.change('c'.repeat(64), (key) => deleted(key, { now: new Date(START_MS), by: 'b' }));
+      await keys.change('c'.repeat(64), (key) => deletedKey(key, { now: new Date(START_MS), by: 'b' }));
       expect(await keys.countOwned('teamId', ['t', 'x'])).toEqual(new Map([['t', 2]]));
       const ofUsers = [
         ['u', 1],

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Conflict } from '../../src/domain/errors.ts';
-import { deleted, patched, rotated } from '../../src/domain/keys/key-change.ts';
+import { deletedKey, patchedKey, rotatedKey } from '../../src/domain/keys/key-change.ts';
 import type { KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { aKey, aSpendRow, picos, START_MS } from './samples.ts';
@@ -69,7 +69,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.dueForReset(ends(0), 10)).toEqual([]);
       expect(await keys.dueForReset(ends(2), 10)).toEqual([second.hash, first.hash]);
       expect(await keys.dueForReset(ends(2), 1)).toEqual([second.hash]);
-      await keys.change(second.hash, (key) => deleted(key, { now: ends(0), by: 'admin' }));
+      await keys.change(second.hash, (key) => deletedKey(key, { now: ends(0), by: 'admin' }));
       expect(await keys.dueForReset(ends(2), 10)).toEqual([first.hash]);
     });
 
@@ -156,7 +156,7 @@ export function keyStoreSuite(engine: Engine): void {
 
     it('gives the key before and after a change, and stores it', async () => {
       await keys.add(aKey());
-      const after = patched(aKey(), { alias: 'renamed', blocked: true, maxBudget: null, teamId: null }, CHANGE);
+      const after = patchedKey(aKey(), { alias: 'renamed', blocked: true, maxBudget: null, teamId: null }, CHANGE);
       const patch = (key: VirtualKey) => ({ ...key, ...after });
       expect(await keys.change(aKey().hash, patch)).toEqual({ before: aKey(), after });
       expect(await keys.find(aKey().hash)).toEqual(after);
@@ -176,7 +176,7 @@ export function keyStoreSuite(engine: Engine): void {
       await keys.add(aKey({ metadata: {} }));
       const other = (await scratch.open()).keys;
       const add = (store: KeyStore, name: string) =>
-        store.change(aKey().hash, (key) => patched(key, { metadata: { ...key.metadata, [name]: true } }, CHANGE));
+        store.change(aKey().hash, (key) => patchedKey(key, { metadata: { ...key.metadata, [name]: true } }, CHANGE));
       await Promise.all([add(keys, 'a'), add(other, 'b'), add(keys, 'c'), add(other, 'd')]);
       expect((await keys.find(aKey().hash))?.metadata).toEqual({ a: true, b: true, c: true, d: true });
     });
@@ -186,15 +186,15 @@ export function keyStoreSuite(engine: Engine): void {
       const second = aKey({ hash: 'b'.repeat(64), alias: 'second' });
       await keys.add(second);
       const message = "Key with alias 'first' already exists. Unique key aliases across all keys are required.";
-      const renamed = keys.change(second.hash, (key) => patched(key, { alias: 'first' }, CHANGE));
+      const renamed = keys.change(second.hash, (key) => patchedKey(key, { alias: 'first' }, CHANGE));
       await expect(renamed).rejects.toThrow(new Conflict(message, { field: 'key_alias' }));
       expect(await keys.find(second.hash)).toEqual(second);
     });
 
     it('opens no deleted key, keeps its row, frees its alias, and never issues its secret again', async () => {
       await keys.add(aKey());
-      const after = deleted(aKey(), CHANGE);
-      expect(await keys.change(aKey().hash, (key) => deleted(key, CHANGE))).toEqual({ before: aKey(), after });
+      const after = deletedKey(aKey(), CHANGE);
+      expect(await keys.change(aKey().hash, (key) => deletedKey(key, CHANGE))).toEqual({ before: aKey(), after });
       expect(await keys.find(aKey().hash)).toBeNull();
       expect(await keys.findBySecrets([aKey().hash])).toEqual(new Map());
       expect(await keys.findMany([aKey().hash])).toEqual([after]);
@@ -208,8 +208,8 @@ export function keyStoreSuite(engine: Engine): void {
     it('opens a rotated key by its new secret, by the old one while it has a grace period, and never by another', async () => {
       await keys.add(aKey());
       const [next, last] = ['b'.repeat(64), 'c'.repeat(64)];
-      const graced = await keys.change(aKey().hash, (key) => rotated(key, secret(next), '1h'));
-      const row = { ...rotated(aKey(), secret(next), '1h') };
+      const graced = await keys.change(aKey().hash, (key) => rotatedKey(key, secret(next), '1h'));
+      const row = { ...rotatedKey(aKey(), secret(next), '1h') };
       expect(graced?.after).toEqual(row);
       expect(await keys.findBySecrets([aKey().hash, next, last])).toEqual(
         new Map([
@@ -217,13 +217,13 @@ export function keyStoreSuite(engine: Engine): void {
           [next, row],
         ]),
       );
-      await keys.change(aKey().hash, (key) => rotated(key, secret(last), null));
+      await keys.change(aKey().hash, (key) => rotatedKey(key, secret(last), null));
       expect((await keys.find(last))?.hash).toBe(aKey().hash);
       for (const old of [aKey().hash, next]) {
         expect(await keys.find(old)).toBeNull();
         const again = keys.add(aKey({ hash: old, secretHash: old, alias: null }));
         await expect(again).rejects.toThrow(new Conflict('This key already exists.'));
-        const back = keys.change(aKey().hash, (key) => rotated(key, secret(old), null));
+        const back = keys.change(aKey().hash, (key) => rotatedKey(key, secret(old), null));
         await expect(back).rejects.toThrow(new Conflict('This key already exists.'));
       }
     });
@@ -232,7 +232,7 @@ export function keyStoreSuite(engine: Engine): void {
       await keys.add(aKey());
       const other = aKey({ hash: 'b'.repeat(64), alias: 'second' });
       await keys.add(other);
-      const taken = keys.change(aKey().hash, (key) => rotated(key, secret(other.hash), null));
+      const taken = keys.change(aKey().hash, (key) => rotatedKey(key, secret(other.hash), null));
       await expect(taken).rejects.toThrow(new Conflict('This key already exists.'));
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });

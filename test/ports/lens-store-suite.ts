@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/domain/lens/finding.ts';
 import type { LensState } from '../../src/domain/lens/lens.ts';
 import type { Review } from '../../src/domain/lens/review.ts';
-import { claimed, ended, newLens, PLAIN_RUN, queued } from '../../src/domain/lens/schedule.ts';
+import { withClaimedRun, withEndedRun, newLens, PLAIN_RUN, withQueuedRun } from '../../src/domain/lens/schedule.ts';
 import type { LensSettings } from '../../src/domain/lens/settings.ts';
 import type { LensStore } from '../../src/domain/lens/store.ts';
 import type { Usd } from '../../src/domain/money.ts';
@@ -104,8 +104,8 @@ const aReview = (executionId: string, contentVersion: string): Review => ({
 });
 
 const running = (state: LensState): LensState =>
-  claimed(state, { attempts: 1, workerId: 'w', leaseUntil: after(9) }, after(1));
-const completed = (state: LensState): LensState => ended(running(state), { status: 'completed' }, after(2));
+  withClaimedRun(state, { attempts: 1, workerId: 'w', leaseUntil: after(9) }, after(1));
+const completed = (state: LensState): LensState => withEndedRun(running(state), { status: 'completed' }, after(2));
 
 /** Contract of every LensStore. */
 export function lensStoreSuite(engine: Engine): void {
@@ -132,7 +132,7 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.add(aLens('a'));
       const first = await lenses.change('a', (state) => ({ ...completed(state), findings: [aFinding('f1')] }));
       const next = await lenses.change('a', (state) => ({
-        ...queued(state, PLAIN_RUN, { id: 'run-2', now: after(5), trigger: 'manual' }),
+        ...withQueuedRun(state, PLAIN_RUN, { id: 'run-2', now: after(5), trigger: 'manual' }),
         findings: [aFinding('f2'), ...state.findings.map((one): Finding => ({ ...one, status: 'resolved' }))],
       }));
       expect(next?.findings.map(({ id, status }) => [id, status])).toEqual([

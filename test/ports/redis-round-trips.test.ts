@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { bytesOf } from '../../src/domain/bytes.ts';
+import { streamOfBytes } from '../../src/domain/bytes.ts';
 import type { Exchange } from '../../src/domain/chat/chat.ts';
 import { fixedDeployments } from '../../src/domain/deployments/deployment-source.ts';
 import { type Usd, usdFrom } from '../../src/domain/money.ts';
@@ -29,7 +29,7 @@ const anExchange = (): Exchange => ({
   status: 200,
   headers: {},
   streaming: false,
-  bytes: bytesOf(new Uint8Array(0)),
+  bytes: streamOfBytes(new Uint8Array(0)),
   deltas: () => {
     throw new TypeError('Deltas are not read here.');
   },

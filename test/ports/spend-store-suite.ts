@@ -179,8 +179,8 @@ export function spendStoreSuite(engine: Engine): void {
       const others = aSpendRow({ id: 'call-2', keyHash: 'b'.repeat(64), error });
       const elsewhere = aSpendRow({ id: 'call-3', traceId: traceId(2), error });
       await spend.append([mine, others, elsewhere]);
-      await spend.forgetErrors([mine]);
-      await spend.forgetErrors([]);
+      await spend.removeErrorTexts([mine]);
+      await spend.removeErrorTexts([]);
       expect(byId(await spend.findBySpans([keyOf(mine), keyOf(elsewhere)]))).toEqual([
         { ...mine, error: { code: 'UPSTREAM_FAILED', message: '' } },
         others,

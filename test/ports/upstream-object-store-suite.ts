@@ -64,7 +64,7 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
 
     it('returns the last upstream state of an object', async () => {
       await objects.add(anObject({ shown: null }));
-      await objects.show('file-1', { status: 'processed' });
+      await objects.saveState('file-1', { status: 'processed' });
       expect((await objects.find('file-1'))?.shown).toEqual({ status: 'processed' });
     });
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
-import { modelsOf } from '../../src/domain/catalog/price-map.ts';
+import { modelsOfMap } from '../../src/domain/catalog/price-map.ts';
 import { createSnapshot, entryOf } from '../../src/runtime/catalog/snapshot.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
@@ -30,6 +30,6 @@ export function snapshotOfRows(
 
 /** Catalog snapshot from a price map file. */
 export function snapshotOfFile(id: string, file: string, takenAt?: Date): CatalogSnapshot {
-  const models = modelsOf(JSON.parse(readFileSync(file, 'utf8'))) ?? [];
+  const models = modelsOfMap(JSON.parse(readFileSync(file, 'utf8'))) ?? [];
   return aSnapshot(id, models.map(entryOf), takenAt);
 }

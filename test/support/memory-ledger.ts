@@ -5,7 +5,7 @@ import {
   type LedgerAnswer,
   type LedgerSnapshot,
   type ShareAnswer,
-  sparePart,
+  spareDivisor,
 } from '../../src/domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../src/domain/admission/rate-limits.ts';
 
@@ -99,7 +99,7 @@ export class MemoryLedger implements Ledger {
     const others = [...counter.members].filter(([name]) => name !== process).map(([, member]) => member);
     const left = ask.limit - counter.base - held - others.reduce((sum, { share }) => sum + share, 0n);
     const isAlone = others.every(({ share, stored }) => share === stored);
-    const granted = grantOf(ask, { left, isAlone, part: BigInt(sparePart(this.#leases.size)) });
+    const granted = grantOf(ask, { left, isAlone, part: BigInt(spareDivisor(this.#leases.size)) });
     if (ask.kind === 'slots' && held + granted === 0n) counter.members.delete(process);
     else counter.members.set(process, { share: held + granted, stored: ask.stored });
     const isWindow = ask.kind === 'window';

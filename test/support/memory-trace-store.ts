@@ -6,7 +6,7 @@ import { mayRead, type Owner, type Visibility } from '../../src/domain/caller.ts
 import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.ts';
-import { isBehind } from '../../src/domain/traces/span-cursor.ts';
+import { isAfterPosition } from '../../src/domain/traces/span-cursor.ts';
 import type { SessionActivity, SessionSearch } from '../../src/domain/traces/sessions.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { mayRepeatCalls, withCallsCountedOnce } from '../../src/domain/traces/recount.ts';
@@ -194,7 +194,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     },
     async listSpanPage({ traceRef }, after, limit) {
       const spans = [...(traces.get(traceRef)?.spans.values() ?? [])].toSorted(byStart);
-      return spans.filter((span) => after === null || isBehind(span, after)).slice(0, limit);
+      return spans.filter((span) => after === null || isAfterPosition(span, after)).slice(0, limit);
     },
     async findSpan(keys, spanId) {
       return keys.flatMap(({ traceRef }) => traces.get(traceRef)?.spans.get(spanId) ?? [])[0] ?? null;

@@ -78,7 +78,7 @@ export async function aSession(
     },
     inbound: (came) => ({
       message: came,
-      news: Buffer.from(came.bytes).toString() === 'used' ? { kind: 'used', by: 'session', usage: USAGE } : null,
+      fact: Buffer.from(came.bytes).toString() === 'used' ? { kind: 'used', by: 'session', usage: USAGE } : null,
     }),
     showable: (reason) => reason,
     failureOf: (end) => new UpstreamFailed(end.kind, { provider: 'openai', upstreamStatus: null }),

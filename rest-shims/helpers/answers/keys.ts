@@ -2,10 +2,10 @@ import type { KeyInfo } from '../../../resolvers/operation/key-lookup.ts';
 import type { GeneratedKey } from '../../../resolvers/operation/key-issue.ts';
 import type { Budget } from '../../../src/domain/budgets/budget.ts';
 import { METADATA_MEMBERS } from '../../../src/domain/keys/key-settings.ts';
-import { spendOf, type VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
+import { keySpendOf, type VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, ZERO_USD } from '../../../src/domain/money.ts';
 import { renderWindow, renderBudget, isoOrNull, NO_RELATIONS, usdOrNull } from './limits.ts';
-import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
 /** Default router settings in the answer for a new key, as in the reference. */
 const ROUTER_SETTINGS = {
@@ -86,7 +86,7 @@ function sharedMembers(row: VirtualKey) {
     team_id: row.teamId,
     // The reference has no roles of keys: the default role is left out.
     ...(row.role === 'internal_user' ? {} : { user_role: row.role }),
-    metadata: shownMetadata(row.metadata),
+    metadata: redactedMetadata(row.metadata),
     blocked: row.blocked ? true : null,
     aliases: settings.aliases ?? {},
     config: settings.config ?? {},
@@ -140,9 +140,9 @@ function storedMembers({ row, spend, total }: ShownKey) {
 }
 
 /** A new key, or an existing key with a new secret. The answer contains the secret. */
-export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = spendOf(row, ZERO_USD)) {
+export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = keySpendOf(row, ZERO_USD)) {
   const { settings } = row;
-  const stored = shownMetadata(row.metadata);
+  const stored = redactedMetadata(row.metadata);
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
   delete nulls['temp_budget_increase'];
   delete nulls['temp_budget_expiry'];

@@ -5,7 +5,7 @@ import { currentTeamWindow } from '../../../src/domain/teams/team-windows.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
 import { renderWindow, isoOrNull, renderBudgetTable, renderLimits, usdOrNull } from './limits.ts';
 import { renderStored } from './keys.ts';
-import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
 /** Columns of a team that every form has. */
 export const teamColumns = (team: Team) => ({
@@ -17,8 +17,8 @@ export const teamColumns = (team: Team) => ({
   team_member_permissions: team.memberPermissions,
   metadata:
     team.memberBudgetId === null
-      ? shownMetadata(team.metadata)
-      : { ...shownMetadata(team.metadata), team_member_budget_id: team.memberBudgetId },
+      ? redactedMetadata(team.metadata)
+      : { ...redactedMetadata(team.metadata), team_member_budget_id: team.memberBudgetId },
   ...renderLimits(team),
   tpd_limit: team.tpdLimit,
   soft_budget: usdOrNull(team.softBudget),

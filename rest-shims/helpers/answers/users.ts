@@ -6,7 +6,7 @@ import type { User } from '../../../src/domain/users/user.ts';
 import { renderGenerated, renderStored } from './keys.ts';
 import { isoOrNull, renderLimits, usdOrNull } from './limits.ts';
 import { teamColumns } from './teams.ts';
-import { shownMetadata } from '../../../src/domain/settings/redaction.ts';
+import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
 /** Columns of a user that every form has. */
 const userColumns = (user: User) => ({
@@ -22,7 +22,7 @@ const userColumns = (user: User) => ({
   ...renderLimits(user),
   user_email: user.email,
   models: user.models,
-  metadata: shownMetadata(user.metadata),
+  metadata: redactedMetadata(user.metadata),
   allowed_cache_controls: user.allowedCacheControls,
   policies: [],
   model_spend: {},
@@ -73,7 +73,7 @@ export function renderFlatUser({ user, teamIds, spend }: UserDetails) {
     models: user.models,
     budget_duration: user.budgetDuration,
     budget_reset_at: isoOrNull(user.budgetResetAt),
-    metadata: shownMetadata(user.metadata),
+    metadata: redactedMetadata(user.metadata),
     created_at: user.createdAt.toISOString(),
     updated_at: user.updatedAt.toISOString(),
     sso_user_id: user.ssoUserId,
@@ -153,7 +153,7 @@ export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly stri
     user_alias: user.alias,
     user_role: user.role,
     models: user.models,
-    metadata: shownMetadata(user.metadata),
+    metadata: redactedMetadata(user.metadata),
     model_max_budget: user.modelMaxBudget,
     teams: teamIds.length === 0 ? null : teamIds,
     created_at: user.createdAt.toISOString(),

@@ -4,7 +4,7 @@ import { EVIDENCE_ROLES, FINDING_KINDS, FINDING_STATUSES, PRIORITIES } from '../
 import { PHASES, PURPOSES } from '../../../src/domain/lens/lens.ts';
 import { camelCased } from '../../../src/domain/key-case.ts';
 import type { RunRequest } from '../../../src/domain/lens/schedule.ts';
-import { type LensSettings, MOST_CONCURRENCY, type Selection } from '../../../src/domain/lens/settings.ts';
+import { type LensSettings, MAX_CONCURRENCY, type Selection } from '../../../src/domain/lens/settings.ts';
 import type { AnalysisCall, RunProgress, RunResult } from '../../../src/domain/lens/worker.ts';
 import {
   bodyOf,
@@ -54,7 +54,7 @@ const settings = modelOf({
   model: required(nonEmptyText),
   enabled: optional(flag, true),
   interval_minutes: optional(wholeOf({ min: 1 }), 15),
-  concurrency: optional(wholeOf({ min: 1, max: MOST_CONCURRENCY }), 8),
+  concurrency: optional(wholeOf({ min: 1, max: MAX_CONCURRENCY }), 8),
   monthly_budget: optional(numberOf({ above: 0 }), 100),
 });
 

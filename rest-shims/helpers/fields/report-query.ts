@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { type Period, periodOfDays, dayText, usualPeriod } from '../../../src/domain/spend/report-dates.ts';
+import { type Period, periodOfDays, dayText, defaultPeriod } from '../../../src/domain/spend/report-dates.ts';
 import { textOrNull } from '../../../src/domain/optional-text.ts';
 import { missingParameters } from '../http/query.ts';
 import type { FieldValues, SpendField, SpendGroup } from '../../../src/domain/spend/spend-reports.ts';
@@ -79,7 +79,7 @@ export const grouping = (period: Period, { by, any = {}, byDay = false }: Groupe
 });
 
 /** The default period of a report: the last 30 days. */
-export const last30Days = (): Period => usualPeriod(new Date());
+export const last30Days = (): Period => defaultPeriod(new Date());
 
 /** Groups by UTC day, the earliest first. */
 export const groupsByDay = (groups: readonly SpendGroup[]): readonly (readonly [day: string, groups: SpendGroup[]])[] =>

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
-import { mistyped } from '../../../src/domain/inference/request-validation.ts';
+import { invalidType } from '../../../src/domain/inference/request-validation.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 
 /** Key and base URL of the upstream that a caller sends (`api_key`, `api_base`). Throws InvalidInput. */
@@ -11,8 +11,8 @@ export function credentialsOf({
   const base = body['api_base'] ?? null;
   if (key === null && base === null) return {};
   if (key !== null && (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key)))
-    throw mistyped('api_key', 'a string of printable ASCII characters without spaces', endpoint);
-  if (base !== null && !isHttpAddress(base)) throw mistyped('api_base', 'an http:// or https:// address', endpoint);
+    throw invalidType('api_key', 'a string of printable ASCII characters without spaces', endpoint);
+  if (base !== null && !isHttpAddress(base)) throw invalidType('api_base', 'an http:// or https:// address', endpoint);
   return {
     credentials: {
       apiKey: key === null ? null : new Secret(key),

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../src/domain/json-object.ts';
 import { callLabels } from '../../../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import { invalidType, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
 import { type Dialect, type Endpoint, MESSAGES } from '../../../src/domain/inference/endpoint.ts';
 import { type Fields, list, object, parseJson, text } from '../../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
@@ -62,7 +62,7 @@ export function gatewayLabels(
 /** `metadata` as sent, and the metadata for the gateway. Throws InvalidInput. */
 function metadataIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly forGateway: Fields } {
   const gatewayMetadata = body['litellm_metadata'] ?? {};
-  if (!isJsonObject(gatewayMetadata)) throw mistyped('litellm_metadata', 'an object', endpoint);
+  if (!isJsonObject(gatewayMetadata)) throw invalidType('litellm_metadata', 'an object', endpoint);
   const metadata = object(body['metadata']);
   return {
     metadata,
@@ -75,7 +75,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 function tagsOf(body: RequestBody, endpoint: Endpoint): readonly string[] {
   const tags = body['tags'] ?? [];
   if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.filter(isText);
-  throw mistyped('tags', 'an array of strings', endpoint);
+  throw invalidType('tags', 'an array of strings', endpoint);
 }
 
 const tagsIn = (request: Headers): readonly string[] =>

@@ -5,7 +5,7 @@ import { callerId } from '../../../src/domain/calls/caller-id.ts';
 import { collect } from '../../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { DomainError, Unavailable, UpstreamFailed } from '../../../src/domain/errors.ts';
-import { assertValidRequest, mistyped, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import { assertValidRequest, invalidType, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
 import { publicAddress } from '../../../src/domain/deployments/public-address.ts';
 import { usdText } from '../../../src/domain/money.ts';
@@ -109,7 +109,7 @@ function optional(
   isValid: (value: {}) => boolean,
 ): {} | undefined {
   const value = body[field] ?? undefined;
-  if (value !== undefined && !isValid(value)) throw mistyped(field, expected, endpoint);
+  if (value !== undefined && !isValid(value)) throw invalidType(field, expected, endpoint);
   return value;
 }
 

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../../src/domain/json-object.ts';
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import { invalidType, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
 import { isGatewayField } from '../../../src/domain/inference/gateway-fields.ts';
 import type { Fallback, Retries } from '../../../src/domain/inference/retries.ts';
-import { MOST_RETRIES } from '../../../src/domain/routing/routing-policy.ts';
+import { MAX_RETRIES } from '../../../src/domain/routing/routing-policy.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-const RETRY_COUNT = `a whole number from 0 to ${MOST_RETRIES}`;
+const RETRY_COUNT = `a whole number from 0 to ${MAX_RETRIES}`;
 
 /** Maximum number of fallbacks in a request. A call tries at most 5 of them. */
 const MAX_NAMED_FALLBACKS = 20;
@@ -40,7 +40,7 @@ export function retriesOf(
 }
 
 const isRetryCount = (count: unknown): count is number =>
-  typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST_RETRIES;
+  typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_RETRIES;
 
 function countInHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint): number | null {
   const input = headers[NUM_RETRIES];
@@ -54,36 +54,36 @@ function countInHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endp
 function countInBody(body: RequestBody, endpoint: Endpoint): number | null {
   const count = body['num_retries'] ?? null;
   if (count === null || isRetryCount(count)) return count;
-  throw mistyped('num_retries', RETRY_COUNT, endpoint);
+  throw invalidType('num_retries', RETRY_COUNT, endpoint);
 }
 
 /** A boolean member. False when absent. Throws InvalidInput. */
 function flagOf(body: RequestBody, member: string, endpoint: Endpoint): boolean {
   const value = body[member] ?? false;
   if (typeof value === 'boolean') return value;
-  throw mistyped(member, 'a boolean', endpoint);
+  throw invalidType(member, 'a boolean', endpoint);
 }
 
 function fallbacksOf(body: RequestBody, endpoint: Endpoint): readonly Fallback[] {
   const input = body['fallbacks'] ?? [];
   if (!Array.isArray(input) || input.length > MAX_NAMED_FALLBACKS)
-    throw mistyped('fallbacks', `an array of at most ${MAX_NAMED_FALLBACKS} models`, endpoint);
+    throw invalidType('fallbacks', `an array of at most ${MAX_NAMED_FALLBACKS} models`, endpoint);
   return input.map((one: unknown) => fallbackOf(one, endpoint));
 }
 
 function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
   if (isName(input)) return { model: input, members: {} };
   if (!isJsonObject(input) || !isName(input['model']))
-    throw mistyped('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
+    throw invalidType('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
   const { model, ...members } = input;
   const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERENCE_MEMBERS.has(member);
   const protectedMember = Object.keys(members).find(
     (member) => isGatewayField(member) || STREAM_MEMBERS.has(member) || refers(member),
   );
   if (protectedMember !== undefined)
-    throw mistyped('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
+    throw invalidType('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
   if (endpoint.written !== undefined && Object.keys(members).length > 0)
-    throw mistyped('fallbacks', 'an array of models by name', endpoint);
+    throw invalidType('fallbacks', 'an array of models by name', endpoint);
   return { model, members };
 }
 
@@ -94,7 +94,7 @@ function contextFallbacksOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<
   const member = 'context_window_fallback_dict';
   const input = body[member] ?? {};
   if (!isJsonObject(input) || !Object.values(input).every(isName) || Object.keys(input).length > MAX_NAMED_FALLBACKS)
-    throw mistyped(
+    throw invalidType(
       member,
       `an object of at most ${MAX_NAMED_FALLBACKS} models by the models that they replace`,
       endpoint,

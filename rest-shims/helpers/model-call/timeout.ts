@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import { invalidType, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
 import type { HttpRequest } from '../http/route.ts';
 
@@ -22,7 +22,7 @@ function secondsInHeader({ headers }: Pick<HttpRequest, 'headers'>, name: string
 function secondsInBody(body: RequestBody, member: string, endpoint: Endpoint): number | null {
   const seconds = body[member] ?? null;
   if (seconds === null || isTimeout(seconds)) return seconds;
-  throw mistyped(member, EXPECTED, endpoint);
+  throw invalidType(member, EXPECTED, endpoint);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { callModel } from '../../../resolvers/inference.ts';
-import { type ByteStream, bytesOf, collect } from '../../../src/domain/bytes.ts';
+import { type ByteStream, streamOfBytes, collect } from '../../../src/domain/bytes.ts';
 import { UpstreamFailed } from '../../../src/domain/errors.ts';
 import { displayName } from '../../../src/domain/chat/provider.ts';
 import { parseJson } from '../../../src/wire/json/fields.ts';
@@ -13,7 +13,7 @@ export const readJson = async (stream: ByteStream): Promise<unknown> =>
 
 /** The call with its answer replaced by a JSON value. */
 export const withAnswer = (call: GatewayCall, answer: unknown): GatewayCall =>
-  call.translated(() => bytesOf(Buffer.from(JSON.stringify(answer))));
+  call.translated(() => streamOfBytes(Buffer.from(JSON.stringify(answer))));
 
 /** The failure that the body of an upstream answer reports. */
 export const reportedFailure = (

@@ -56,7 +56,7 @@ export function patchedAccessGroup(group: AccessGroup, patch: AccessGroupPatch, 
 }
 
 /** Models that groups grant to a key, and to all keys of its team. */
-export function grantsOf(
+export function modelGrantsOf(
   groups: readonly AccessGroup[],
   { hash, teamId, settings }: Pick<VirtualKey, 'hash' | 'teamId' | 'settings'>,
 ): { readonly key: readonly string[]; readonly team: readonly string[] } {

@@ -24,7 +24,7 @@ export const memberId = (teamId: string, userId: string): string => JSON.stringi
 /** Spender and id of a counter, by its name. */
 export function spenderOf(counter: string): { readonly spender: Spender; readonly id: string } {
   const spender = SPENDERS.find((one) => counter.startsWith(`${one}:`));
-  if (spender === undefined) throw new TypeError(`${counter} is no spend counter.`);
+  if (spender === undefined) throw new TypeError(`Unknown spend counter: ${counter}.`);
   return { spender, id: counter.slice(spender.length + 1) };
 }
 

@@ -52,7 +52,10 @@ export interface ShareAnswer {
   readonly granted: bigint;
   /** What was left of the limit before the grant: the limit without `held`, the base and the parts of other processes. */
   readonly left: bigint;
-  /** Start of the window by the ledger's clock. When it differs from the window of the request, `held` counts in no window any more. */
+  /**
+   * Start of the window by the ledger's clock. When it differs from the window of the request, `held` counts in no window any
+   * more.
+   */
   readonly window: number;
   readonly windowLeftMs: number;
 }
@@ -73,11 +76,11 @@ export interface LedgerSnapshot {
 }
 
 /**
- * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without asking. All
- * parts together never exceed the limit, except by one call of a budget.
+ * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without
+ * asking. All parts together never exceed the limit, except by one call of a budget.
  *
- * When a process sends no request for the length of its lease, its shares expire: its slots are free, and of its budgets only its
- * stored use stays counted. Its use of a window stays counted until the window ends.
+ * When a process sends no request for the length of its lease, its shares expire: its slots are free, and of its budgets only
+ * its stored use stays counted. Its use of a window stays counted until the window ends.
  */
 export interface Ledger {
   /**
@@ -94,5 +97,5 @@ export interface Ledger {
 /** Lease of a process, in ms. */
 export const LEDGER_LEASE_MS = 15_000;
 
-/** Divisor of the remaining amount that one request may take as a reserve: 2 when the process is alone. */
-export const sparePart = (processes: number): number => (processes <= 1 ? 2 : 8 * processes);
+/** Divisor of what is left of a limit: the quotient is the most that one request may keep for later calls. 2 for a single process. */
+export const spareDivisor = (processes: number): number => (processes <= 1 ? 2 : 8 * processes);

@@ -46,10 +46,11 @@ export interface RateAdmission {
 /**
  * Limits per minute and of parallel calls.
  *
- * The rule. A window of a counter begins with the first call after the last one has ended, and lasts a minute. A call is checked in three phases, each
- * over all of its limits: requests, parallel calls, tokens. The first limit that does not admit it is the refusal. A
- * refusal in a later phase frees the slots, and its request stays counted; a refusal of the first phase counts nothing.
- * Expected tokens are reserved. Used tokens replace them in their window; where that has ended, they count in the current one.
+ * The rule. A window of a counter begins with the first call after the last one has ended, and lasts a minute. A call is
+ * checked in three phases, each over all of its limits: requests, parallel calls, tokens. The first limit that does not admit
+ * it is the refusal. A refusal in a later phase frees the slots, and its request stays counted; a refusal of the first phase
+ * counts nothing. Expected tokens are reserved. Used tokens replace them in their window; where that has ended, they count in
+ * the current one.
  */
 export interface RateLimits {
   /** Synchronous when this process holds a share of every limit, or counts alone. */
@@ -58,8 +59,8 @@ export interface RateLimits {
     expectedTokens: number,
   ): RateAdmission | RateRefusal | Promise<RateAdmission | RateRefusal>;
   /**
-   * Asks for the shares that `admit` of the same call will need, in the round trip that is about to be sent. It counts nothing; a share
-   * that no call takes is released.
+   * Asks for the shares that `admit` of the same call will need, in the round trip that is about to be sent. It counts nothing;
+   * a share that no call takes is released.
    */
   prepare(limits: readonly RateLimit[], expectedTokens: number): void;
 }

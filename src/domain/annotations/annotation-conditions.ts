@@ -49,12 +49,12 @@ export const conditionList = (conditions: AnnotationConditions): readonly unknow
 
 const LENGTH = conditionList(NO_CONDITIONS).length;
 /** Largest absolute time of a `Date`, in ms. */
-const MOST_MS = 8.64e15;
+const MAX_MS = 8.64e15;
 
 const isText = (value: unknown): value is string | null => value === null || typeof value === 'string';
 const isNumber = (value: unknown): value is number | null => value === null || Number.isFinite(value);
 const isTime = (value: unknown): value is number | null =>
-  isNumber(value) && (value === null || (Number.isSafeInteger(value) && Math.abs(value) <= MOST_MS));
+  isNumber(value) && (value === null || (Number.isSafeInteger(value) && Math.abs(value) <= MAX_MS));
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 /** Inverse of the list; undefined for any other value. */

@@ -5,18 +5,19 @@ import type { TraceKey } from '../traces/store.ts';
 import { textOrNull } from '../optional-text.ts';
 import { type AnnotationConditions, type AnnotatorKind, NO_CONDITIONS } from './annotation-conditions.ts';
 
-/** Longest texts, in characters. */
-export const MOST_NAME = 120;
-export const MOST_LABEL = 256;
-export const MOST_NOTE = 10_000;
+/** Maximum lengths of texts, in characters. */
+export const MAX_NAME_LENGTH = 120;
+export const MAX_LABEL_LENGTH = 256;
+export const MAX_NOTE_LENGTH = 10_000;
 /** Largest absolute score. */
-const MOST_SCORE = 1e15;
-/** Annotations of one trace, its spans included. */
-export const MOST_ANNOTATIONS = 1_000;
+const MAX_SCORE = 1e15;
+/** Maximum number of annotations of one trace, its spans included. */
+export const MAX_ANNOTATIONS = 1_000;
 
 /**
- * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation of a name on each
- * trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent it, which may name another author of feedback.
+ * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation of a name
+ * on each trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent it, which may name another author
+ * of feedback.
  */
 export interface Annotation extends Stamps {
   readonly id: string;
@@ -65,18 +66,19 @@ export const ALL_ANNOTATIONS: AnnotationFilter = {
 
 export type AnnotationStore = RowStore<Annotation, AnnotationFilter>;
 
-const isShort = (text: string | null, most: number): boolean =>
-  text === null || (text.length <= most && !text.includes('\0'));
+const isWithin = (text: string | null, limit: number): boolean =>
+  text === null || (text.length <= limit && !text.includes('\0'));
 
 /** A judgement with trimmed texts; blank ones are null. Throws InvalidInput with every fault. */
 export function readJudgement({ name, annotator, label, score, note }: Judgement): Judgement {
   const texts = { name: name.trim(), label: label?.trim() || null, note: note?.trim() || null };
   const issues: Issue[] = [];
   const refuse = (field: string, message: string): void => void issues.push({ path: [field], rule: 'range', message });
-  if (texts.name === '' || !isShort(texts.name, MOST_NAME)) refuse('name', `must have 1 to ${MOST_NAME} characters`);
-  if (!isShort(texts.label, MOST_LABEL)) refuse('label', `must have at most ${MOST_LABEL} characters`);
-  if (!isShort(texts.note, MOST_NOTE)) refuse('note', `must have at most ${MOST_NOTE} characters`);
-  if (score !== null && !(Math.abs(score) <= MOST_SCORE)) refuse('score', `must be between ±${MOST_SCORE}`);
+  if (texts.name === '' || !isWithin(texts.name, MAX_NAME_LENGTH))
+    refuse('name', `must have 1 to ${MAX_NAME_LENGTH} characters`);
+  if (!isWithin(texts.label, MAX_LABEL_LENGTH)) refuse('label', `must have at most ${MAX_LABEL_LENGTH} characters`);
+  if (!isWithin(texts.note, MAX_NOTE_LENGTH)) refuse('note', `must have at most ${MAX_NOTE_LENGTH} characters`);
+  if (score !== null && !(Math.abs(score) <= MAX_SCORE)) refuse('score', `must be between ±${MAX_SCORE}`);
   if (texts.label === null && texts.note === null && score === null)
     refuse('label', 'must be given where there is no score and no note');
   if (issues.length === 0) return { ...texts, annotator, score };
@@ -110,7 +112,7 @@ export const newAnnotation = (
 };
 
 /** An annotation with a new judgement of its author. */
-export const rejudged = (annotation: Annotation, judgement: Judgement, { now, by }: Authored): Annotation => ({
+export const withJudgement = (annotation: Annotation, judgement: Judgement, { now, by }: Authored): Annotation => ({
   ...annotation,
   ...judgement,
   updatedAt: now,

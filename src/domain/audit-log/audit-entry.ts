@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { type Usd, usdNumber } from '../money.ts';
 import type { RowPage } from '../row-store.ts';
-import { shown } from '../settings/redaction.ts';
+import { redacted } from '../settings/redaction.ts';
 
 /** Kinds of rows whose changes are recorded. */
 export const AUDIT_NOUNS = [
@@ -98,7 +98,6 @@ export type AuditSort = (typeof AUDIT_SORTS)[number];
 
 /** Recorded changes. Each entry is written in the transaction of its change. */
 export interface AuditLog {
-  /** Removes entries. */
   remove(ids: readonly string[]): Promise<readonly AuditEntry[]>;
   find(id: string): Promise<AuditEntry | null>;
   list(page: RowPage<AuditFilter, AuditSort>): Promise<readonly AuditEntry[]>;
@@ -111,8 +110,8 @@ export interface Authorship {
   by<Result>(author: ChangeAuthor, work: () => Result): Result;
 }
 
-/** Members that are secrets, derived from other members, or no part of the row. */
-const LEFT_OUT = new Set(['secretHash', 'previousSecret', 'sealed', 'emailKey', 'owners']);
+/** Members that are not recorded: secrets, members that are derived from others, and members that are not stored with the row. */
+const OMITTED_MEMBERS = new Set(['secretHash', 'previousSecret', 'sealed', 'emailKey', 'owners']);
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -127,11 +126,11 @@ function jsonOf(value: unknown): unknown {
 
 /** A row as the log shows it: secrets are redacted by the names of members, on every level. */
 function auditedRow(row: object): AuditedRow {
-  const members = Object.entries(row).filter(([name]) => !LEFT_OUT.has(name));
+  const members = Object.entries(row).filter(([name]) => !OMITTED_MEMBERS.has(name));
   return Object.fromEntries(
     members.map(([member, value]) => {
       const name = snakeCase(member);
-      return [name, shown(name, jsonOf(value), 'admin')];
+      return [name, redacted(name, jsonOf(value), 'admin')];
     }),
   );
 }

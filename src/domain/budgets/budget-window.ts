@@ -1,7 +1,10 @@
 import { spendCounter } from '../admission/counters.ts';
 import { fixedWindowEnd } from '../keys/durations.ts';
 
-/** Budgets that are counted for each window by itself: of all calls, a provider, a deployment, or a model of a key or an owner. */
+/**
+ * Scopes of budgets with a separate counter for each window: all calls, a provider, a deployment, or a model of a key or an
+ * owner.
+ */
 export type WindowScope =
   | 'global'
   | 'provider'
@@ -11,7 +14,7 @@ export type WindowScope =
   | 'model_per_team'
   | 'model_per_end_user';
 
-/** One window of such a budget, as a call counts in it. */
+/** One window of a budget, as a call counts in it. */
 export interface BudgetWindow {
   /** Name of the window in the store. */
   readonly name: string;
@@ -22,7 +25,7 @@ export interface BudgetWindow {
 }
 
 /** The window of a budget that `now` is in. Throws InvalidInput for a malformed duration. */
-export function windowOf(
+export function budgetWindowOf(
   {
     scope,
     ids,

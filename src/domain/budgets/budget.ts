@@ -92,13 +92,16 @@ export function withCurrentWindow(budget: Budget, now: Date): Budget {
   return { ...budget, countsFrom: start, budgetResetAt: windowEnd(budget.budgetDuration, start) };
 }
 
-/** A budget with its temporary increase until that expires. No budget stays unlimited. */
-export function withIncrease(budget: Budget, now: Date): Budget {
+/** A budget with its temporary increase until that expires. A budget without a limit stays unlimited. */
+export function withTemporaryIncrease(budget: Budget, now: Date): Budget {
   const { maxBudget, tempBudgetIncrease: increase, tempBudgetExpiry: expiry } = budget;
   if (maxBudget === null || increase === null || expiry === null || expiry <= now) return budget;
   return { ...budget, maxBudget: (maxBudget + increase) as Usd };
 }
 
-/** A budget of its own for one that had a shared one: the same limits and window, changed by a patch. Throws InvalidInput. */
-export const ownCopy = (shared: Budget, patch: BudgetPatch, about: Authored & { readonly id: string }): Budget =>
-  patchedBudget({ ...shared, ...newStamps(about), id: about.id }, patch, about);
+/** A new budget for a row that had a shared one: the same limits and window, changed by a patch. Throws InvalidInput. */
+export const copyOfSharedBudget = (
+  shared: Budget,
+  patch: BudgetPatch,
+  about: Authored & { readonly id: string },
+): Budget => patchedBudget({ ...shared, ...newStamps(about), id: about.id }, patch, about);

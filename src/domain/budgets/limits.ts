@@ -5,7 +5,7 @@ import { type Usd, usdNumber } from '../money.ts';
 /** Budget and rate limits of a user, a team, a member or a customer. Null is unlimited. */
 export interface Limits {
   readonly maxBudget: Usd | null;
-  /** It never refuses. */
+  /** Crossing it sends an alert. It refuses no call. */
   readonly softBudget: Usd | null;
   /** Reset interval of the spend, as `1d`; null for never. */
   readonly budgetDuration: string | null;
@@ -26,7 +26,7 @@ export interface CountedLimits extends Limits {
   readonly spentBefore: Usd | null;
 }
 
-/** The limits of calls per minute and at once. */
+/** Limits per minute and of parallel calls. */
 export type OwnerLimits = Pick<Limits, 'rpmLimit' | 'tpmLimit' | 'maxParallelRequests'>;
 
 /** Changes to limits. An absent member stays as it is, null removes it. */
@@ -76,8 +76,8 @@ export function withLimits(before: Limits, patch: LimitsPatch, now: Date): Limit
 }
 
 const DAY_MS = 86_400_000;
-/** Durations whose windows are reset within a day. */
-const SHORT = /[smh]$/;
+/** Durations in seconds, minutes or hours. Their windows restart at midnight UTC. */
+const SHORT_DURATION = /[smh]$/;
 
 /** Start of the budget window that `now` is in; null in the first window, and for limits without a duration. */
 export function currentWindowStart(
@@ -86,7 +86,7 @@ export function currentWindowStart(
 ): Date | null {
   if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return null;
   const midnight = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-  let start = SHORT.test(budgetDuration) && budgetResetAt < midnight ? midnight : budgetResetAt;
+  let start = SHORT_DURATION.test(budgetDuration) && budgetResetAt < midnight ? midnight : budgetResetAt;
   for (let end = windowEnd(budgetDuration, start); end <= now; end = windowEnd(budgetDuration, end)) start = end;
   return start;
 }

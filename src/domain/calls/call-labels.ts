@@ -11,24 +11,24 @@ export const TAGS = 'tag.tags';
 const METADATA = 'metadata';
 
 /** Most tags of a call, with those of its key, team and project. */
-const MOST_TAGS = 64;
+const MAX_TAGS = 64;
 /** Longest tag, in characters. */
-const MOST_TAG_CHARACTERS = 256;
+const MAX_TAG_CHARACTERS = 256;
 
 /**
- * Tags as one label. All of them are counted: a list that is too long is refused, not cut. Throws InvalidInput.
+ * Tags as one label. A list that is too long is refused, not cut, because spend is counted for each tag. Throws InvalidInput.
  */
 function tagsLabel(tags: readonly string[]): string {
   const distinct = [...new Set(tags)];
   const refuse = (message: string): never => {
     throw new InvalidInput(message, [{ path: ['body', 'tags'], rule: 'too_long', message }]);
   };
-  if (distinct.length > MOST_TAGS)
+  if (distinct.length > MAX_TAGS)
     refuse(
-      `A call has at most ${MOST_TAGS} tags, with those of its key, team and project. This call has ${distinct.length}.`,
+      `A call has at most ${MAX_TAGS} tags, with those of its key, team and project. This call has ${distinct.length}.`,
     );
-  if (distinct.some((tag) => tag.length > MOST_TAG_CHARACTERS))
-    refuse(`A tag has at most ${MOST_TAG_CHARACTERS} characters.`);
+  if (distinct.some((tag) => tag.length > MAX_TAG_CHARACTERS))
+    refuse(`A tag has at most ${MAX_TAG_CHARACTERS} characters.`);
   const label = JSON.stringify(distinct);
   if (Buffer.byteLength(label) > MAX_VALUE_BYTES)
     refuse(`The tags of a call have at most ${MAX_VALUE_BYTES} bytes, as JSON.`);
@@ -48,13 +48,13 @@ export function withTags(labels: CallLabels | undefined, further: readonly strin
 }
 
 /** The labels of a call; undefined without any. Throws InvalidInput for too many or too long tags. */
-export function callLabels(noted: {
+export function callLabels(sent: {
   readonly session: string | null;
   readonly endUser: string | null;
   readonly tags: readonly string[];
   readonly metadata: JsonObject;
 }): CallLabels | undefined {
-  const { session, endUser, tags, metadata } = noted;
+  const { session, endUser, tags, metadata } = sent;
   const labels: Record<string, string> = {};
   if (session !== null) labels[SESSION] = session;
   if (endUser !== null) labels[END_USER] = endUser;

@@ -20,7 +20,7 @@ function tagsOfKey({ metadata, owners }: VirtualKey): readonly string[] {
 }
 
 /** A request with the tags of its key, its team and its project. Throws InvalidInput for too many tags. */
-export function tagged<Request extends { readonly labels?: CallLabels }>(
+export function withKeyTags<Request extends { readonly labels?: CallLabels }>(
   key: VirtualKey | null,
   request: Request,
 ): Request {

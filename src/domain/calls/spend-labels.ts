@@ -6,10 +6,10 @@ import { type CallLabels, END_USER, SESSION, TAGS, tagsIn } from './call-labels.
 /** Prefix of the tags that are made from a user agent. */
 export const AGENT_TAG = 'User-Agent: ';
 
-/** Longest user agent, in characters. */
-const MOST_CHARACTERS = 256;
+/** Longest user agent of a tag, in characters; longer ones are cut. */
+const MAX_USER_AGENT_CHARACTERS = 256;
 /** Most user agents whose tags are cached. */
-const MOST_AGENTS = 512;
+const MAX_CACHED_AGENTS = 512;
 
 const NO_TAGS: readonly string[] = Object.freeze([]);
 const tagsByAgent = new Map<string, readonly string[]>();
@@ -19,10 +19,10 @@ function agentTags(userAgent: string | undefined): readonly string[] {
   if (userAgent === undefined || userAgent === '') return NO_TAGS;
   const known = tagsByAgent.get(userAgent);
   if (known !== undefined) return known;
-  const agent = userAgent.slice(0, MOST_CHARACTERS);
+  const agent = userAgent.slice(0, MAX_USER_AGENT_CHARACTERS);
   const product = agent.split('/', 1)[0] ?? agent;
   const tags = [...new Set([`${AGENT_TAG}${product}`, `${AGENT_TAG}${agent}`])];
-  if (tagsByAgent.size >= MOST_AGENTS) tagsByAgent.clear();
+  if (tagsByAgent.size >= MAX_CACHED_AGENTS) tagsByAgent.clear();
   tagsByAgent.set(userAgent, tags);
   return tags;
 }

@@ -60,6 +60,6 @@ export type Capability = keyof typeof CAPABILITIES;
 export const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as readonly Capability[];
 
 /** Whether the price map sets the capability for an entry; absent is false. */
-export function has({ row }: Pick<CatalogEntry, 'row'>, capability: Capability): boolean {
+export function hasCapability({ row }: Pick<CatalogEntry, 'row'>, capability: Capability): boolean {
   return row[capability] === true;
 }

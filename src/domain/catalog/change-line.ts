@@ -6,14 +6,14 @@ export type ReadLine = { readonly change: CatalogChange } | { readonly fault: st
 
 const OPS: ReadonlySet<unknown> = new Set<ChangeOp>(['added', 'removed', 'changed']);
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-const MOST_NESTING = 16;
+const MAX_NESTING = 16;
 
 /** Why a value cannot be stored unchanged; null when it can. */
-function valueFault(value: unknown, nesting = MOST_NESTING): string | null {
+function valueFault(value: unknown, nesting = MAX_NESTING): string | null {
   // JSON has no infinity, but its numbers may be too large for a double.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is too large';
   if (typeof value !== 'object' || value === null) return null;
-  if (nesting === 0) return `is nested more than ${MOST_NESTING} levels deep`;
+  if (nesting === 0) return `is nested more than ${MAX_NESTING} levels deep`;
   for (const inner of Object.values(value)) {
     const fault = valueFault(inner, nesting - 1);
     if (fault !== null) return fault;
@@ -29,7 +29,7 @@ function instantOf(text: unknown): Date | null {
 }
 
 function faultOf(line: JsonObject, at: Date | null, now: Date): string | null {
-  const { id, op, field, provider, old, new: since } = line;
+  const { id, op, field, provider, old, new: after } = line;
   if (at === null) return '`at` is not an instant in UTC such as 2026-07-24T10:15:30Z';
   if (at > now) return '`at` is in the future';
   if (typeof id !== 'string' || !isStorableName(id)) return '`id` is not a text of 1 to 512 characters';
@@ -37,14 +37,14 @@ function faultOf(line: JsonObject, at: Date | null, now: Date): string | null {
   if (provider !== undefined && provider !== null && typeof provider !== 'string') return '`provider` is not a text';
   if (op !== 'changed') {
     if (field !== undefined && field !== null) return `\`field\` is not allowed with ${String(op)}`;
-    for (const [name, noted] of Object.entries({ old, new: since }))
-      if (noted !== undefined && noted !== null && !isJsonObject(noted))
+    for (const [name, fields] of Object.entries({ old, new: after }))
+      if (fields !== undefined && fields !== null && !isJsonObject(fields))
         return `\`${name}\` is not an object of fields`;
   } else {
     if (typeof field !== 'string' || !isStorableName(field)) return '`field` is not a field name';
-    if (old === undefined || since === undefined) return '`old` or `new` is missing';
+    if (old === undefined || after === undefined) return '`old` or `new` is missing';
   }
-  for (const [name, value] of Object.entries({ old, new: since })) {
+  for (const [name, value] of Object.entries({ old, new: after })) {
     const fault = valueFault(value);
     if (fault !== null) return `\`${name}\` ${fault}`;
   }

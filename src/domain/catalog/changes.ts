@@ -32,8 +32,8 @@ export interface CatalogChange {
   readonly snapshotId: string | null;
 }
 
-/** Most changes of one event. */
-export const NEWS_SIZE = 100;
+/** Maximum number of changes of one event. */
+export const MAX_CHANGES_PER_EVENT = 100;
 
 /** Limits whose names do not begin with `max_`. */
 const LIMITS: ReadonlySet<string> = new Set(['rpm', 'tpm', 'prompt_cache_min_tokens', 'output_vector_size']);
@@ -51,17 +51,17 @@ export function fieldKindOf(name: string): FieldKind | null {
 }
 
 /** Most characters of a stored id or field name: database indexes do not accept longer ones. */
-const MOST_NAME = 512;
+const MAX_NAME_CHARACTERS = 512;
 
 /** Whether history can store this id or field name. Others are not watched. */
 export function isStorableName(name: string): boolean {
-  return name !== '' && name.length <= MOST_NAME && name.isWellFormed() && !name.includes('\0');
+  return name !== '' && name.length <= MAX_NAME_CHARACTERS && name.isWellFormed() && !name.includes('\0');
 }
 
-/** Most nesting of a watched value, more than any price has. Deeper values would be traversed with every comparison. */
-const MOST_NESTING = 16;
+/** Maximum nesting of a watched value, more than any price has. Every comparison traverses the whole value. */
+const MAX_NESTING = 16;
 
-function isDeep(value: unknown, depth = MOST_NESTING): boolean {
+function isDeep(value: unknown, depth = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return depth === 0 || Object.values(value).some((inner) => isDeep(inner, depth - 1));
 }
@@ -129,8 +129,8 @@ export interface EntryDifference {
   readonly after: WatchedFields | null;
 }
 
-/** Entries compared in one slice. */
-const SLICE = 100;
+/** Number of entries compared in one slice. */
+const SLICE_ENTRIES = 100;
 
 /**
  * The entries that differ, in the order of the later state, then the removed ones. Yields after each slice of about a
@@ -140,19 +140,21 @@ export function* compareStates(
   earlier: EarlierState,
   later: Pick<CatalogSnapshot, 'entries' | 'find'>,
 ): Generator<readonly EntryDifference[]> {
-  for (let start = 0; start < later.entries.length; start += SLICE)
-    yield later.entries.slice(start, start + SLICE).flatMap((entry): EntryDifference | readonly EntryDifference[] => {
-      if (earlier.holds(entry) || !isStorableName(entry.id)) return [];
-      const before = earlier.fieldsOf(entry.id);
-      const after = watchedFieldsOf(entry);
-      return before !== null && isEquivalent(before, after) ? [] : { entryId: entry.id, before, after };
-    });
+  for (let start = 0; start < later.entries.length; start += SLICE_ENTRIES)
+    yield later.entries
+      .slice(start, start + SLICE_ENTRIES)
+      .flatMap((entry): EntryDifference | readonly EntryDifference[] => {
+        if (earlier.holds(entry) || !isStorableName(entry.id)) return [];
+        const before = earlier.fieldsOf(entry.id);
+        const after = watchedFieldsOf(entry);
+        return before !== null && isEquivalent(before, after) ? [] : { entryId: entry.id, before, after };
+      });
   let removed: EntryDifference[] = [];
   let seen = 0;
   for (const entryId of earlier.ids()) {
     if (later.find(entryId) === null) removed.push({ entryId, before: earlier.fieldsOf(entryId), after: null });
     seen += 1;
-    if (seen % SLICE > 0) continue;
+    if (seen % SLICE_ENTRIES > 0) continue;
     yield removed;
     removed = [];
   }

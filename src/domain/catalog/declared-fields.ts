@@ -103,7 +103,7 @@ export function extraFieldsOf({ row }: { readonly row: JsonObject }): readonly (
 }
 
 /** The first declared field with a value of the wrong kind, as a text that may be shown; null when there is none. */
-export function faultOf(id: string, row: JsonObject): string | null {
+export function rowFault(id: string, row: JsonObject): string | null {
   for (const name of FIELD_NAMES) {
     if (convert(KINDS[name], row[keyOf(name)]) !== undefined) continue;
     return `entry '${id.slice(0, 100)}': ${keyOf(name)} is not of type ${KINDS[name]}`;

@@ -94,7 +94,7 @@ function needsOf(workload: Workload): readonly Need[] {
 }
 
 /** Whether an entry caches prompts: by its flag, or without one by its cache price. */
-function caches({ row }: CatalogEntry, prices: TokenPrices): boolean {
+function cachesPrompts({ row }: CatalogEntry, prices: TokenPrices): boolean {
   const flag = row['supports_prompt_caching'];
   return typeof flag === 'boolean' ? flag : prices.cacheRead !== null;
 }
@@ -113,7 +113,7 @@ function pricesFor(entry: CatalogEntry, mode: 'usual' | 'batch', inputTokens: nu
   const prices = tier?.prices ?? tariff.base;
   const above = tier?.above ?? null;
   const fee = tariff.perRequest;
-  return caches(entry, prices)
+  return cachesPrompts(entry, prices)
     ? { prices, above, fee }
     : { prices: { ...prices, cacheRead: null, cacheWrite: null }, above, fee };
 }
@@ -148,7 +148,7 @@ function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: num
 const costOf = (charges: readonly Charge[]): bigint =>
   charges.reduce((sum, { rate, quantity }) => sum + rate * quantity, 0n);
 
-const below = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
+const isBelow = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
 
 /** Ranks entries by the cost of a workload. Entries without a price or with too small limits are only counted. */
 export function rankEntries(entries: readonly CatalogEntry[], workload: Workload): Ranking {
@@ -160,8 +160,8 @@ export function rankEntries(entries: readonly CatalogEntry[], workload: Workload
   let tooSmall = 0;
   for (const entry of entries) {
     if (!modes.has((entry.mode ?? '').toLowerCase())) continue;
-    const { max_input_tokens: mostInput, max_output_tokens: mostOutput } = entry.row;
-    if (below(tokenLimitOf(mostInput), inputTokens) || below(tokenLimitOf(mostOutput), outputTokens)) {
+    const { max_input_tokens: maxInput, max_output_tokens: maxOutput } = entry.row;
+    if (isBelow(tokenLimitOf(maxInput), inputTokens) || isBelow(tokenLimitOf(maxOutput), outputTokens)) {
       tooSmall += 1;
       continue;
     }
@@ -178,10 +178,10 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
   const usualPrices = pricesFor(entry, 'usual', workload.inputTokens);
   const batchPrices = pricesFor(entry, 'batch', workload.inputTokens);
   if (usual === null || usualPrices === null || batchPrices === null) return [];
-  const asks = (kind: LineKind, from: keyof TokenPrices): boolean =>
+  const usesPrice = (kind: LineKind, from: keyof TokenPrices): boolean =>
     charges.some((charge) => charge.kind === kind && charge.from === from);
   const tier = tierFor(usual, workload.inputTokens);
-  const caching = caches(entry, tier?.prices ?? usual.base);
+  const caching = cachesPrompts(entry, tier?.prices ?? usual.base);
   const cacheAsked = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
   const unbatched = charges.some(
     ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchPrices.above),
@@ -189,8 +189,8 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
   const facts: readonly (readonly [EstimateNote, boolean])[] = [
     ['PRICED_ZERO', usualPrices.prices.input === 0n && (usualPrices.prices.output ?? 0n) === 0n],
     ['CACHING_NOT_STATED', cacheAsked && !caching],
-    ['CACHE_READ_PRICE_MISSING', caching && asks('cache_read', 'input')],
-    ['CACHE_WRITE_PRICE_MISSING', caching && asks('cache_write', 'input')],
+    ['CACHE_READ_PRICE_MISSING', caching && usesPrice('cache_read', 'input')],
+    ['CACHE_WRITE_PRICE_MISSING', caching && usesPrice('cache_write', 'input')],
     ['BATCH_PRICE_MISSING', unbatched],
     ['BEYOND_PRICED_RANGE', usual.pricedUpTo !== null && workload.inputTokens > usual.pricedUpTo],
     ['CONTEXT_WINDOW_UNKNOWN', tokenLimitOf(entry.row['max_input_tokens']) === undefined],

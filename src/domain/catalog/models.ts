@@ -1,4 +1,4 @@
-import { type Capability, CAPABILITY_NAMES, has } from './capabilities.ts';
+import { type Capability, CAPABILITY_NAMES, hasCapability } from './capabilities.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { modelNameOf } from './model-names.ts';
 import { contextWindowOf } from './narrow-entries.ts';
@@ -6,7 +6,7 @@ import { startingPricesOf } from './tariffs.ts';
 
 /** One logical model with all its offers. */
 export interface Model {
-  /** Unique, in lower case, without host, region or way of sale: `claude-sonnet-4.5`. */
+  /** Unique, in lower case, without host, region or service type: `claude-sonnet-4.5`. */
   readonly name: string;
   /** At least one; in the order of the catalog. */
   readonly offers: readonly CatalogEntry[];
@@ -16,9 +16,9 @@ export interface Model {
 export interface Models {
   /** In the order of their first offers. */
   readonly all: readonly Model[];
-  /** By its name, or by the id of an offer. */
+  /** The model with a name, or with an offer of this id. */
   find(name: string): Model | null;
-  /** The one that this entry offers; null when it has no offer in this catalog. */
+  /** The model of an entry; null when the entry is not in this catalog. */
   of(entry: CatalogEntry): Model | null;
 }
 
@@ -92,7 +92,9 @@ export const modesOf = ({ offers }: Model): readonly string[] => distinct(offers
 /** Capabilities of all offers, or of at least one. */
 export function capabilitiesOf({ offers }: Model, among: 'all' | 'any'): readonly Capability[] {
   return CAPABILITY_NAMES.filter((capability) =>
-    among === 'all' ? offers.every((offer) => has(offer, capability)) : offers.some((offer) => has(offer, capability)),
+    among === 'all'
+      ? offers.every((offer) => hasCapability(offer, capability))
+      : offers.some((offer) => hasCapability(offer, capability)),
   );
 }
 

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../errors.ts';
 import { type Rate, rateFrom } from '../money.ts';
-import { type Capability, has } from './capabilities.ts';
+import { type Capability, hasCapability } from './capabilities.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { tokenLimitOf } from './declared-fields.ts';
 import { startingPricesOf } from './tariffs.ts';
@@ -65,7 +65,7 @@ export function narrowEntries(entries: readonly CatalogEntry[], conditions: Entr
   const { maxInputPrice, maxOutputPrice, minContextWindow, capabilities } = conditions;
   const priced = maxInputPrice !== null || maxOutputPrice !== null;
   return entries.filter((entry) => {
-    if (!capabilities.every((capability) => has(entry, capability))) return false;
+    if (!capabilities.every((capability) => hasCapability(entry, capability))) return false;
     if (minContextWindow !== null && (contextWindowOf(entry) ?? -1) < minContextWindow) return false;
     if (conditions.deprecatedBefore && !deprecatedBefore(entry, conditions.deprecatedBefore)) return false;
     if (conditions.notDeprecatedBefore && deprecatedBefore(entry, conditions.notDeprecatedBefore)) return false;

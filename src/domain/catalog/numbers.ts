@@ -1,5 +1,5 @@
 /** Longest integer, in digits, that is read from text. */
-const MOST_DIGITS = 4300;
+const MAX_DIGITS = 4300;
 
 const SPACE_AROUND = /^\p{White_Space}+|\p{White_Space}+$/gu;
 const WHOLE = /^([+-]?)(\d[\d_]*)(?:\.0+)?$/;
@@ -10,7 +10,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
  * underscores between digits and a fraction of zeros are fine; exponents and other scripts are not.
  */
 export function integerFrom(text: string): { readonly value: bigint } | { readonly fault: 'malformed' | 'too long' } {
-  if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MOST_DIGITS) return { fault: 'too long' };
+  if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MAX_DIGITS) return { fault: 'too long' };
   const match = WHOLE.exec(text.replace(SPACE_AROUND, ''));
   if (!match) return { fault: 'malformed' };
   const [, sign, written = ''] = match;
@@ -18,7 +18,7 @@ export function integerFrom(text: string): { readonly value: bigint } | { readon
   const digits = written.replace(/^0[0_]*(?=[0-9])/, '');
   if (digits.endsWith('_') || digits.includes('__')) return { fault: 'malformed' };
   const plain = digits.replaceAll('_', '');
-  if (plain.length > MOST_DIGITS) return { fault: 'malformed' };
+  if (plain.length > MAX_DIGITS) return { fault: 'malformed' };
   const magnitude = BigInt(plain);
   return { value: sign === '-' ? -magnitude : magnitude };
 }

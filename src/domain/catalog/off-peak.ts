@@ -1,6 +1,6 @@
 import type { PriceRow } from './prices.ts';
 
-/** Prices that hold at some hours only. */
+/** Prices that apply at some hours only. */
 export interface OffPeak {
   /** The row with these prices. */
   readonly row: PriceRow;
@@ -8,7 +8,7 @@ export interface OffPeak {
 }
 
 interface Window {
-  /** Minutes of a UTC day, from and to. */
+  /** Minutes of a UTC day; `from` is inclusive, `to` exclusive. */
   readonly spans: readonly (readonly [from: number, to: number])[];
   /** 1 is Monday; null is every day. */
   readonly weekdays: ReadonlySet<number> | null;

@@ -81,7 +81,7 @@ interface Interval {
 }
 
 /** Whether a change changes this value. */
-const moves = (change: CatalogChange, { before, after }: ValueReader): boolean =>
+const changesValue = (change: CatalogChange, { before, after }: ValueReader): boolean =>
   !isEquivalent(before(change), after(change));
 
 /**
@@ -93,16 +93,16 @@ function intervalsOf(
   history: EntryHistory,
   span: HistorySpan,
   nowMs: number,
-  question: ValueReader,
+  reader: ValueReader,
 ): readonly Interval[] {
   const oldest = history.complete ? Number.NEGATIVE_INFINITY : (history.changes[0]?.at.getTime() ?? nowMs);
   const startMs = Math.max(span.from.getTime(), oldest);
   const endMs = span.to?.getTime() ?? nowMs;
   if (startMs > endMs) return [];
   const changes = history.changes.filter(
-    (change) => change.at.getTime() >= startMs && change.at.getTime() <= endMs && question.concerns(change),
+    (change) => change.at.getTime() >= startMs && change.at.getTime() <= endMs && reader.concerns(change),
   );
-  const current = span.to === null ? question.now(history.fields) : undefined;
+  const current = span.to === null ? reader.now(history.fields) : undefined;
   const edges = [startMs, ...changes.map(({ at }) => at.getTime()), endMs];
   return edges.slice(1).flatMap((toMs, place) => {
     const fromMs = edges[place] ?? startMs;
@@ -110,31 +110,31 @@ function intervalsOf(
     // There is no interval between changes of one instant; the end of a span is an instant of its own.
     if (fromMs === toMs && !isLast) return [];
     const [left, right] = [changes[place - 1], changes[place]];
-    const value = left === undefined ? undefined : question.after(left);
-    const found = right === undefined ? current : question.before(right);
+    const value = left === undefined ? undefined : reader.after(left);
+    const found = right === undefined ? current : reader.before(right);
     const period = { fromMs, toMs, value: value === undefined ? found : value };
-    if (right === undefined || !moves(right, question)) return [period];
-    const unseenMs = Math.max(right.notBefore?.getTime() ?? toMs, fromMs);
-    return unseenMs === toMs
+    if (right === undefined || !changesValue(right, reader)) return [period];
+    const unobservedMs = Math.max(right.notBefore?.getTime() ?? toMs, fromMs);
+    return unobservedMs === toMs
       ? [period]
       : [
-          { ...period, toMs: unseenMs },
-          { fromMs: unseenMs, toMs, value: undefined },
+          { ...period, toMs: unobservedMs },
+          { fromMs: unobservedMs, toMs, value: undefined },
         ];
   });
 }
 
-function valueAt(history: EntryHistory, atMs: number, nowMs: number, question: ValueReader): unknown {
+function valueAt(history: EntryHistory, atMs: number, nowMs: number, reader: ValueReader): unknown {
   for (const span of history.spans) {
-    const there = intervalsOf(history, span, nowMs, question).findLast(
+    const interval = intervalsOf(history, span, nowMs, reader).findLast(
       ({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs,
     );
-    if (there?.value !== undefined) return there.value;
+    if (interval?.value !== undefined) return interval.value;
   }
   return undefined;
 }
 
-/** Clocks differ: recorded changes are in the past, even if this process's clock is behind. */
+/** Now, in Unix ms, but not before the latest recorded change: the clock of this process may be behind. */
 const presentMs = ({ changes }: EntryHistory, now: Date): number =>
   Math.max(now.getTime(), changes.at(-1)?.at.getTime() ?? 0);
 
@@ -143,12 +143,12 @@ const isPrice = (name: string): boolean => fieldKindOf(name) === 'price';
 /** Names of all prices that the entry has or had, sorted. */
 function pricesOf({ changes, fields }: EntryHistory): readonly string[] {
   const names = new Set(Object.keys(fields ?? {}).filter(isPrice));
-  for (const { field, old, new: since } of changes) {
+  for (const { field, old, new: added } of changes) {
     if (field !== null) {
       if (isPrice(field)) names.add(field);
       continue;
     }
-    for (const noted of [old, since])
+    for (const noted of [old, added])
       if (typeof noted === 'object' && noted !== null)
         for (const name of Object.keys(noted).filter(isPrice)) names.add(name);
   }
@@ -157,14 +157,14 @@ function pricesOf({ changes, fields }: EntryHistory): readonly string[] {
 
 /** The prices at an instant. Values that the history does not contain are unknown. */
 export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesAtInstant {
-  const ask = (question: ValueReader): unknown => valueAt(history, at.getTime(), presentMs(history, now), question);
-  const listed = ask(LISTED);
+  const read = (reader: ValueReader): unknown => valueAt(history, at.getTime(), presentMs(history, now), reader);
+  const listed = read(LISTED);
   return {
     entryId: history.entryId,
     at,
     listed: typeof listed === 'boolean' ? listed : null,
     prices: pricesOf(history).map((field) => {
-      const value = ask(priceReader(field));
+      const value = read(priceReader(field));
       return { field, known: value !== undefined, value: value ?? null };
     }),
   };
@@ -191,8 +191,8 @@ export function priceStepsOf(
         const start = Math.max(interval.fromMs, fromMs, last?.to?.getTime() ?? fromMs);
         if (interval.value === undefined || start >= Math.min(interval.toMs, toMs)) continue;
         // A step that reaches the present is open, unless the requested period ends before.
-        const stands = span.to === null && interval.toMs === nowMs && toMs === nowMs;
-        const end = stands ? null : new Date(Math.min(interval.toMs, toMs));
+        const isOpen = span.to === null && interval.toMs === nowMs && toMs === nowMs;
+        const end = isOpen ? null : new Date(Math.min(interval.toMs, toMs));
         if (last?.to?.getTime() === start && isEquivalent(last.value, interval.value))
           steps[steps.length - 1] = { ...last, to: end };
         else steps.push({ field, from: new Date(start), to: end, value: interval.value });

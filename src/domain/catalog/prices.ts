@@ -48,7 +48,7 @@ function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
 }
 
-/** Of vendors with a lifetime of an hour, and of those with one of a day. */
+/** Price keys of long cache writes: of vendors with a lifetime of an hour, and of those with one of a day. */
 const LONG_WRITES = [
   'cache_creation_input_token_cost_above_1hr',
   'cache_creation_input_token_cost_above_12hr',
@@ -126,14 +126,14 @@ function stepsOf(row: PriceRow): readonly Step[] {
 
 const BATCH = '_batches';
 
-/** The row with its batch prices in place of the usual ones; the row itself when it has none. */
+/** The row with its batch prices in place of the standard ones; the row itself when it has none. */
 export function batchRowOf(row: PriceRow): PriceRow {
   const batch = Object.keys(row).filter((key) => key.endsWith(BATCH) && rateFrom(row[key]) !== null);
   if (batch.length === 0) return row;
   return { ...row, ...Object.fromEntries(batch.map((key) => [key.slice(0, -BATCH.length), row[key]])) };
 }
 
-/** The row with the prices of a class of service in place of the usual ones; null when it has none. */
+/** The row with the prices of a service tier in place of the standard ones; null when it has none. */
 export function serviceRowOf(row: PriceRow, tier: PricedTier): PriceRow | null {
   const ending = `_${tier}`;
   const own = Object.keys(row).filter((key) => key.endsWith(ending) && rateFrom(row[key]) !== null);

@@ -36,7 +36,7 @@ const CATALOG_NAMES: Readonly<Record<string, readonly string[]>> = {
  * The catalog's names of a provider name in a span. The part after the last dot may be the API that was called
  * (`openai.chat`); it is ignored when the whole name is unknown.
  */
-export function ownersOfProvider(reported: string): readonly string[] {
+export function catalogProvidersOf(reported: string): readonly string[] {
   const name = reported.trim().toLowerCase();
   const known = namesOf(name);
   if (known !== null) return known;

@@ -33,14 +33,14 @@ export interface QuarantinedRow {
 /**
  * A higher price per token is taken for a price per thousand or per million tokens; the highest real one is 0.0006 USD.
  */
-const MOST_PER_TOKEN = rateFrom('0.001') ?? 0n;
-/** A price that changed by this factor at once is a unit mistake, or its correction. */
-const MOST_MOVE = 10n;
+const MAX_PER_TOKEN = rateFrom('0.001') ?? 0n;
+/** A price that changes by this factor at once is treated as a unit mistake, or its correction. */
+const SUSPECT_FACTOR = 10n;
 
 /** Whether the value of a key is a price, or contains prices. */
 const isPriced = (key: string): boolean => key.includes('cost') || key.includes('pricing');
 
-/** Ends of keys with the lower bound of a tier in tokens, not the unit of the price. */
+/** Part of a key with the lower bound of a tier. Its word `tokens` is not the unit of the price. */
 const FROM_TOKENS = /_above_\d+k_tokens/g;
 
 const isPerToken = (key: string): boolean => key.replace(FROM_TOKENS, '').includes('token') && !key.includes('dbu');
@@ -62,19 +62,19 @@ function leavesOf(key: string, value: unknown, place = '', priced = false): read
   return isPrice ? [{ place, value, perToken: isPerToken(key) }] : [];
 }
 
-function faultOfMove(now: Rate, before: Rate): HoldReason | null {
+function faultOfChange(now: Rate, before: Rate): HoldReason | null {
   if (now === before) return null;
   if (now === 0n || before === 0n) return 'crosses_zero';
-  return now >= before * MOST_MOVE || now * MOST_MOVE <= before ? 'ten_fold' : null;
+  return now >= before * SUSPECT_FACTOR || now * SUSPECT_FACTOR <= before ? 'ten_fold' : null;
 }
 
 function faultOfLeaf({ value, perToken }: Leaf, before: Rate | null): HoldReason | null {
   const now = rateFrom(value);
   if (now === null) return 'not_a_number';
   if (now < 0n) return 'negative';
-  const move = before === null ? null : faultOfMove(now, before);
-  if (move !== null) return move;
-  return perToken && now > MOST_PER_TOKEN ? 'absurd' : null;
+  const change = before === null ? null : faultOfChange(now, before);
+  if (change !== null) return change;
+  return perToken && now > MAX_PER_TOKEN ? 'absurd' : null;
 }
 
 /** Why a field's value must not replace the last accepted one, undefined for none; null when it may. */

@@ -3,7 +3,7 @@ import type { Ranking } from './estimate.ts';
 import type { EntryFilters } from './find-entries.ts';
 import { joinModels, type Models } from './models.ts';
 import type { EntryConditions } from './narrow-entries.ts';
-import { createWeightedCache, type Recent } from './weighted-cache.ts';
+import { createWeightedCache, type WeightedCache } from './weighted-cache.ts';
 import type { EntrySort } from './sort-entries.ts';
 import type { Workload } from './workload.ts';
 
@@ -58,23 +58,23 @@ export interface CatalogResultCache {
   models(snapshot: CatalogSnapshot): Models;
 }
 
-/** Capacities, in entries. */
+/** Capacities of the caches of searches, pages and rankings, in entries. */
 const MAX_FOUND = 200_000;
-const MAX_ON_PAGES = 6_000;
+const MAX_PAGED = 6_000;
 const MAX_RANKED = 50_000;
 
 interface SnapshotResults {
   readonly snapshot: CatalogSnapshot;
-  readonly found: Recent<FoundEntries>;
-  readonly pages: Recent<CatalogPage>;
-  readonly rankings: Recent<RankedEntries>;
+  readonly found: WeightedCache<FoundEntries>;
+  readonly pages: WeightedCache<CatalogPage>;
+  readonly rankings: WeightedCache<RankedEntries>;
 }
 
-// An empty result weighs too, or hostile filters could fill the memory.
+// An empty result has a weight too: otherwise filters that match nothing could fill the memory.
 const emptyResults = (snapshot: CatalogSnapshot): SnapshotResults => ({
   snapshot,
   found: createWeightedCache(MAX_FOUND, ({ entries }) => entries.length + 500),
-  pages: createWeightedCache(MAX_ON_PAGES, ({ items }) => items.length + 50),
+  pages: createWeightedCache(MAX_PAGED, ({ items }) => items.length + 50),
   rankings: createWeightedCache(MAX_RANKED, ({ entries }) => entries.length + 500),
 });
 

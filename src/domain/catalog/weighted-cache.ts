@@ -1,11 +1,11 @@
 /** Cache of values up to a total weight; the oldest are evicted first. */
-export interface Recent<Value> {
+export interface WeightedCache<Value> {
   /** The cached value of this key; else the value of `make`, which is then cached. */
   get(key: string, make: () => Value): Value;
 }
 
-/** `weightOf` is in the unit of `most`. A value that weighs more than `most` is not cached. */
-export function createWeightedCache<Value>(most: number, weightOf: (value: Value) => number): Recent<Value> {
+/** `most` is the capacity, in the unit of `weightOf`. A value that weighs more than `most` is not cached. */
+export function createWeightedCache<Value>(most: number, weightOf: (value: Value) => number): WeightedCache<Value> {
   const entries = new Map<string, Value>();
   let weight = 0;
   return {

@@ -6,7 +6,7 @@ declare const share: unique symbol;
 export type Share = bigint & { readonly [share]: true };
 
 const DIGITS = 9;
-/** The whole. */
+/** The share 1. */
 export const WHOLE = 1_000_000_000n as Share;
 export const NO_SHARE = 0n as Share;
 

@@ -9,8 +9,8 @@ export interface FailedCall {
 
 const calls = new WeakMap<object, FailedCall>();
 
-/** Associates a failure with its call, so that the transport can name the call in the answer. */
-export function rememberCall(failure: unknown, call: FailedCall): void {
+/** Attaches a call to its failure, so that the transport can name the call in the answer. */
+export function attachFailedCall(failure: unknown, call: FailedCall): void {
   if (typeof failure === 'object' && failure !== null) calls.set(failure, call);
 }
 

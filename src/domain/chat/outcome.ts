@@ -2,7 +2,7 @@ import type { AnswerStep } from './answer-step.ts';
 import type { Outcome, Usage } from './chat.ts';
 
 /** Collects the facts for accounting from the steps of one answer. */
-export class OutcomeOfSteps {
+export class OutcomeCollector {
   readonly #textLimit: number;
   #responseId: string | null = null;
   #responseModel: string | null = null;
@@ -33,10 +33,10 @@ export class OutcomeOfSteps {
         break;
       case 'text':
       case 'refusal':
-        this.#keep(step.text);
+        this.#addText(step.text);
         break;
       case 'toolCall':
-        this.#keep(`${step.name ?? ''}${step.arguments}`);
+        this.#addText(`${step.name ?? ''}${step.arguments}`);
         break;
       case 'reasoning':
       case 'reasoningProof':
@@ -62,7 +62,7 @@ export class OutcomeOfSteps {
     };
   }
 
-  #keep(piece: string): void {
+  #addText(piece: string): void {
     const room = this.#textLimit - this.#text.length;
     if (room > 0) this.#text += piece.slice(0, room);
   }

@@ -91,13 +91,13 @@ export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap
   ]);
 }
 
-/** Timeout of deployments that have none of their own, in seconds. */
-export const USUAL_TIMEOUT_SECONDS = 600;
+/** Timeout of deployments without a configured one, in seconds. */
+export const DEFAULT_TIMEOUT_SECONDS = 600;
 
 /** Providers with an adapter. Any other with an address uses `openai`. */
 export const PROVIDER_NAMES: readonly string[] = [...Object.keys(VENDORS), 'demo'];
 
-/** Display names that are not just capitalized. */
+/** Display names that differ from the capitalized name. */
 const DISPLAY_NAMES: Readonly<Record<string, string>> = { openai: 'OpenAI', vertex_ai: 'VertexAI' };
 
 /** Display name of a provider in messages. */

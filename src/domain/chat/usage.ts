@@ -1,4 +1,4 @@
-/** Classes of service with prices of their own. */
+/** Service tiers with separate prices. */
 export const PRICED_TIERS = ['flex', 'priority', 'ultrafast', 'balanced'] as const;
 export type PricedTier = (typeof PRICED_TIERS)[number];
 
@@ -24,7 +24,7 @@ export interface Usage {
   readonly citationTokens?: number;
   /** Whether the answer uses a computer; absent where it does not. */
   readonly usesComputer?: true;
-  /** Class of service that the upstream reports; absent for the standard one. */
+  /** Service tier that the upstream reports; absent for the standard one. */
   readonly serviceTier?: PricedTier;
   /** Audio tokens among these; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;
@@ -36,7 +36,7 @@ export interface Usage {
 
 export type AudioTokens = MediumTokens;
 
-/** Tokens of one medium within a usage. They have prices of their own. */
+/** Tokens of one medium within a usage. They have separate prices. */
 interface MediumTokens {
   /** Of the input, cached ones included. */
   readonly inputTokens: number;
@@ -44,7 +44,7 @@ interface MediumTokens {
   readonly cacheReadTokens: number;
 }
 
-/** A usage with the class of service of its answer, the member `service_tier` of OpenAI's answers. */
+/** A usage with the service tier of its answer, the member `service_tier` of OpenAI's answers. */
 export function withServiceTier(usage: Usage | null, sent: unknown): Usage | null {
   const serviceTier = PRICED_TIERS.find((tier) => tier === sent);
   return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };

@@ -23,7 +23,7 @@ export interface Checkout {
   readonly paidAt: Date | null;
   /** The last key issued for it; null before the first. */
   readonly key: CatalogKey | null;
-  /** When an administrator revoked the key for good; null when not revoked. */
+  /** When an administrator revoked the key permanently; null when not revoked. */
   readonly revokedAt: Date | null;
 }
 
@@ -55,14 +55,14 @@ export interface CheckoutStore {
    * it are applied too. The state is that of `stateByEvents`. Resolves to the changed checkout; null when it is not known
    * yet. An event that is stored already changes nothing.
    */
-  take(event: PaymentEvent): Promise<Checkout | null>;
+  applyEvent(event: PaymentEvent): Promise<Checkout | null>;
   /**
    * Stores a key of a checkout in place of the key with the hash `instead` (null for the first one). One of several
    * concurrent calls resolves to true. False when the checkout is not paid, is revoked, or has another key than
    * `instead`.
    */
   issueKey(id: string, key: CatalogKey, instead: string | null): Promise<boolean>;
-  /** Revokes the key for good. Resolves to the changed checkout; null when there is none with this id. */
+  /** Revokes the key permanently. Resolves to the changed checkout; null when there is none with this id. */
   revoke(id: string, at: Date): Promise<Checkout | null>;
   list(page: CheckoutPage): Promise<readonly Checkout[]>;
   /** Removes checkouts that were never paid and events without a checkout, when older than this. */

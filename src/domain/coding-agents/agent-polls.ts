@@ -17,6 +17,6 @@ export interface AgentMessages {
   readonly configured: boolean;
   /** Whether the signature of the bytes is that of the secret. */
   isSigned(bytes: Uint8Array, signature: string | null): boolean;
-  /** Whether the same bytes were not seen before in this process, of the latest 10,000 messages. Remembers them. */
+  /** Records the bytes. False when they are among the latest 10,000 messages that this process recorded. */
   isNew(bytes: Uint8Array): boolean;
 }

@@ -25,7 +25,7 @@ export interface CodingAgent extends Stamps, Owner {
   readonly state: AgentState;
 }
 
-/** Status of an agent that its provider no longer has. */
+/** Status of an agent that was deleted at its provider. */
 export const DELETED = 'DELETED';
 
 /** Statuses after which an agent does not change by itself. */
@@ -65,31 +65,31 @@ const ID_LIMIT = 200;
 const STATUS_LIMIT = 64;
 const TEXT_LIMIT = 2_000;
 
-const isPlain = (text: string, limit: number): boolean => text.length <= limit && !/\p{Cc}/u.test(text);
+const isStorable = (text: string, limit: number): boolean => text.length <= limit && !/\p{Cc}/u.test(text);
 
 /** A text of a state; null for a longer one, and for one with control characters. */
-function plainOf(value: unknown, limit = TEXT_LIMIT): string | null {
+function storableText(value: unknown, limit = TEXT_LIMIT): string | null {
   const text = textOf(value);
-  return text !== null && isPlain(text, limit) ? text : null;
+  return text !== null && isStorable(text, limit) ? text : null;
 }
 
 /** The agent in an answer of the upstream; null where there is none. */
 export function agentIn(answer: unknown): { readonly id: string; readonly state: AgentState } | null {
   const fields = fieldsOf(answer);
   const id = textOf(fields['id']);
-  if (id === null || id === '' || !isPlain(id, ID_LIMIT)) return null;
+  if (id === null || id === '' || !isStorable(id, ID_LIMIT)) return null;
   const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
   return {
     id,
     state: {
-      name: plainOf(fields['name']),
-      status: plainOf(fields['status'], STATUS_LIMIT) ?? 'UNKNOWN',
-      repository: plainOf(source['repository']),
-      ref: plainOf(source['ref']),
-      branchName: plainOf(target['branchName']),
-      url: plainOf(target['url']),
+      name: storableText(fields['name']),
+      status: storableText(fields['status'], STATUS_LIMIT) ?? 'UNKNOWN',
+      repository: storableText(source['repository']),
+      ref: storableText(source['ref']),
+      branchName: storableText(target['branchName']),
+      url: storableText(target['url']),
       autoCreatePr: typeof target['autoCreatePr'] === 'boolean' ? target['autoCreatePr'] : null,
-      launchedAt: plainOf(fields['createdAt']),
+      launchedAt: storableText(fields['createdAt']),
     },
   };
 }
@@ -112,7 +112,10 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
   const fields = fieldsOf(message);
   const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
   const texts = [fields['name'], source['repository'], source['ref'], target['branchName'], target['url']];
-  if (plainOf(fields['status'], STATUS_LIMIT) === null || texts.some((text) => textOf(text) !== plainOf(text)))
+  if (
+    storableText(fields['status'], STATUS_LIMIT) === null ||
+    texts.some((text) => textOf(text) !== storableText(text))
+  )
     throw new InvalidInput('A text of the message is too long or has control characters, or it has no status.');
   const { timestamp } = fields;
   if (timestamp === undefined) return { ...agent, sentAt: null };
@@ -126,7 +129,7 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
  * Whether a message may replace the stored state: the state of a deleted agent is final, and one that has ended changes only by a
  * message that was sent after the state was stored.
  */
-export function mayFollow(
+export function mayReplaceState(
   { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,
   report: AgentReport,
 ): boolean {

@@ -45,19 +45,19 @@ const beforeCall = ({ guardrails }: CallEvidence): readonly JsonObject[] =>
 
 const counted = (found: number, what: string): string => `${found} ${what}${found === 1 ? '' : 's'}`;
 
-function applied({ guardrails: { length } }: CallEvidence): ComplianceCheck {
+function guardrailsApplied({ guardrails: { length } }: CallEvidence): ComplianceCheck {
   const detail = length > 0 ? `${counted(length, 'guardrail')} ran.` : 'No guardrail ran.';
   return { name: 'Guardrails applied', article: 'Art. 9', passed: length > 0, detail };
 }
 
-function screened(call: CallEvidence, named: Pick<ComplianceCheck, 'name' | 'article'>): ComplianceCheck {
+function screenedBeforeCall(call: CallEvidence, named: Pick<ComplianceCheck, 'name' | 'article'>): ComplianceCheck {
   const { length } = beforeCall(call);
   const detail =
     length > 0 ? `${counted(length, 'guardrail')} ran before the call.` : 'No guardrail ran before the call.';
   return { ...named, passed: length > 0, detail };
 }
 
-function sensitiveData(call: CallEvidence): ComplianceCheck {
+function sensitiveDataProtected(call: CallEvidence): ComplianceCheck {
   const named = { name: 'Sensitive data protected', article: 'Art. 5(1)(c)' };
   const states = beforeCall(call).map(({ guardrail_status: state }) => state);
   if (states.some((state) => INTERVENED.has(state)))
@@ -78,13 +78,13 @@ function auditRecord({ userId, model, timestamp, guardrails }: CallEvidence, art
 
 const CHECKS: Readonly<Record<Regulation, (call: CallEvidence) => readonly ComplianceCheck[]>> = {
   euAiAct: (call) => [
-    applied(call),
-    screened(call, { name: 'Content screened before LLM', article: 'Art. 5' }),
+    guardrailsApplied(call),
+    screenedBeforeCall(call, { name: 'Content screened before LLM', article: 'Art. 5' }),
     auditRecord(call, 'Art. 12'),
   ],
   gdpr: (call) => [
-    screened(call, { name: 'Data protection applied', article: 'Art. 32' }),
-    sensitiveData(call),
+    screenedBeforeCall(call, { name: 'Data protection applied', article: 'Art. 32' }),
+    sensitiveDataProtected(call),
     auditRecord(call, 'Art. 30'),
   ],
 };

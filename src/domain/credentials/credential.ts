@@ -1,19 +1,19 @@
 import type { JsonObject } from '../json-object.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import type { Deployment } from '../chat/provider.ts';
-import { type Parameters, partedParameters, patchedParameters } from '../deployments/parameters.ts';
+import { type Parameters, splitParameters, patchedParameters } from '../deployments/parameters.ts';
 import { Conflict, InvalidInput } from '../errors.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** Values that deployments and pass-through routes use by a name, which is the id, as the configuration file has them. */
+/** A credential of the configuration file. Deployments and pass-through routes refer to its values by the id. */
 export interface DeclaredCredential extends Parameters {
   readonly id: string;
   /** Facts that are no secret, e.g. `description`. */
   readonly info: JsonObject;
 }
 
-/** Such values as they are stored. */
+/** A stored credential. */
 export interface Credential extends DeclaredCredential, Stamps {
   readonly displayName: string | null;
   /** Whether its values could not be decrypted, because the salt key is another one. They are empty then. */
@@ -42,7 +42,10 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
 export interface CredentialFinder {
   /** Null when no credential has the name, or it cannot be read. */
   find(name: string): Parameters | null;
-  /** The first credential of the file, or the oldest readable stored one, whose info names the provider in `custom_llm_provider`; null when none does. */
+  /**
+   * The first credential of the file, or the oldest readable stored one, whose info names the provider in
+   * `custom_llm_provider`; null when none does.
+   */
   firstOf(provider: string): Parameters | null;
   /** Those of the configuration file, in its order. */
   declared(): readonly DeclaredCredential[];
@@ -82,7 +85,7 @@ export function newCredential(patch: CredentialPatch, about: Authored & { readon
     displayName: patch.displayName ?? null,
     info: patch.info ?? {},
     unreadable: false,
-    ...partedParameters(patch.values ?? {}),
+    ...splitParameters(patch.values ?? {}),
     ...newStamps(about),
   };
 }
@@ -106,7 +109,7 @@ export function patchedCredential(before: Credential, patch: CredentialPatch, { 
 export const credentialOf = ({ apiKey, apiBase, options, secrets }: Deployment): Parameters => {
   const { max_tokens: _limit, ...account } = options;
   const revealed = Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()] as const);
-  return partedParameters({
+  return splitParameters({
     ...(apiKey === null ? {} : { api_key: apiKey.reveal() }),
     ...(apiBase === null ? {} : { api_base: apiBase }),
     ...account,

@@ -68,18 +68,19 @@ export interface Temperatures {
 /** No group has a temperature. */
 export const UNCALIBRATED: Temperatures = { temperatureOf: () => null };
 
-/** Fewest outcomes of a fit. */
-export const FEWEST_OUTCOMES = 30;
-/** Least probability that counts: the logarithm of 0 has no value. */
-const FLOOR = 1e-9;
-/** Range of temperatures, and number of bisection steps. */
-const COLDEST = 1 / 20;
-const HOTTEST = 20;
-const STEPS = 60;
+/** Minimum number of outcomes for a fit. */
+export const MIN_OUTCOMES = 30;
+/** Smaller probabilities are raised to this one, because the logarithm of 0 is infinite. */
+const MIN_PROBABILITY = 1e-9;
+/** Range of fitted temperatures. */
+const MIN_TEMPERATURE = 1 / 20;
+const MAX_TEMPERATURE = 20;
+const BISECTION_STEPS = 60;
+/** Number of bins of a reliability curve. */
 const BINS = 10;
 
 const logsOf = (probabilities: readonly number[]): readonly number[] =>
-  probabilities.map((probability) => Math.log(Math.max(probability, FLOOR)));
+  probabilities.map((probability) => Math.log(Math.max(probability, MIN_PROBABILITY)));
 
 /** Powers of the probabilities with the sum 1, not rounded. */
 function scaled(logs: readonly number[], inverse: number): readonly number[] {
@@ -108,15 +109,15 @@ function slope(logs: readonly (readonly number[])[], outcomes: readonly number[]
 }
 
 /**
- * The temperature with the least log loss, 0.05 to 20; null with fewer than `FEWEST_OUTCOMES` answers. 1 where no other
+ * The temperature with the least log loss, 0.05 to 20; null with fewer than `MIN_OUTCOMES` answers. 1 where no other
  * temperature is better.
  */
 export function fittedTemperature(answers: readonly JudgedAnswer[]): number | null {
-  if (answers.length < FEWEST_OUTCOMES) return null;
+  if (answers.length < MIN_OUTCOMES) return null;
   const logs = answers.map(({ probabilities }) => logsOf(probabilities));
   const outcomes = answers.map(({ outcome }) => outcome);
-  let [low, high] = [1 / HOTTEST, 1 / COLDEST];
-  for (let step = 0; step < STEPS; step += 1) {
+  let [low, high] = [1 / MAX_TEMPERATURE, 1 / MIN_TEMPERATURE];
+  for (let step = 0; step < BISECTION_STEPS; step += 1) {
     const middle = (low + high) / 2;
     if (slope(logs, outcomes, middle) < 0) low = middle;
     else high = middle;
@@ -125,8 +126,8 @@ export function fittedTemperature(answers: readonly JudgedAnswer[]): number | nu
   return logLoss(answers, temperature) < logLoss(answers, 1) ? temperature : 1;
 }
 
-/** Probability and result of an answer, as its place on the reliability curve: P(yes), or that of the likeliest label. */
-function placed(
+/** Point of an answer on the reliability curve: P(yes), or the probability of the likeliest label, and whether it was right. */
+function curvePoint(
   kind: LabelledQuestion['kind'],
   probabilities: readonly number[],
   outcome: number,
@@ -149,10 +150,10 @@ export function qualityOf(
     const counted = kind === 'predicate' ? probabilities.slice(0, 1) : probabilities;
     return sum + counted.reduce((total, one, label) => total + (one - (label === outcome ? 1 : 0)) ** 2, 0);
   }, 0);
-  const places = given.map(({ probabilities, outcome }) => placed(kind, probabilities, outcome));
+  const points = given.map(({ probabilities, outcome }) => curvePoint(kind, probabilities, outcome));
   const reliability = Array.from({ length: BINS }, (_unused, bin) =>
     binOf(
-      places.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === bin),
+      points.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === bin),
       bin,
     ),
   );
@@ -169,10 +170,10 @@ export function qualityOf(
   };
 }
 
-function binOf(places: readonly ReturnType<typeof placed>[], bin: number): ReliabilityBin {
-  const count = places.length;
-  const mean = (of: (place: ReturnType<typeof placed>) => number): number | null =>
-    count === 0 ? null : places.reduce((sum, place) => sum + of(place), 0) / count;
+function binOf(points: readonly ReturnType<typeof curvePoint>[], bin: number): ReliabilityBin {
+  const count = points.length;
+  const mean = (of: (point: ReturnType<typeof curvePoint>) => number): number | null =>
+    count === 0 ? null : points.reduce((sum, point) => sum + of(point), 0) / count;
   return {
     from: bin / BINS,
     to: (bin + 1) / BINS,

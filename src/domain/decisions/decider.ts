@@ -2,15 +2,15 @@ import type { ModelRequest } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { Answer, Decision, DecisionRequest } from './decision.ts';
 
-/** Images that a decider takes. */
+/** Limits of images that a decider accepts. */
 export interface ImageRules {
-  /** Media types, sorted; null takes any. */
+  /** Accepted media types, sorted; null accepts any. */
   readonly types: readonly string[] | null;
-  /** Most images of a request; null for no limit. */
+  /** Maximum number of images of a request; null for no limit. */
   readonly most: number | null;
-  /** Most bytes of one image; null for no limit. */
+  /** Maximum size of one image, in bytes; null for no limit. */
   readonly mostBytes: number | null;
-  /** Most bytes of all images together; null for no limit. */
+  /** Maximum size of all images together, in bytes; null for no limit. */
   readonly mostBytesTogether: number | null;
   /** Whether an image at an address must be downloaded and sent as its content. */
   readonly inline: boolean;
@@ -19,9 +19,9 @@ export interface ImageRules {
 /** Input that a decider supports besides text and the common kinds of questions. */
 export interface Abilities {
   readonly safetyIdentifier: boolean;
-  /** Images inside messages; null takes none. */
+  /** Images inside messages; null accepts none. */
   readonly images: ImageRules | null;
-  /** Whether images beside the state are taken, too. */
+  /** Whether images beside the state are accepted, too. */
   readonly imagesBesideState: boolean;
   readonly assets: boolean;
   readonly boxes: boolean;

@@ -1,6 +1,6 @@
 import { addUsd } from '../money.ts';
 import type { Answer, Decision } from './decision.ts';
-import { addedMembers, sumOfUsages } from './groups.ts';
+import { sumOfMembers, sumOfUsages } from './groups.ts';
 
 /** A decision by other models, of which some questions are asked again. */
 export interface EarlierAnswers {
@@ -11,7 +11,7 @@ export interface EarlierAnswers {
   readonly open: readonly number[];
 }
 
-/** Whether an answer is to be asked for again: a refusal, or a label mass below the limit. */
+/** Whether the question of an answer is asked again: the answer is a refusal, or its label mass is below the limit. */
 export function isWeak(answer: Answer, limit: number): boolean {
   if (answer.kind === 'refusal') return true;
   const mass = answer.evidence?.labelMass ?? null;
@@ -27,21 +27,21 @@ const massOf = (answer: Answer): number => {
   return answer.evidence?.labelMass ?? 1;
 };
 
-const named = (answer: Answer, model: string): Answer =>
+const withModel = (answer: Answer, model: string): Answer =>
   answer.kind === 'refusal' || answer.model !== undefined ? answer : { ...answer, model };
 
 /**
  * The whole decision after its open questions were asked again: `made` has one answer for each of them, in their order. Of two
- * answers to a question, that with more label mass counts; a decision model has all of it. Each answer names its model; token
- * counts and costs are added.
+ * answers to a question, the one with more label mass counts; the label mass of a decision model is 1. Each answer names its
+ * model; token counts and costs are added.
  */
-export function withEarlier(earlier: EarlierAnswers, made: Decision, upstream: string): Decision {
+export function mergeEarlierAnswers(earlier: EarlierAnswers, made: Decision, upstream: string): Decision {
   const { decision, open } = earlier;
-  const answers = decision.answers.map((answer) => named(answer, earlier.upstream));
+  const answers = decision.answers.map((answer) => withModel(answer, earlier.upstream));
   for (const [index, position] of open.entries()) {
     const [before, now] = [answers[position], made.answers[index]];
     if (now === undefined) continue;
-    if (before === undefined || massOf(now) > massOf(before)) answers[position] = named(now, upstream);
+    if (before === undefined || massOf(now) > massOf(before)) answers[position] = withModel(now, upstream);
   }
   const isCharged = decision.charged !== undefined && made.charged !== undefined;
   return {
@@ -51,6 +51,6 @@ export function withEarlier(earlier: EarlierAnswers, made: Decision, upstream: s
     // A cost that only some of the calls report is not the cost of the decision.
     ...(isCharged ? { charged: addUsd(decision.charged, made.charged) } : {}),
     more: { ...made.more, ...decision.more },
-    usageMore: addedMembers(decision.usageMore, made.usageMore),
+    usageMore: sumOfMembers(decision.usageMore, made.usageMore),
   };
 }

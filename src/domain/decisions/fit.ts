@@ -12,7 +12,7 @@ export interface FitTerms {
   readonly drop: boolean;
 }
 
-/** A decision as its decider takes it. */
+/** A decision with only the members that its decider accepts. */
 export interface FittedDecision {
   readonly decision: DecisionRequest;
   /** Positions of the questions that are sent. The others count as refused. */
@@ -23,7 +23,7 @@ export interface FittedDecision {
 
 const refuse = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
 
-/** Members of a decision that a decider does not take, in the order of the reference. */
+/** Members of a decision that a decider does not accept, in the order of the reference. */
 function unsupported({ input, ...decision }: DecisionRequest, abilities: Abilities): readonly string[] {
   const { images, imagesBesideState, assets, boxes, audio, videos, safetyIdentifier } = abilities;
   const names: readonly (readonly [string, boolean])[] = [
@@ -39,7 +39,7 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
 }
 
 /**
- * Fits a decision to its decider. Members that the decider does not take are refused with InvalidInput, or dropped. Nothing
+ * Fits a decision to its decider. Members that the decider does not accept are refused with InvalidInput, or dropped. Nothing
  * is dropped when no input or no question would be left. `isAddress` tells whether an image of a message has a known form.
  */
 export function fitDecision(
@@ -107,25 +107,25 @@ function withoutUnknownImages(
  * other faults are refused. Throws InvalidInput.
  */
 export function withImageRules(decision: DecisionRequest, rules: ImageRules, terms: FitTerms): DecisionRequest {
-  const isTaken = (image: Media): boolean => {
+  const isAccepted = (image: Media): boolean => {
     const type = mediaTypeOf(image);
     return type === null || rules.types === null || rules.types.includes(type);
   };
   const all = [...imagesIn(decision.input), ...decision.images];
   if (all.length === 0) return decision;
-  const wrong = all.filter((image) => !isTaken(image));
+  const wrong = all.filter((image) => !isAccepted(image));
   if (wrong.length > 0 && !terms.drop)
     throw refuse(
       `${terms.provider} takes only ${rules.types?.join(', ')} images, got ${[...new Set(wrong.map(mediaTypeOf))].join(', ')}`,
     );
-  const left = all.filter(isTaken);
+  const left = all.filter(isAccepted);
   if (rules.most !== null && left.length > rules.most)
     throw refuse(`${terms.provider} takes at most ${rules.most} images per request, got ${left.length}`);
   assertSizes(left, rules, terms);
   if (wrong.length === 0) return decision;
-  const input = withImages(decision.input, (url) => (isTaken(url) ? url : null));
+  const input = withImages(decision.input, (url) => (isAccepted(url) ? url : null));
   if (isEmpty(input)) throw refuse(`${terms.provider} takes none of the images, and dropping them leaves no input`);
-  return { ...decision, input, images: decision.images.filter(isTaken) };
+  return { ...decision, input, images: decision.images.filter(isAccepted) };
 }
 
 const inMebibytes = (bytes: number): string => `${bytes.toLocaleString('en-US')} bytes (${bytes / 1024 / 1024} MiB)`;

@@ -2,8 +2,8 @@ import type { Usage } from '../chat/usage.ts';
 import { addUsd } from '../money.ts';
 import type { Decision, DecisionRequest, Members } from './decision.ts';
 
-/** The decision as requests of at most `most` questions each, in order. Everything but the questions is the same object. */
-export function inGroups(decision: DecisionRequest, most: number | null): readonly DecisionRequest[] {
+/** Splits a decision into requests of at most `most` questions each, in order. All other members are shared. */
+export function splitDecision(decision: DecisionRequest, most: number | null): readonly DecisionRequest[] {
   const { questions } = decision;
   if (most === null || questions.length <= most) return [decision];
   return Array.from({ length: Math.ceil(questions.length / most) }, (_unused, group) => ({
@@ -25,7 +25,7 @@ export function sumOfUsages(usages: readonly Usage[]): Usage {
 }
 
 /** Numbers of two answers are added. Of other members, the first one counts. */
-export const addedMembers = (total: Members, more: Members): Members => ({
+export const sumOfMembers = (total: Members, more: Members): Members => ({
   ...more,
   ...Object.fromEntries(
     Object.entries(total).map(([name, value]) => {
@@ -35,10 +35,10 @@ export const addedMembers = (total: Members, more: Members): Members => ({
   ),
 });
 
-/** One decision of the decisions about groups of its questions, in order. There is at least one. */
-export function joined(decisions: readonly Decision[]): Decision {
+/** Joins the decisions about the parts of `splitDecision`, in order. At least one is required. */
+export function joinDecisions(decisions: readonly Decision[]): Decision {
   const [first, ...others] = decisions;
-  if (first === undefined) throw new RangeError('There is no decision to join.');
+  if (first === undefined) throw new RangeError('No decision to join.');
   if (others.length === 0) return first;
   const charges = decisions.flatMap(({ charged }) => (charged === undefined ? [] : [charged]));
   return {
@@ -48,6 +48,6 @@ export function joined(decisions: readonly Decision[]): Decision {
     // A cost that only some of the calls report is not the cost of the decision.
     ...(charges.length < decisions.length ? {} : { charged: charges.reduce((sum, charge) => addUsd(sum, charge)) }),
     more: Object.assign({}, ...decisions.map(({ more }) => more).toReversed()) as Members,
-    usageMore: others.reduce((total, { usageMore }) => addedMembers(total, usageMore), first.usageMore),
+    usageMore: others.reduce((total, { usageMore }) => sumOfMembers(total, usageMore), first.usageMore),
   };
 }

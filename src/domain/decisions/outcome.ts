@@ -65,7 +65,7 @@ function labelsOf(question: LabelledQuestion): readonly string[] {
  * Probabilities of an answer, and the index of the right label: a boolean for a predicate, an option for a choice,
  * the index of a level for a score. Throws InvalidInput for another outcome, and for a question without probabilities.
  */
-export function judged(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
+export function judgedAnswer(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
   const probabilities = probabilitiesOf(question, answer);
   if (probabilities === null || question.kind === 'box' || answer.kind === 'refusal')
     throw refuse('names a question without probabilities', 'question');

@@ -8,7 +8,7 @@ import type { Answer, MadeDecision, Question } from './decision.ts';
 export const STORAGE_LEVELS = ['none', 'redacted', 'full'] as const;
 export type StorageLevel = (typeof STORAGE_LEVELS)[number];
 
-/** Most characters of a stored input as JSON; a longer one is not stored. */
+/** Maximum length of a stored input as JSON, in characters; a longer one is not stored. */
 const INPUT_LIMIT = 1024 * 1024;
 
 /** A question and its answer, as plain JSON. */
@@ -84,7 +84,7 @@ function redacted(question: Question): Question {
 }
 
 /** The answer as plain JSON. Members that the upstream added are stored only in full. */
-function packed(answer: Answer, level: DecisionContent['level']): StoredAnswer['answer'] {
+function storedFormOf(answer: Answer, level: DecisionContent['level']): StoredAnswer['answer'] {
   if (answer.kind === 'refusal') return { kind: 'refusal' };
   const shared = level === 'full' ? answer : { ...answer, more: {} };
   if (shared.kind === 'choice') return { ...shared, probabilities: [...shared.probabilities] };
@@ -94,7 +94,7 @@ function packed(answer: Answer, level: DecisionContent['level']): StoredAnswer['
 }
 
 /** The answer of its stored form. */
-export function unpacked({ answer }: StoredAnswer): Answer {
+export function answerOfStored({ answer }: StoredAnswer): Answer {
   const { probabilities, legend } = answer;
   return {
     ...answer,
@@ -104,7 +104,7 @@ export function unpacked({ answer }: StoredAnswer): Answer {
 }
 
 /** The content to store of a made decision. */
-export function contentOf(
+export function decisionContentOf(
   { questions, decision, upstream }: MadeDecision,
   input: unknown,
   { level, ...call }: Pick<DecisionContent, 'traceId' | 'spanId' | 'level'>,
@@ -118,7 +118,7 @@ export function contentOf(
     input: isStorable ? (input ?? null) : null,
     answers: questions.map((question, index) => ({
       question: level === 'full' ? question : redacted(question),
-      answer: packed(decision.answers[index] ?? { kind: 'refusal' }, level),
+      answer: storedFormOf(decision.answers[index] ?? { kind: 'refusal' }, level),
     })),
     usage: decision.usage,
   };

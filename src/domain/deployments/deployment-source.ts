@@ -7,7 +7,7 @@ import type { StoredDeployment } from './stored-deployment.ts';
 export interface DeploymentSource {
   /** Those of the configuration in its order, then stored ones, the oldest first. Blocked ones are not among them. */
   current(): readonly Deployment[];
-  /** Whether a model of all, or one of the team, has deployments, all of which are blocked. */
+  /** Whether a model that is common or of the team has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
   /** Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. */
   readChanges(): Promise<boolean>;
@@ -35,7 +35,7 @@ export interface DeploymentRegistry extends DeploymentSource {
   broken(): readonly BrokenDeployment[];
   /** Access groups of a model by its public name. */
   accessGroupsOf(model: string): readonly string[];
-  /** Whether a name means a model of its own to the keys of a team. */
+  /** Whether a name selects a model of the team, not a common one, for keys of the team. */
   isTeamModel(teamId: string, model: string): boolean;
   /** Replaces the deployments and credentials of the configuration. */
   configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
@@ -53,7 +53,7 @@ export interface DeploymentReader {
   read(stored: Pick<StoredDeployment, 'id' | 'modelGroup' | 'params' | 'secrets' | 'info'>): Deployment;
 }
 
-/** A source that never changes. */
+/** A source with a fixed list, for tests and scripts. */
 export const fixedDeployments = (deployments: readonly Deployment[]): DeploymentSource => ({
   current: () => deployments,
   isBlocked: () => false,

@@ -22,10 +22,10 @@ export interface Health {
 /** Result of one call. */
 export interface EndedCall {
   readonly atMs: number;
-  readonly well: boolean;
+  readonly succeeded: boolean;
 }
 
-/** Most calls, and their highest age in ms, that the state is computed from. */
+/** Maximum number and age, in ms, of the calls that the state is computed from. */
 export const RECENT_CALLS = 20;
 export const RECENT_MS = 300_000;
 /** Shares of failures at which a deployment is failing, or degraded. */
@@ -36,10 +36,10 @@ const DEGRADED = 0.1;
  * State by the last twenty calls that ended within five minutes: failing when half of them failed, degraded when a
  * tenth did, else healthy. Unknown without calls.
  */
-export function stateOf(ended: readonly EndedCall[], nowMs: number): HealthState {
+export function healthStateOf(ended: readonly EndedCall[], nowMs: number): HealthState {
   const recent = ended.filter(({ atMs }) => nowMs - atMs <= RECENT_MS).slice(-RECENT_CALLS);
   if (recent.length === 0) return 'unknown';
-  const share = recent.filter(({ well }) => !well).length / recent.length;
+  const share = recent.filter(({ succeeded }) => !succeeded).length / recent.length;
   if (share >= FAILING) return 'failing';
   return share >= DEGRADED ? 'degraded' : 'healthy';
 }
@@ -70,14 +70,14 @@ export function jointHealth(healths: readonly Health[]): Health {
 const latest = (dates: readonly (Date | null)[]): Date | null =>
   dates.reduce((left, right) => ((right?.getTime() ?? -1) > (left?.getTime() ?? -1) ? right : left), null);
 
-/** Statuses below 500 that are not the caller's fault: credentials, model names, rate limits, timeouts. */
-const OURS = new Set([401, 403, 404, 408, 429]);
+/** Statuses below 500 that the deployment causes, not the caller: credentials, model names, rate limits, timeouts. */
+const DEPLOYMENT_FAULTS = new Set([401, 403, 404, 408, 429]);
 
 /** Failure code for the deployment's health: its status, `TIMEOUT` or `NO_ANSWER`; null where it does not count. */
-export function faultOf(failure: unknown): string | null {
+export function healthFailureCode(failure: unknown): string | null {
   if (!(failure instanceof UpstreamFailed)) return null;
   const { timedOut, upstreamStatus } = failure;
   if (timedOut) return 'TIMEOUT';
   if (upstreamStatus === null) return 'NO_ANSWER';
-  return upstreamStatus >= 500 || OURS.has(upstreamStatus) ? String(upstreamStatus) : null;
+  return upstreamStatus >= 500 || DEPLOYMENT_FAULTS.has(upstreamStatus) ? String(upstreamStatus) : null;
 }

@@ -2,8 +2,8 @@ import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 import type { KnownDeployment } from './deployment-source.ts';
-import { mayCallSome, expandedFor } from './model-names.ts';
-import { entryFor } from './priced-by.ts';
+import { mayCallSome, expandedNamesFor } from './model-names.ts';
+import { catalogEntryFor } from './catalog-entry.ts';
 import { deploymentsFor } from './team-models.ts';
 import type { StoredDeployment } from './stored-deployment.ts';
 
@@ -39,7 +39,7 @@ export function modelInfos(
     const { modelGroup, teamId } = deployment;
     const isListed = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
     if (!isListed && !own.has(deployment)) return [];
-    const listed = expandedFor(deployment, catalog, key);
+    const listed = expandedNamesFor(deployment, catalog, key);
     if (listed.length > 0)
       return listed.map(({ name, entry, upstreamModel }) => ({
         name,
@@ -48,6 +48,6 @@ export function modelInfos(
         deployment: { ...deployment, upstreamModel },
       }));
     if (!mayCallSome(key, modelGroup)) return [];
-    return [{ name: modelGroup, deployment, stored, entry: entryFor(deployment, catalog) }];
+    return [{ name: modelGroup, deployment, stored, entry: catalogEntryFor(deployment, catalog) }];
   });
 }

@@ -1,7 +1,7 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { allowsModel, groupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
-import { entryFor } from './priced-by.ts';
+import { catalogEntryFor } from './catalog-entry.ts';
 import { deploymentsFor } from './team-models.ts';
 
 /** A model name of requests, with its catalog entry. */
@@ -52,7 +52,7 @@ interface ExpandedName extends NamedModel {
 }
 
 /** The names that a wildcard matches and a key may call; none for a deployment without a wildcard. */
-export const expandedFor = (
+export const expandedNamesFor = (
   deployment: Deployment,
   catalog: CatalogSnapshot,
   key: VirtualKey | null,
@@ -83,7 +83,7 @@ export function namedModels(
   };
   for (const deployment of deploymentsFor(team, deployments)) {
     const { modelGroup } = deployment;
-    const itself = { name: modelGroup, entry: entryFor(deployment, catalog) };
+    const itself = { name: modelGroup, entry: catalogEntryFor(deployment, catalog) };
     if (!isWildcard(modelGroup)) {
       if (mayCall(key, modelGroup)) add(itself);
       continue;
@@ -110,5 +110,5 @@ export function namedModel(
   const found =
     own.find(({ modelGroup }) => modelGroup === name) ?? own.find(({ modelGroup }) => matchesGroup(modelGroup, name));
   if (found === undefined || !(found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name))) return null;
-  return { name, entry: found.modelGroup === name ? entryFor(found, catalog) : catalog.find(name) };
+  return { name, entry: found.modelGroup === name ? catalogEntryFor(found, catalog) : catalog.find(name) };
 }

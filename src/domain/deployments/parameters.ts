@@ -13,8 +13,8 @@ export interface Parameters {
 /** Words of names whose values are secret. */
 const SECRET_WORDS = new Set(['key', 'token', 'secret', 'password', 'passphrase', 'credential', 'credentials', 'auth']);
 
-/** Names with such a word whose values are not secret. */
-const SHOWN = new Set(['litellm_credential_name', 'configurable_clientside_auth_params']);
+/** Names with a secret word whose values are not secret. */
+const NOT_SECRET = new Set(['litellm_credential_name', 'configurable_clientside_auth_params']);
 
 /** Headers of calls: their values may be credentials, whatever their own names are. */
 const HEADERS = new Set(['headers', 'extra_headers', 'default_headers']);
@@ -22,10 +22,12 @@ const HEADERS = new Set(['headers', 'extra_headers', 'default_headers']);
 /** Whether the value of a parameter is secret, by its name. */
 const isSecretParameter = (name: string): boolean =>
   HEADERS.has(name) ||
-  (!SHOWN.has(name) && !isPriceField(name) && name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase())));
+  (!NOT_SECRET.has(name) &&
+    !isPriceField(name) &&
+    name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase())));
 
-/** Parts parameters into secret ones and others. A number or a boolean is no secret. */
-export function partedParameters(sent: JsonObject): Parameters {
+/** Splits parameters into secret ones and others. A number or a boolean is no secret. */
+export function splitParameters(sent: JsonObject): Parameters {
   const isSecret = ([name, value]: [string, unknown]): boolean =>
     isSecretParameter(name) && (typeof value === 'string' || (typeof value === 'object' && value !== null));
   const entries = Object.entries(sent);
@@ -48,16 +50,16 @@ export const revealedParameters = ({ params, secrets }: Parameters): JsonObject 
 /** Parameters with a patch applied. Null removes one. */
 export function patchedParameters(before: Parameters, patch: JsonObject): Parameters {
   const present = Object.entries({ ...revealedParameters(before), ...patch }).filter(([, value]) => value !== null);
-  return partedParameters(Object.fromEntries(present));
+  return splitParameters(Object.fromEntries(present));
 }
 
-/** From this length on, a mask shows the ends of a secret. */
-const SHOWS_ENDS = 12;
+/** Minimum length of a secret whose mask shows its ends, in characters. */
+const MIN_LENGTH_WITH_ENDS = 12;
 
 /** A secret that can be recognised but not used: its first and last two characters, or nothing of a short one. */
 function maskOf(secret: Secret): string {
   const value: unknown = JSON.parse(secret.reveal());
-  return typeof value === 'string' && value.length >= SHOWS_ENDS
+  return typeof value === 'string' && value.length >= MIN_LENGTH_WITH_ENDS
     ? `${value.slice(0, 2)}****${value.slice(-2)}`
     : '****';
 }

@@ -5,7 +5,7 @@ import type { Deployment } from '../chat/provider.ts';
 /** Models without output tokens. */
 const NO_OUTPUT = /embed|rerank|moderation|search/i;
 
-/** Whether prices by price-map key have one of input tokens, and none of any output. */
+/** Whether prices, by price-map key, include one for input tokens and none for output. */
 export function pricesInputOnly(prices: JsonObject, model: string): boolean {
   if (!(Number(prices['input_cost_per_token']) > 0)) return false;
   const isPriced = Object.keys(prices).some(
@@ -14,7 +14,7 @@ export function pricesInputOnly(prices: JsonObject, model: string): boolean {
   return !isPriced && !NO_OUTPUT.test(model);
 }
 
-/** What is probably wrong with the prices of a deployment; null for nothing. Its calls are accepted. */
+/** Warning about prices of a deployment that are probably wrong; null for none. Its calls are accepted. */
 export function priceWarning(
   { priceOverrides, upstreamModel, probe }: Pick<Deployment, 'priceOverrides' | 'upstreamModel' | 'probe'>,
   entry: Pick<CatalogEntry, 'row'> | null,

@@ -33,9 +33,9 @@ export interface ProbeRequest {
 }
 
 /** Output limit of a health check, in tokens. */
-const FEW_TOKENS = 16;
+const PROBE_OUTPUT_TOKENS = 16;
 /** Smallest output limit of OpenAI's Responses API. */
-const FEWEST_OF_A_RESPONSE = 16;
+const MIN_RESPONSES_OUTPUT_TOKENS = 16;
 /** Providers whose newer models refuse `max_tokens` and whose older ones accept its new name. */
 const RENAMED_LIMIT = new Set(['openai', 'azure']);
 const PROMPT = 'Are you there? Answer with one word.';
@@ -60,9 +60,9 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
     return 'It stands for many models: model_info.health_check_model names the one to ask for.';
   const mode = responses === 'only' ? 'responses' : (probe.mode ?? entry?.mode ?? 'chat');
   // A reasoning model fails when the limit leaves no tokens for its answer.
-  const limit = probe.maxTokens ?? (entry?.row['supports_reasoning'] === true ? null : FEW_TOKENS);
+  const limit = probe.maxTokens ?? (entry?.row['supports_reasoning'] === true ? null : PROBE_OUTPUT_TOKENS);
   const bounded = (member: string, least = 1): object => (limit === null ? {} : { [member]: Math.max(limit, least) });
-  const asked = (endpoint: Endpoint, body: object): ProbeRequest => ({
+  const probeOf = (endpoint: Endpoint, body: object): ProbeRequest => ({
     endpoint,
     body: { ...body },
     upstreamModel,
@@ -71,25 +71,29 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
   switch (mode) {
     case 'chat': {
       const most = bounded(RENAMED_LIMIT.has(provider) ? 'max_completion_tokens' : 'max_tokens');
-      return asked(CHAT_COMPLETIONS, { messages: [{ role: 'user', content: PROMPT }], ...most });
+      return probeOf(CHAT_COMPLETIONS, { messages: [{ role: 'user', content: PROMPT }], ...most });
     }
     case 'responses':
-      return asked(RESPONSES, { input: PROMPT, store: false, ...bounded('max_output_tokens', FEWEST_OF_A_RESPONSE) });
+      return probeOf(RESPONSES, {
+        input: PROMPT,
+        store: false,
+        ...bounded('max_output_tokens', MIN_RESPONSES_OUTPUT_TOKENS),
+      });
     case 'completion':
-      return asked(COMPLETIONS, { prompt: PROMPT, ...bounded('max_tokens') });
+      return probeOf(COMPLETIONS, { prompt: PROMPT, ...bounded('max_tokens') });
     case 'embedding':
-      return asked(EMBEDDINGS, { input: [PROMPT] });
+      return probeOf(EMBEDDINGS, { input: [PROMPT] });
     case 'moderation':
-      return asked(MODERATIONS, { input: PROMPT });
+      return probeOf(MODERATIONS, { input: PROMPT });
     case 'rerank':
-      return asked(RERANK, { query: PROMPT, documents: ['Yes.', 'No.'] });
+      return probeOf(RERANK, { query: PROMPT, documents: ['Yes.', 'No.'] });
     case 'audio_speech':
-      return asked(SPEECH, { input: 'Yes.', voice: 'alloy' });
+      return probeOf(SPEECH, { input: 'Yes.', voice: 'alloy' });
     case 'evaluation':
     case 'decisions':
-      return asked(SYSTEM_ONE, { ...decisionProbe(provider), ...probe.decision });
+      return probeOf(SYSTEM_ONE, { ...decisionProbe(provider), ...probe.decision });
     case 'image_generation':
-      return asked(IMAGE_GENERATIONS, { prompt: 'A dot.' });
+      return probeOf(IMAGE_GENERATIONS, { prompt: 'A dot.' });
     default:
       return `Models of the mode "${mode}" are not asked.`;
   }

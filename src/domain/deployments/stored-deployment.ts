@@ -3,9 +3,9 @@ import { assertStorable } from '../budgets/limits.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import { Conflict } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
-import { type Parameters, partedParameters, patchedParameters } from './parameters.ts';
+import { type Parameters, splitParameters, patchedParameters } from './parameters.ts';
 import { isPriceField } from './price-fields.ts';
-import { BY_TEAM } from './team-models.ts';
+import { MADE_BY_TEAM } from './team-models.ts';
 
 /** A deployment that administrators made at run time. It is used like one of the configuration file. */
 export interface StoredDeployment extends Parameters, Stamps {
@@ -51,12 +51,12 @@ const COMPUTED = new Set([
   'created_by',
   'updated_at',
   'updated_by',
-  BY_TEAM,
+  MADE_BY_TEAM,
 ]);
 
 /**
- * The members of a sent `model_info` that are stored. Prices are not: they belong into the parameters. With a `key` it
- * is the echo of an answer: what equals the row of the price map was filled in for display and is not stored.
+ * The members of a sent `model_info` that are stored. Prices are not: they are parameters. A `model_info` with a `key` is an
+ * answer of this server that was sent back: members that equal the row of the price map are not stored.
  */
 function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
   const isEcho = Object.hasOwn(sent, 'key');
@@ -74,8 +74,9 @@ function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): Json
 const clearedPrices = (info: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(info).filter(([name, value]) => value === null && isPriceField(name)));
 
-/** A deployment that a team administrator made keeps its mark. */
-const markOf = ({ byTeam = false }: { readonly byTeam?: boolean }): JsonObject => (byTeam ? { [BY_TEAM]: true } : {});
+/** The member that marks a deployment of a team administrator. */
+const markOf = ({ byTeam = false }: { readonly byTeam?: boolean }): JsonObject =>
+  byTeam ? { [MADE_BY_TEAM]: true } : {};
 
 /** A new deployment. `row` is the row of the price map for its model. Throws InvalidInput. */
 export function newStoredDeployment(
@@ -91,7 +92,7 @@ export function newStoredDeployment(
   return {
     id: about.id,
     modelGroup,
-    ...partedParameters(Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null))),
+    ...splitParameters(Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null))),
     info: { ...storedInfo({}, info, about.row), ...markOf(about) },
     blocked,
     unreadable: false,
@@ -113,7 +114,7 @@ export function patchedDeployment(
     ...before,
     modelGroup,
     ...patchedParameters(before, { ...clearedPrices(info), ...params }),
-    info: { ...storedInfo(before.info, info, row), ...markOf({ byTeam: before.info[BY_TEAM] === true }) },
+    info: { ...storedInfo(before.info, info, row), ...markOf({ byTeam: before.info[MADE_BY_TEAM] === true }) },
     blocked,
     updatedAt: now,
     updatedBy: by,

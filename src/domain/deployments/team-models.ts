@@ -12,16 +12,17 @@ interface Owned {
 }
 
 /** Whether a deployment is common, or of the team of a key. */
-export const isFor = (key: OfTeam, { teamId = null }: Owned): boolean => teamId === null || key?.teamId === teamId;
+export const isCommonOrOfTeam = (key: OfTeam, { teamId = null }: Owned): boolean =>
+  teamId === null || key?.teamId === teamId;
 
-/** The deployments that names of a key mean: those of its team, and the common ones of other names. */
+/** The deployments that a key can select by name: those of its team, and common ones whose names its team does not use. */
 export function deploymentsFor<Of extends Owned & Pick<Deployment, 'modelGroup'>>(
   key: OfTeam,
   deployments: readonly Of[],
 ): readonly Of[] {
   const isCommon = ({ teamId = null }: Of): boolean => teamId === null;
   if (deployments.every(isCommon)) return deployments;
-  const found = deployments.filter((one) => isFor(key, one));
+  const found = deployments.filter((one) => isCommonOrOfTeam(key, one));
   const own = new Set(found.filter((one) => !isCommon(one)).map(({ modelGroup }) => modelGroup));
   return found.filter((one) => !isCommon(one) || !own.has(one.modelGroup));
 }
@@ -44,9 +45,9 @@ class Names {
 }
 
 /**
- * Tells whether a name means a model of its own to the keys of a team, as calls select it: exact names before wildcards, longer
- * wildcards before shorter ones, the team's before one of all. `open` are the deployments that may be called, `all` has blocked
- * ones too: such a name is the team's only while nothing else has it.
+ * Returns a function that tells whether a name selects a model of a team, by the rules of calls: exact names before wildcards, longer
+ * wildcards before shorter ones, the team's before common ones. `open` are the deployments that may be called, `all` includes blocked
+ * ones. A name of a blocked deployment is the team's only while no other deployment has it.
  */
 export function teamModelFinder(
   open: readonly Deployment[],
@@ -76,8 +77,8 @@ export function publicNameOf(name: string, info: JsonObject): string {
   return teamOfInfo(info) !== null && typeof shown === 'string' && shown !== '' ? shown : name;
 }
 
-/** Member of the stored facts of a model that a team administrator made. It is never taken from a request. */
-export const BY_TEAM = 'made_by_team';
+/** Member of the stored `model_info` that marks a model of a team administrator. Requests cannot set it. */
+export const MADE_BY_TEAM = 'made_by_team';
 
 /** Parameters that a team administrator may send. Others could reach the accounts or the network of the operator. */
 const TEAM_PARAMS = new Set([

@@ -1,7 +1,4 @@
-import { type Deployment, PROVIDER_NAMES } from '../chat/provider.ts';
-
-/** Seconds to wait for the head of an answer, as for a configured deployment. */
-const TIMEOUT_SECONDS = 600;
+import { DEFAULT_TIMEOUT_SECONDS, type Deployment, PROVIDER_NAMES } from '../chat/provider.ts';
 
 /**
  * A deployment for a name such as `openai/gpt-4o` that no configuration has: the provider's own address, no credential. Null
@@ -21,7 +18,7 @@ export function unconfiguredDeployment(name: string): Deployment | null {
     options: {},
     secrets: {},
     dropParams: true,
-    timeoutSeconds: TIMEOUT_SECONDS,
+    timeoutSeconds: DEFAULT_TIMEOUT_SECONDS,
     priceOverrides: {},
     baseModel: null,
   };

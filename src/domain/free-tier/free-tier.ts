@@ -53,7 +53,7 @@ export interface FreeTierStore {
 }
 
 const DAY_MS = 86_400_000;
-/** Approximate number of blocks of a day's limit. */
+/** Number of blocks that a day's limit is reserved in, approximately. */
 const BLOCKS_A_DAY = 20;
 
 /** The UTC day of an instant, as a number that grows by one at midnight. */

@@ -96,7 +96,7 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
   ].map((name) => [name, counted('llm', `/${name}`)]),
 );
 
-/** Paths of our own rows that end like a model call and are none. */
+/** Own paths that end like a model call but are not one. */
 const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
 
 /**

@@ -42,8 +42,8 @@ export interface ActivityBatch {
 /** Requests of one category and route. */
 export type RouteCounts = CountedRoute & ActivityCounts;
 
-/** Requests that one process answered since the last of these events. */
-export interface ActivityMoved {
+/** Requests that one process answered since its last event. */
+export interface ActivityDelta {
   readonly at: Date;
   readonly counts: readonly RouteCounts[];
 }
@@ -82,33 +82,33 @@ const DEFAULT_DAYS = 30;
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** Days of a period: without a first one from 30 days ago, without a last one to today. Each default stands alone. */
+/** Days of a period: `start` defaults to 30 days ago, `end` to today. Each default applies independently. */
 export const periodOf = (start: string | null, end: string | null, now: Date): Pick<ActivityQuery, 'from' | 'to'> => ({
   from: start ?? dayOf(now.getTime() - DEFAULT_DAYS * DAY_MS),
   to: end ?? dayOf(now.getTime()),
 });
 
-export const addedCounts = (all: Iterable<ActivityCounts>): ActivityCounts =>
+export const sumOfCounts = (all: Iterable<ActivityCounts>): ActivityCounts =>
   [...all].reduce<ActivityCounts>(
     (sum, { succeeded, failed }) => ({ succeeded: sum.succeeded + succeeded, failed: sum.failed + failed }),
     { succeeded: 0, failed: 0 },
   );
 
-/** Groups by fewer fields, in the order of these. */
+/** Groups by some of the fields only, in the order of `by`. */
 export function regrouped(groups: readonly ActivityGroup[], by: readonly ActivityField[]): readonly ActivityGroup[] {
   const nameOf = ({ of }: ActivityGroup): string => by.map((field) => of[field] ?? '').join('\n');
   return [...Map.groupBy(groups, nameOf)]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([, own]) => ({ of: picked(own[0]?.of ?? {}, by), ...addedCounts(own) }));
+    .map(([, own]) => ({ of: pickFields(own[0]?.of ?? {}, by), ...sumOfCounts(own) }));
 }
 
 /** Some of the fields of a row. */
-export const picked = (of: ActivityGroup['of'], by: readonly ActivityField[]): ActivityGroup['of'] => ({
+export const pickFields = (of: ActivityGroup['of'], by: readonly ActivityField[]): ActivityGroup['of'] => ({
   ...(by.includes('day') && of.day !== undefined ? { day: of.day } : {}),
   ...(by.includes('category') && of.category !== undefined ? { category: of.category } : {}),
   ...(by.includes('route') && of.route !== undefined ? { route: of.route } : {}),
 });
 
-/** Order of groups: most successes first; equal ones stay as they are. */
+/** Compare function: most successes first. */
 export const byMostSucceeded = (left: ActivityCounts, right: ActivityCounts): number =>
   right.succeeded - left.succeeded;

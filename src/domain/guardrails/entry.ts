@@ -22,13 +22,13 @@ export interface GuardrailEntry {
 /** Members whose values repeat a text of the call or a secret of the configuration. */
 const REDACTED_MEMBERS = new Set(['match', 'regex', 'keyword', 'snippet']);
 const REDACTED = '[REDACTED]';
-/** Most levels of a report that are kept: a guardrail server chooses its depth. */
-const MOST_LEVELS = 16;
+/** Levels of a report that are kept: a guardrail server may send any depth. */
+const MAX_LEVELS = 16;
 
 /** A report without the values that may repeat the checked text. */
 function redacted(value: unknown, level = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (level === MOST_LEVELS) return REDACTED;
+  if (level === MAX_LEVELS) return REDACTED;
   if (Array.isArray(value)) return value.map((one) => redacted(one, level + 1));
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
@@ -53,7 +53,7 @@ const OUTCOMES: Readonly<Record<Verdict['kind'], string>> = {
 };
 
 /** The entry of one run. No verdict is a guardrail that failed. */
-export function entryOf(
+export function guardrailEntryOf(
   { definition }: ActiveGuardrail,
   run: {
     readonly mode: GuardrailMode;

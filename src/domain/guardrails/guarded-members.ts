@@ -19,8 +19,8 @@ const sentIn = ({ metadata = {}, metadataMembers = {} }: MetadataPatch): Metadat
   ...metadataMembers,
 });
 
-/** Values without effect on guardrails are equal. False has an effect only where true is the default. */
-const plain = (name: string, value: unknown): unknown =>
+/** A value for comparison: values without effect on guardrails become null. False has an effect only where true is the default. */
+const comparable = (name: string, value: unknown): unknown =>
   (value === false && name !== 'guardrails_modify') ||
   (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
     ? null
@@ -30,11 +30,11 @@ const plain = (name: string, value: unknown): unknown =>
 export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly string[] {
   const sent = sentIn(patch);
   return GUARDED.filter(
-    (name) => Object.hasOwn(sent, name) && !sameValue(plain(name, sent[name]), plain(name, before[name])),
+    (name) => Object.hasOwn(sent, name) && !sameValue(comparable(name, sent[name]), comparable(name, before[name])),
   );
 }
 
-/** Whether a change of a team's metadata is more than a team may make that has the right to configure guardrails. */
+/** Whether a change of a team's metadata needs more than the right of the team to configure its guardrails. */
 export const changesRights = (before: Metadata, changes: readonly string[]): boolean =>
   changes.some(
     (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),

@@ -78,11 +78,11 @@ function namedModes(mode: unknown): readonly unknown[] | null {
 
 const isMode = (name: unknown): name is GuardrailMode => GUARDRAIL_MODES.some((one) => one === name);
 
-const MOST_NAME_CHARACTERS = 256;
+const MAX_NAME_CHARACTERS = 256;
 
 /** Why a text cannot be the name of a guardrail; null when it can. It is part of a header, in which commas part names. */
 export function nameFault(name: string): string | null {
   if (name.trim() === '') return 'must not be blank';
-  if (name.length > MOST_NAME_CHARACTERS) return `must have at most ${MOST_NAME_CHARACTERS} characters`;
+  if (name.length > MAX_NAME_CHARACTERS) return `must have at most ${MAX_NAME_CHARACTERS} characters`;
   return /[\p{Cc},]/u.test(name) ? 'must have no comma and no control character' : null;
 }

@@ -39,7 +39,7 @@ export interface GuardrailUseBatch {
   /** Number of the batch in its process, from 1. */
   readonly number: number;
   readonly days: readonly GuardrailDay[];
-  /** Runs that did not pass. */
+  /** Runs that are stored one by one: those that did not pass. */
   readonly runs: readonly GuardrailRun[];
 }
 

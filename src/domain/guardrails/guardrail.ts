@@ -68,7 +68,7 @@ export interface ActiveGuardrail {
   readonly stream: StreamSettings;
   /** Whether it checks the texts of embedding requests. */
   readonly inspectsEmbeddings: boolean;
-  /** Whether it leaves out the texts of the system, and those of tools. */
+  /** Roles whose texts it does not check. */
   readonly skips: readonly TextRole[];
 }
 

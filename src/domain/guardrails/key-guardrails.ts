@@ -63,7 +63,7 @@ const changesGuardrails = (members: Metadata | null): boolean =>
   REQUEST_MEMBERS.some((name) => Object.hasOwn(members, name) && members[name] !== null && members[name] !== undefined);
 
 /** Refuses a change of guardrails by a team without the right. */
-export const refuseGuardrails = (): Forbidden =>
+export const guardrailChangeForbidden = (): Forbidden =>
   new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails');
 
 /** Refuses a request that changes guardrails where the team of its key has no right to. Reads only one member elsewhere. */
@@ -71,5 +71,5 @@ export function assertMayChangeGuardrails(key: VirtualKey | null, body: Metadata
   const metadata = key?.owners?.team?.metadata;
   if (metadata === undefined || !lacksRight(metadata)) return;
   const places = [body, metadataIn(body['metadata']), metadataIn(body['litellm_metadata'])];
-  if (places.some(changesGuardrails)) throw refuseGuardrails();
+  if (places.some(changesGuardrails)) throw guardrailChangeForbidden();
 }

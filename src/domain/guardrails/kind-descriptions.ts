@@ -7,6 +7,7 @@ export interface DescribedParam {
   readonly description: string;
   readonly required: boolean;
   readonly options?: readonly string[];
+  /** Value when the setting is absent; absent for none. */
   readonly otherwise?: unknown;
 }
 
@@ -31,7 +32,7 @@ const param = (
 
 const API_BASE = param('api_base', 'string', 'Address of the service.');
 const API_KEY = param('api_key', 'string', 'Key of the service, or `os.environ/NAME`. It is stored encrypted.');
-const TIMEOUT = param('timeout', 'number', 'Seconds until an answer is late.');
+const TIMEOUT = param('timeout', 'number', 'Timeout of a request to the service, in seconds.');
 const UNREACHABLE = param('unreachable_fallback', 'select', 'What happens to calls when the service does not answer.', {
   options: FALLBACKS,
   otherwise: 'fail_closed',

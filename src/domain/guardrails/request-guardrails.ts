@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json-object.ts';
 import type { ModelRequest } from '../chat/chat.ts';
 import { InvalidInput } from '../errors.ts';
-import { mistyped } from '../inference/request-validation.ts';
+import { invalidType } from '../inference/request-validation.ts';
 
 type GuardedRequest = Pick<ModelRequest, 'endpoint' | 'body'>;
 
 /** Most guardrails that a request names. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 /**
  * Guardrails that a request names, in itself or in its metadata, and whether it requests their results. Throws InvalidInput.
@@ -27,12 +27,12 @@ export function guardrailsOf({
 
 /** Names in a list of names, or of objects with one name and its parameters each. */
 function namesIn(list: unknown, endpoint: GuardedRequest['endpoint']): readonly string[] {
-  if (!Array.isArray(list)) throw mistyped('guardrails', 'an array', endpoint);
-  if (list.length > MOST_NAMES) throw mistyped('guardrails', `an array of at most ${MOST_NAMES} names`, endpoint);
+  if (!Array.isArray(list)) throw invalidType('guardrails', 'an array', endpoint);
+  if (list.length > MAX_NAMES) throw invalidType('guardrails', `an array of at most ${MAX_NAMES} names`, endpoint);
   return list.map((one: unknown) => {
     if (typeof one === 'string') return one;
     const [entry, ...others] = isJsonObject(one) ? Object.entries(one) : [];
-    if (entry === undefined || others.length > 0) throw mistyped('guardrails', 'an array of names', endpoint);
+    if (entry === undefined || others.length > 0) throw invalidType('guardrails', 'an array of names', endpoint);
     const [name, parameters] = entry;
     if (isJsonObject(parameters) && Object.keys(parameters).length > 0) throw unsupportedParameters(name, endpoint);
     return name;

@@ -23,7 +23,7 @@ export function selectedGuardrails(
     readonly request: readonly string[];
     /** Names of the configuration, as of a deployment or a pass-through path. */
     readonly configured: readonly string[];
-    /** Whether those run that run on every call. */
+    /** Whether guardrails that run on every call are included. */
     readonly defaults: boolean;
   },
 ): readonly ActiveGuardrail[] {

@@ -35,18 +35,18 @@ export type OpenGuardrail = Omit<StoredGuardrail, 'sealed'> & Pick<GuardrailDefi
 const refused = (message: string, issues: readonly Issue[] = []): InvalidInput =>
   new InvalidInput(`Guardrail configuration error: ${message}`, issues);
 
-const MOST_ID_CHARACTERS = 256;
+const MAX_ID_CHARACTERS = 256;
 
 /** Throws InvalidInput for a guardrail that could not run. */
 function checked(open: OpenGuardrail): OpenGuardrail {
   const fault = nameFault(open.name);
   if (fault !== null) throw refused(`guardrail_name ${fault}`);
   const wrong = [open.id, open.teamId ?? ''].find(
-    (one) => one.length > MOST_ID_CHARACTERS || !/^[^\p{Cc}\p{Cs}]*$/u.test(one),
+    (one) => one.length > MAX_ID_CHARACTERS || !/^[^\p{Cc}\p{Cs}]*$/u.test(one),
   );
   if (wrong !== undefined)
     throw refused(
-      `guardrail_id and team_id must have at most ${MOST_ID_CHARACTERS} characters, and no control character`,
+      `guardrail_id and team_id must have at most ${MAX_ID_CHARACTERS} characters, and no control character`,
     );
   const { faults, notes: _notes, ...common } = commonParams(open.params);
   const [first] = faults;

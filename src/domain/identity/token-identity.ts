@@ -28,10 +28,10 @@ export interface TokenIdentity {
   readonly expiresAt: Date;
 }
 
-/** Longest id in a claim, in characters. */
-const MOST_CHARACTERS = 256;
-/** Most teams and roles of a token; further ones are left out. */
-const MOST_VALUES = 200;
+/** Maximum length of an id in a claim, in characters. */
+const MAX_ID_CHARACTERS = 256;
+/** Maximum number of teams and of roles of a token; further ones are ignored. */
+const MAX_VALUES = 200;
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
@@ -49,7 +49,7 @@ function claimAt(claims: JsonObject, field: string): unknown {
 /** A value of a claim as an id; null where it is none. */
 function idOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || text.trim() === '' || text.length > MOST_CHARACTERS) return null;
+  if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_ID_CHARACTERS) return null;
   return storable(text);
 }
 
@@ -60,7 +60,7 @@ const idAt = (claims: JsonObject, field: string | null): string | null =>
 function idsAt(claims: JsonObject, field: string | null): readonly string[] {
   const value = field === null ? [] : claimAt(claims, field);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return values.slice(0, MOST_VALUES).flatMap((one) => idOf(one) ?? []);
+  return values.slice(0, MAX_VALUES).flatMap((one) => idOf(one) ?? []);
 }
 
 /** The scopes of a token: a list, or one text with spaces (RFC 8693). */
@@ -86,7 +86,7 @@ function assertAllowed(claims: JsonObject, email: string | null, rules: TokenRul
     throw new Forbidden('The email of the token is not of the allowed domain.');
 }
 
-/** Whether the issuer says anything but that it has verified the email: anyone may claim an email that is not verified. */
+/** Whether the issuer states that the email is not verified. Such an email is ignored, because anyone may claim it. */
 const isUnverified = ({ email_verified: isVerified }: JsonObject): boolean =>
   isVerified !== undefined &&
   isVerified !== true &&
@@ -109,7 +109,7 @@ const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenR
   routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
 
 /** The bearer of a verified token. Throws Unauthenticated where a required claim is missing, and Forbidden. */
-export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
+export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
   const role = roleIn(claims, rules);
   if (role === null && rules.enforcesRoles) throw new Forbidden('The token has no role that is mapped to one here.');
   const email = isUnverified(claims) ? null : emailKeyOf(idAt(claims, rules.userEmailField));

@@ -22,8 +22,8 @@ interface NamedTeam {
 /** Teams of a bearer, the first of which applies where a call names no model; or why the token is refused. */
 export type TokenTeams = { readonly teamIds: readonly string[] } | { readonly refusal: () => DomainError };
 
-/** Most teams that are tried for a call. */
-const MOST_TEAMS = 50;
+/** Maximum number of teams that are tried for a call. */
+const MAX_TEAMS = 50;
 
 const quoted = (ids: readonly string[]): string =>
   `[${ids
@@ -32,49 +32,49 @@ const quoted = (ids: readonly string[]): string =>
     .join(', ')}]`;
 
 /** The id of a team by its id or its alias; null for none of them, and for an alias that several teams share. */
-function named(ids: readonly string[], wanted: string, { teams, isUnique }: TeamFacts): string | null {
+function teamNamed(ids: readonly string[], wanted: string, { teams, isUnique }: TeamFacts): string | null {
   if (ids.includes(wanted)) return wanted;
   const found = ids.filter((id) => teams.get(id)?.alias === wanted);
   return found.length === 1 && isUnique(wanted) ? (found[0] ?? null) : null;
 }
 
 /** The teams of a token, by its claims, the team that the request chose, and the memberships of its user. */
-export function teamsOf({ identity, chosenTeam }: KnownToken, facts: TeamFacts, rules: TokenRules): TokenTeams {
+export function tokenTeamsOf({ identity, chosenTeam }: KnownToken, facts: TeamFacts, rules: TokenRules): TokenTeams {
   if (chosenTeam !== null) return teamsOfChoice(identity, chosenTeam, facts, rules);
-  if (identity.teamIds.length > 0) return claimed(identity, facts, rules);
+  if (identity.teamIds.length > 0) return teamsOfClaims(identity, facts, rules);
   if (identity.role === 'proxy_admin') return { teamIds: [] };
-  if (rules.defaultTeamId !== null) return stored([rules.defaultTeamId], facts);
-  return { teamIds: rules.usesMemberships ? usable(facts.memberships, facts) : [] };
+  if (rules.defaultTeamId !== null) return storedTeams([rules.defaultTeamId], facts);
+  return { teamIds: rules.usesMemberships ? unblockedTeams(facts.memberships, facts) : [] };
 }
 
 function teamsOfChoice(identity: TokenIdentity, wanted: string, facts: TeamFacts, rules: TokenRules): TokenTeams {
-  const ofToken = named(identity.teamIds, wanted, facts);
-  if (ofToken !== null) return stored([ofToken], facts);
+  const ofToken = teamNamed(identity.teamIds, wanted, facts);
+  if (ofToken !== null) return storedTeams([ofToken], facts);
   const begin = 'The team header matches no team id and no team alias among your';
   if (!rules.usesMemberships || identity.role === 'team')
     return refused(`${begin} JWT's allowed teams. Allowed team ids: ${quoted(identity.teamIds)}`);
-  const ofUser = named(facts.memberships, wanted, facts);
-  return ofUser === null ? refused(`${begin} team memberships.`) : stored([ofUser], facts);
+  const ofUser = teamNamed(facts.memberships, wanted, facts);
+  return ofUser === null ? refused(`${begin} team memberships.`) : storedTeams([ofUser], facts);
 }
 
-function claimed({ teamIds, role }: TokenIdentity, facts: TeamFacts, rules: TokenRules): TokenTeams {
-  const known = usable(teamIds, facts);
+function teamsOfClaims({ teamIds, role }: TokenIdentity, facts: TeamFacts, rules: TokenRules): TokenTeams {
+  const known = unblockedTeams(teamIds, facts);
   if (known.length > 0 || role === 'proxy_admin') return { teamIds: known };
   const { memberships } = facts;
-  if (rules.replacesUnknownTeams && role !== 'team' && memberships.length === 1) return stored(memberships, facts);
+  if (rules.replacesUnknownTeams && role !== 'team' && memberships.length === 1) return storedTeams(memberships, facts);
   return teamIds.length === 1
-    ? stored(teamIds, facts)
+    ? storedTeams(teamIds, facts)
     : refused(`No team of the token exists. Allowed team ids: ${quoted(teamIds)}`);
 }
 
-/** Stored teams that are not blocked; those that are stored, where all are blocked. */
-function usable(teamIds: readonly string[], { teams }: TeamFacts): readonly string[] {
-  const known = teamIds.filter((id) => teams.has(id)).slice(0, MOST_TEAMS);
+/** Stored teams that are not blocked; where all are blocked, all stored ones. */
+function unblockedTeams(teamIds: readonly string[], { teams }: TeamFacts): readonly string[] {
+  const known = teamIds.filter((id) => teams.has(id)).slice(0, MAX_TEAMS);
   const open = known.filter((id) => teams.get(id)?.blocked === false);
   return open.length > 0 ? open : known;
 }
 
-function stored(teamIds: readonly string[], { teams }: TeamFacts): TokenTeams {
+function storedTeams(teamIds: readonly string[], { teams }: TeamFacts): TokenTeams {
   const missing = teamIds.find((id) => !teams.has(id));
   if (missing === undefined) return { teamIds };
   return { refusal: () => new NotFound('team', missing, `Team doesn't exist in db. Team=${missing}.`) };

@@ -8,18 +8,18 @@ export interface KnownToken {
   readonly chosenTeam: string | null;
 }
 
-/** Verified tokens in memory by hash, so that a signature is verified once. A bounded LRU. */
+/** LRU cache of verified tokens by hash, so that a signature is verified once. */
 export interface VerifiedTokens {
-  /** The token, marked as used. */
+  /** The token, marked as used last; undefined when it is not in memory. */
   use(hash: string): KnownToken | undefined;
   set(hash: string, token: KnownToken): void;
   delete(hash: string): void;
 }
 
-/** Most tokens in memory. */
-const MOST_TOKENS = 50_000;
+/** Capacity, in tokens. */
+const MAX_TOKENS = 50_000;
 
-export function createVerifiedTokens(most = MOST_TOKENS): VerifiedTokens {
+export function createVerifiedTokens(most = MAX_TOKENS): VerifiedTokens {
   const tokens = new Map<string, KnownToken>();
   return {
     use(hash) {

@@ -11,12 +11,12 @@ export type Measured =
   | { readonly unit: 'video_second'; readonly count: number; readonly resolution: string | null }
   | ({ readonly unit: 'image'; readonly count: number } & ImageKind);
 
-const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
+const SURROGATE_PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
 /** Billed quantity of a request; undefined where the answer reports it. */
 export function billedQuantityOf(endpoint: Endpoint, body: RequestBody): Measured | undefined {
-  const asked = body[endpoint.asks.member];
-  if (endpoint.billedBy === undefined || typeof asked !== 'string') return undefined;
+  const text = body[endpoint.asks.member];
+  if (endpoint.billedBy === undefined || typeof text !== 'string') return undefined;
   // A surrogate pair is one character.
-  return { unit: endpoint.billedBy, count: asked.length - (asked.match(PAIR)?.length ?? 0) };
+  return { unit: endpoint.billedBy, count: text.length - (text.match(SURROGATE_PAIR)?.length ?? 0) };
 }

@@ -40,7 +40,7 @@ const SAMPLES: Readonly<Record<string, RequestBody>> = {
 export const CHAT_PARAMS: readonly string[] = Object.keys(SAMPLES);
 
 /** A chat request that uses one parameter, to find out whether an upstream gets it. */
-export const chatWith = (model: string, param: string): RequestBody => ({
+export const chatRequestWith = (model: string, param: string): RequestBody => ({
   model,
   messages: [{ role: 'user', content: 'x' }],
   ...SAMPLES[param],

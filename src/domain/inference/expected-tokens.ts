@@ -1,14 +1,14 @@
 import type { ModelRequest, Usage } from '../chat/chat.ts';
-import { mostOutputTokens, answerCount } from './output-limit.ts';
+import { maxOutputTokensOf, answerCount } from './output-limit.ts';
 
 /** Bytes of text that are one token. */
 const BYTES_PER_TOKEN = 4;
-/** Tokens of a picture or a file in a prompt. */
+/** Estimated tokens of an image or a file in a prompt. */
 const MEDIUM_TOKENS = 1_000;
-/** A body above this is estimated by its size, because its prompt is parsed only when a reader needs it (ADR 0037). */
+/** A body above this size, in bytes, is estimated by its size: its prompt is parsed only when a reader needs it (ADR 0037). */
 const PARSED_BYTES = 65_536;
-/** Output tokens of a call that does not limit them, at most. */
-const USUAL_OUTPUT_TOKENS = 1_024;
+/** Maximum of the expected output tokens of a call that does not limit them. */
+const DEFAULT_OUTPUT_TOKENS = 1_024;
 /** Members of a message that are not its text. */
 const NO_TEXT = new Set(['role', 'type', 'id', 'name', 'detail']);
 
@@ -41,8 +41,11 @@ const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 
     ? tokensOfBytes(bytes.length)
     : promptTokens(body[endpoint.asks.member]) + promptTokens(body['system']);
 
-/** Usage of a call whose caller left: its prompt, and the pieces of its answer so far. Null for a call without tokens. */
-export function usageOfCut(
+/**
+ * Usage of a call that the client aborted: the estimate of its prompt, and `pieces` as output tokens. Null for a call that is
+ * not billed by tokens.
+ */
+export function usageOfAbortedCall(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
   { pieces, reported }: { readonly pieces: number; readonly reported: Usage | null },
 ): Usage | null {
@@ -62,11 +65,11 @@ export function usageOfCut(
  * Usage of a complete answer that reports none: its prompt, and `pieces` as the tokens of its text. Null for a call that is not
  * billed by tokens.
  */
-export function usageOfUncounted(
+export function estimatedUsageOf(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
   pieces: number,
 ): Usage | null {
-  if (request.endpoint.operation !== 'embeddings') return usageOfCut(request, { pieces, reported: null });
+  if (request.endpoint.operation !== 'embeddings') return usageOfAbortedCall(request, { pieces, reported: null });
   return {
     inputTokens: inputTokens(request),
     outputTokens: 0,
@@ -76,13 +79,13 @@ export function usageOfUncounted(
   };
 }
 
-/** Tokens that a call is expected to use: its prompt, and as many as it may write. */
+/** Tokens that a call is expected to use: the estimate of its prompt, and its maximum of output tokens. */
 export function expectedTokens(
   { endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
   { stated, smallestLimit }: OutputDefaults,
 ): number {
   const input = inputTokens({ endpoint, body, bytes });
   if (endpoint.dialect === null) return input;
-  const usual = stated ?? Math.min(USUAL_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
-  return input + (mostOutputTokens(body) ?? usual) * answerCount(body);
+  const usual = stated ?? Math.min(DEFAULT_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
+  return input + (maxOutputTokensOf(body) ?? usual) * answerCount(body);
 }

@@ -14,8 +14,8 @@ const THINKING = /-thinking-(none|minimal|low|medium|high|xhigh|max)$/;
  */
 export function ideModelOf(name: string, isConfigured: (model: string) => boolean): IdeModel {
   if (isConfigured(name)) return { model: name, effort: null };
-  const unhurried = name.replace(FAST, '');
-  if (unhurried !== name && isConfigured(unhurried)) return { model: unhurried, effort: null };
-  const effort = THINKING.exec(unhurried)?.[1] ?? null;
-  return { model: unhurried.replace(THINKING, ''), effort };
+  const withoutFast = name.replace(FAST, '');
+  if (withoutFast !== name && isConfigured(withoutFast)) return { model: withoutFast, effort: null };
+  const effort = THINKING.exec(withoutFast)?.[1] ?? null;
+  return { model: withoutFast.replace(THINKING, ''), effort };
 }

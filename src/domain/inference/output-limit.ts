@@ -1,11 +1,11 @@
 import type { JsonObject } from '../json-object.ts';
 import type { RequestBody } from './request-validation.ts';
 
-/** Answers of one request at most: more is an upstream's error. */
-const MOST_ANSWERS = 128;
+/** Maximum number of answers that is expected of one request. */
+const MAX_ANSWERS = 128;
 
-/** Most output tokens of one answer by its request, in the members of OpenAI and Anthropic, then of Google; null without a limit. */
-export function mostOutputTokens(body: RequestBody): number | null {
+/** Limit of the output tokens of one answer, by the members of OpenAI and Anthropic, then of Google; null without a limit. */
+export function maxOutputTokensOf(body: RequestBody): number | null {
   const config = configOf(body);
   const sent = body['max_completion_tokens'] ?? body['max_tokens'] ?? body['max_output_tokens'];
   const limit = sent ?? config['maxOutputTokens'] ?? config['max_output_tokens'];
@@ -17,10 +17,10 @@ export function answerCount(body: RequestBody): number {
   const { n, best_of: bestOf } = body;
   const candidates = configOf(body)['candidateCount'];
   if (n === undefined && bestOf === undefined && candidates === undefined) return 1;
-  return Math.min(Math.max(1, countOf(n), countOf(bestOf), countOf(candidates)), MOST_ANSWERS);
+  return Math.min(Math.max(1, countOf(n), countOf(bestOf), countOf(candidates)), MAX_ANSWERS);
 }
 
-/** Forms write numbers as text. */
+/** A count in a member; 1 for anything else. Forms have numbers as text. */
 function countOf(value: unknown): number {
   const count = typeof value === 'string' ? Number(value) : value;
   return typeof count === 'number' && Number.isInteger(count) ? count : 1;

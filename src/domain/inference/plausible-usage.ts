@@ -2,19 +2,19 @@ import type { Usage } from '../chat/chat.ts';
 import type { Usd } from '../money.ts';
 
 /** Maximum plausible tokens of one call, of each count. A larger count is an error of the upstream. */
-const MOST_TOKENS = 1_000_000_000;
+const MAX_TOKENS = 1_000_000_000;
 
 const largestOf = ({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens);
 
 /** Reported usage of the upstream for a number of calls; null for implausible counts. */
 export const plausibleUsage = (usage: Usage | null, calls = 1): Usage | null =>
-  usage === null || largestOf(usage) > MOST_TOKENS * calls ? null : usage;
+  usage === null || largestOf(usage) > MAX_TOKENS * calls ? null : usage;
 
 /**
  * Maximum cost of one call, batch or session: 100,000 USD. A larger amount is an error of the upstream, and a few of them would
  * overflow sums.
  */
-const MOST_COST = (100_000n * 10n ** 12n) as Usd;
+const MAX_COST = (100_000n * 10n ** 12n) as Usd;
 
-export const plausibleCost = (cost: Usd | null): Usd | null => (cost !== null && cost > MOST_COST ? MOST_COST : cost);
+export const plausibleCost = (cost: Usd | null): Usd | null => (cost !== null && cost > MAX_COST ? MAX_COST : cost);

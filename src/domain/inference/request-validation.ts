@@ -5,8 +5,8 @@ import type { Dialect, Endpoint } from './endpoint.ts';
 /** Parsed members of a request. */
 export type RequestBody = JsonObject;
 
-/** Most characters of a model name. Headers, rows and messages contain it whole. */
-const MOST_MODEL_CHARACTERS = 512;
+/** Maximum length of a model name, in characters. Headers, rows and messages contain it unshortened. */
+const MAX_MODEL_CHARACTERS = 512;
 
 /** Shape of a value, as far as validation needs it. `objects` is a list of objects only. */
 export type Shape = 'text' | 'object' | 'objects' | 'list';
@@ -25,24 +25,25 @@ const WITH_TOOLS = new Set<Dialect | null>(['chat-completions', 'responses', 'me
  */
 export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread = ALL_PARSED): void {
   const { member, form } = endpoint.asks;
-  const isThere = (field: string): boolean => unread.has(field) || (body[field] !== undefined && body[field] !== null);
-  const absent = [member, ...endpoint.needs].find((field) => !isThere(field));
+  const isPresent = (field: string): boolean =>
+    unread.has(field) || (body[field] !== undefined && body[field] !== null);
+  const absent = [member, ...endpoint.needs].find((field) => !isPresent(field));
   if (absent !== undefined) throw missing(absent, endpoint);
   const [first, ...others] = endpoint.needsOneOf ?? [member];
-  if (![first, ...others].some(isThere)) throw missing(first, endpoint);
+  if (![first, ...others].some(isPresent)) throw missing(first, endpoint);
   const { model } = body;
   if (model === undefined || model === null || model === '') throw missingModel(endpoint);
-  if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
-  if (model.length > MOST_MODEL_CHARACTERS)
-    throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
+  if (typeof model !== 'string') throw invalidType('model', 'a string', endpoint);
+  if (model.length > MAX_MODEL_CHARACTERS)
+    throw invalidType('model', `a string of at most ${MAX_MODEL_CHARACTERS} characters`, endpoint);
   const shape = unread.get(member)?.shape ?? shapeOf(body[member]);
   const { wanted, shapes } = FORMS[form];
-  if (shape === null || !shapes.includes(shape)) throw mistyped(member, wanted, endpoint);
+  if (shape === null || !shapes.includes(shape)) throw invalidType(member, wanted, endpoint);
   if ((form === 'messages' || form === 'items') && shape === 'list')
-    throw mistyped(member, 'an array of objects', endpoint);
-  if (WITH_TOOLS.has(endpoint.dialect) && isThere('tools')) {
+    throw invalidType(member, 'an array of objects', endpoint);
+  if (WITH_TOOLS.has(endpoint.dialect) && isPresent('tools')) {
     const tools = unread.get('tools')?.shape ?? shapeOf(body['tools']);
-    if (tools !== 'objects') throw mistyped('tools', 'an array of objects', endpoint);
+    if (tools !== 'objects') throw invalidType('tools', 'an array of objects', endpoint);
   }
 }
 
@@ -77,8 +78,8 @@ function absentMember(field: string, { path }: Endpoint): InvalidInput {
   return new InvalidInput(message, [{ path: ['body', field], rule: 'missing', message }]);
 }
 
-/** Failure for a member of a wrong type. `wanted` completes "must be". */
-export function mistyped(field: string, wanted: string, { path }: Endpoint): InvalidInput {
+/** Error for a member of a wrong type. `wanted` completes "must be". */
+export function invalidType(field: string, wanted: string, { path }: Endpoint): InvalidInput {
   const message = `${path}: Invalid type for parameter '${field}': it must be ${wanted}.`;
   return new InvalidInput(message, [{ path: ['body', field], rule: 'type', message }]);
 }

@@ -20,7 +20,7 @@ export interface Retries {
   readonly withoutFallbacks: boolean;
 }
 
-/** A request without such settings. */
+/** The settings of a request that names none. */
 export const NO_RETRIES: Retries = { count: null, fallbacks: [], contextFallbacks: new Map(), withoutFallbacks: false };
 
 /** Vendors' messages for a conversation that is too long. */

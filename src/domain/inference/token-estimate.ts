@@ -12,17 +12,17 @@ const DOCUMENT_TOKENS = 3_000;
 
 /**
  * Estimate of the input tokens of a messages request: text by its bytes, images and documents with a fixed count.
- * Rather too high, because clients use it to stay below a limit.
+ * It tends to be too high, because clients use it to stay below a limit.
  */
 export function estimateTokens({ system, messages, tools }: RequestBody): number {
   const turns = listOf(messages);
   const declared = listOf(tools);
   const promptTokens = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + turnTokens(fieldsOf(turn)), 0);
-  const known = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
-  return Math.ceil(contentTokens(system) + promptTokens + known);
+  const toolTokens = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
+  return Math.ceil(contentTokens(system) + promptTokens + toolTokens);
 }
 
-/** The same for a request of the Responses API. */
+/** Estimate of the input tokens of a request of the Responses API. */
 export function estimateItemTokens({ instructions, input, tools }: RequestBody): number {
   const items = typeof input === 'string' ? [{ content: input }] : listOf(input);
   const itemSum = items.reduce<number>((sum, item) => sum + TURN_TOKENS + itemTokens(fieldsOf(item)), 0);
@@ -30,18 +30,18 @@ export function estimateItemTokens({ instructions, input, tools }: RequestBody):
   return Math.ceil(contentTokens(instructions) + itemSum + declared);
 }
 
-/** A message has content. Other items, e.g. calls of functions and their results, count whole. */
+/** Tokens of a message are those of its content; other items, e.g. function calls and their results, are counted as JSON. */
 const itemTokens = (item: JsonObject): number =>
   item['content'] === undefined ? jsonTokens(item) : contentTokens(item['content']);
 
-/** The same for a request in Google's format, whose members have two spellings. */
+/** Estimate of the input tokens of a request in Google's format, whose members have two spellings. */
 export function estimateContentTokens(body: RequestBody): number {
   const turns = listOf(body['contents']);
   const declared = listOf(body['tools']);
   const system = body['systemInstruction'] ?? body['system_instruction'];
   const promptTokens = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + partsTokens(turn), 0);
-  const known = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
-  return Math.ceil(partsTokens(system) + promptTokens + known);
+  const toolTokens = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
+  return Math.ceil(partsTokens(system) + promptTokens + toolTokens);
 }
 
 /** Content of a message, and the calls of functions that chat completions have beside it. */

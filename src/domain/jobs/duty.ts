@@ -10,11 +10,11 @@ export interface Duty {
 
 /** Prefix of the kinds of duties. */
 const KIND_PREFIX = 'duty:';
-/** Workers that the job of one period may lose. */
-const MOST_ATTEMPTS = 3;
+/** Maximum number of attempts of the job of one period. */
+const MAX_ATTEMPTS = 3;
 /** Bounds of a lease, in ms. */
-const SHORTEST_LEASE_MS = 10_000;
-const LONGEST_LEASE_MS = 30_000;
+const MIN_LEASE_MS = 10_000;
+const MAX_LEASE_MS = 30_000;
 /** Ended jobs of a duty that are kept. */
 export const KEPT_DUTY_JOBS = 20;
 
@@ -33,12 +33,11 @@ export const dutyJob = (duty: Duty, period: Date): NewJob => ({
   kind: dutyKind(duty),
   subject: period.toISOString(),
   dueAt: period,
-  mostAttempts: MOST_ATTEMPTS,
+  mostAttempts: MAX_ATTEMPTS,
 });
 
 /** Time in ms after which the duty of a lost process is taken over: two periods, at least 10 and at most 30 seconds. */
-export const dutyLeaseMs = ({ everyMs }: Duty): number =>
-  Math.min(LONGEST_LEASE_MS, Math.max(SHORTEST_LEASE_MS, everyMs * 2));
+export const dutyLeaseMs = ({ everyMs }: Duty): number => Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, everyMs * 2));
 
 /** How a run of a duty ended. `released`: at a shutdown; another process may run it at once. */
 export type DutyOutcome =

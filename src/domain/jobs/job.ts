@@ -14,6 +14,7 @@ export interface Job {
   readonly dueAt: Date;
   /** Number of claims. It is the fencing token: a worker of an earlier claim can no longer write. */
   readonly attempts: number;
+  /** Maximum number of claims; then the job is dead. */
   readonly mostAttempts: number;
   /** Worker of the last claim; null before the first. */
   readonly workerId: string | null;
@@ -55,6 +56,7 @@ interface JobFilter {
 interface Delayed {
   readonly dueAt: Date;
   readonly error: string;
+  /** Whether the attempt counts against `mostAttempts`. */
   readonly counts: boolean;
 }
 
@@ -93,20 +95,20 @@ export interface JobStore {
   exhausted(kind: string, now: Date, most: number): Promise<readonly Job[]>;
   /** Marks such a job dead. False when it was claimed or ended since. */
   markDead(claim: JobClaim, error: string, now: Date): Promise<boolean>;
-  /** Those of the jobs that exist, in no particular order. */
+  /** The jobs of these ids that exist, in no particular order. */
   findMany(ids: readonly string[]): Promise<readonly Job[]>;
   /** The latest jobs that match, newest first. */
   list(filter: JobFilter, most: number): Promise<readonly Job[]>;
   /** Removes at most `most` jobs that ended before an instant; resolves to their number. */
   removeEndedBefore(before: Date, most: number): Promise<number>;
-  /** Removes the ended jobs of a kind but the `most` that ended last. */
+  /** Removes the ended jobs of a kind, except the `most` that ended last. */
   keepLatest(kind: string, most: number): Promise<void>;
 }
 
-/** First delay before a failed job runs again, and the longest, in ms. */
+/** First and maximum delay before a failed job runs again, in ms. */
 const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 300_000;
+const MAX_DELAY_MS = 300_000;
 
 /** Delay before the next attempt, doubled with each one: 1 s after the first, at most five minutes. */
 export const backoffMs = (attempts: number): number =>
-  Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1));
+  Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1));

@@ -1,6 +1,6 @@
 import type { VirtualKey } from './virtual-key.ts';
 
-/** The configured part of its limits that a key keeps beyond its budget: above 0, at most 1. Null for any other value. */
+/** Reads the configured part of its limits that a key keeps beyond its budget: above 0, at most 1. Null for any other value. */
 export function throttlePart(value: unknown): number | null {
   const part = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof part === 'number' && part > 0 && part <= 1 ? part : null;
@@ -18,7 +18,7 @@ export function throttleOf({ metadata, settings, owners }: VirtualKey, part: num
 }
 
 /** A lowered limit. One call or token is always left, so that the key is not blocked. */
-export const throttled = (limit: number, part: number): number => Math.max(1, Math.floor(limit * part));
+export const throttledLimit = (limit: number, part: number): number => Math.max(1, Math.floor(limit * part));
 
 /** The key without its budget and that of the row it names. Its budget windows stay. */
 export const withoutBudget = (key: VirtualKey): VirtualKey => ({

@@ -4,10 +4,10 @@ import type { BudgetWindow, SettingsPatch, WantedWindow } from './key-settings.t
 import type { VirtualKey } from './virtual-key.ts';
 
 /**
- * The windows of a key that has spent `total` in all. A window that the key has already keeps its end and its spend. Throws
- * InvalidInput for a malformed duration and for too many windows.
+ * The budget windows of a key whose total spend is `total`. A window of a duration that the key has already keeps its end and
+ * its spend. Throws InvalidInput for a malformed duration and for too many windows.
  */
-export function windowsOf(
+export function keyWindowsOf(
   wanted: readonly WantedWindow[],
   { now, total, before }: { readonly now: Date; readonly total: Usd; readonly before: readonly BudgetWindow[] },
 ): readonly BudgetWindow[] {
@@ -55,7 +55,10 @@ export function withResets(key: VirtualKey, now: Date, total: Usd): VirtualKey {
 }
 
 /** The budget of a key now: with its temporary increase until that expires. Null is unlimited. */
-export function budgetOf({ maxBudget, metadata }: Pick<VirtualKey, 'maxBudget' | 'metadata'>, now: Date): Usd | null {
+export function currentBudgetOf(
+  { maxBudget, metadata }: Pick<VirtualKey, 'maxBudget' | 'metadata'>,
+  now: Date,
+): Usd | null {
   const { temp_budget_increase: increase, temp_budget_expiry: expiry } = metadata;
   if (maxBudget === null || typeof increase !== 'number' || typeof expiry !== 'string') return maxBudget;
   if (!(Date.parse(expiry) > now.getTime())) return maxBudget;

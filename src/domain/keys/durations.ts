@@ -7,15 +7,15 @@ interface Duration {
   readonly unit: Unit;
 }
 
-const FORM = /^(\d{1,9})(s|mo|m|h|d|w)$/;
+const DURATION = /^(\d{1,9})(s|mo|m|h|d|w)$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const DAY_MS = UNIT_MS.d;
-/** The last instant a Date can name. */
-const END_OF_TIME_MS = 8_640_000_000_000_000;
+/** Latest time of a Date, in Unix ms. */
+const MAX_DATE_MS = 8_640_000_000_000_000;
 
 /** Reads `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null for anything else. */
 function durationOf(text: string): Duration | null {
-  const [, count, unit] = FORM.exec(text) ?? [];
+  const [, count, unit] = DURATION.exec(text) ?? [];
   return count === undefined ? null : { count: Number(count), unit: unit as Unit };
 }
 
@@ -30,11 +30,11 @@ const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.get
 
 /** The same day and time, months later; the last day of a shorter month. */
 function monthsAfter(now: Date, months: number): number {
-  const moved = new Date(now);
-  moved.setUTCDate(1);
-  moved.setUTCMonth(moved.getUTCMonth() + months);
-  const lastDay = new Date(Date.UTC(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0)).getUTCDate();
-  return moved.setUTCDate(Math.min(now.getUTCDate(), lastDay));
+  const target = new Date(now);
+  target.setUTCDate(1);
+  target.setUTCMonth(target.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate();
+  return target.setUTCDate(Math.min(now.getUTCDate(), lastDay));
 }
 
 function endOf({ count, unit }: Duration, now: Date): number {
@@ -45,7 +45,7 @@ function endOf({ count, unit }: Duration, now: Date): number {
 export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
   const read = durationOf(duration);
   const endMs = read === null ? Number.NaN : endOf(read, now);
-  if (endMs <= END_OF_TIME_MS) return new Date(endMs);
+  if (endMs <= MAX_DATE_MS) return new Date(endMs);
   throw new InvalidInput('The duration cannot be read.', [
     {
       path: ['body', field],
@@ -85,7 +85,7 @@ function nextMultiple({ count, unit }: Duration, now: Date, today: number): numb
 export function windowEnd(duration: string, now: Date): Date {
   const read = durationOf(duration);
   const endMs = read === null || read.count === 0 ? Number.NaN : windowEndMs(read, now);
-  if (endMs <= END_OF_TIME_MS) return new Date(endMs);
+  if (endMs <= MAX_DATE_MS) return new Date(endMs);
   throw new InvalidInput(`Invalid budget_duration '${duration}'. Use a format like '1h', '24h', '7d', or '30d'.`);
 }
 
@@ -108,10 +108,10 @@ export function fixedWindowEnd(duration: string, now: Date): Date {
   return days === 0 && cycle % step === 0 ? end : new Date((Math.floor(now.getTime() / step) + 1) * step);
 }
 
-/** Most windows of a key or team: each call reserves its cost in all of them. */
-export const MOST_WINDOWS = 32;
+/** Maximum number of budget windows of a key or team: each call reserves its cost in all of them. */
+export const MAX_WINDOWS = 32;
 
 /** Throws InvalidInput for too many windows. */
 export function assertWindowCount({ length }: readonly unknown[]): void {
-  if (length > MOST_WINDOWS) throw new InvalidInput(`budget_limits has more than ${MOST_WINDOWS} windows.`);
+  if (length > MAX_WINDOWS) throw new InvalidInput(`budget_limits has more than ${MAX_WINDOWS} windows.`);
 }

@@ -5,11 +5,15 @@ import type { VirtualKey } from './virtual-key.ts';
 
 const NONE: readonly string[] = [];
 
-/** Paths below `general_settings` of what the configuration demands of calls. */
-export const DEMANDS = ['enforce_user_param', 'enforced_params', 'service_account_settings.enforced_params'] as const;
+/** Settings below `general_settings` that require members of calls, by path. */
+export const REQUIREMENT_SETTINGS = [
+  'enforce_user_param',
+  'enforced_params',
+  'service_account_settings.enforced_params',
+] as const;
 
-/** Members that the configuration demands of calls, as paths such as `metadata.user`. */
-export interface DemandedParams {
+/** Members that the configuration requires of calls, as paths such as `metadata.user`. */
+export interface RequiredParams {
   /** Of every call. */
   readonly all: readonly string[];
   /** Of calls with the key of a service account, too. */
@@ -18,10 +22,10 @@ export interface DemandedParams {
   readonly endUser: boolean;
 }
 
-const NO_DEMANDS: DemandedParams = { all: [], serviceAccounts: [], endUser: false };
+const NO_REQUIREMENTS: RequiredParams = { all: [], serviceAccounts: [], endUser: false };
 
-/** What the configuration demands of calls. `valueOf` gives the values of `general_settings`. */
-export const demandedParams = (valueOf: (name: string) => unknown): DemandedParams => ({
+/** Reads the required members. `valueOf` gives the values of `general_settings`. */
+export const requiredParamsOf = (valueOf: (name: string) => unknown): RequiredParams => ({
   all: textsOf(valueOf('enforced_params')),
   serviceAccounts: textsOf(memberOf(valueOf('service_account_settings'), 'enforced_params')),
   endUser: isOn(valueOf('enforce_user_param')),
@@ -36,34 +40,34 @@ const memberOf = (value: unknown, name: string): unknown =>
 /** The value at a path such as `metadata.user`; undefined where there is none. */
 const valueAt = (body: JsonObject, path: string): unknown => path.split('.').reduce<unknown>(memberOf, body);
 
-/** A call as far as it is checked. */
-interface Checked {
+/** Members of a call that are checked. */
+interface CheckedCall {
   readonly body: JsonObject;
   /** Whether the call names its end user. */
   readonly hasEndUser: boolean;
 }
 
-/** A member that a call lacks. */
-export interface Lack {
+/** A required member that a call lacks. */
+export interface MissingParam {
   readonly error: InvalidInput;
-  /** The end user is demanded before the budget of all calls is checked, other members after all budgets. */
+  /** The end user is checked before the budget of all calls, other members after all budgets. */
   readonly isEndUser: boolean;
 }
 
 /**
- * What a call lacks of the members that the configuration demands, or that the key does by `enforced_params` of its
- * metadata; null for nothing.
+ * The first member that a call lacks and that the configuration requires, or the key by `enforced_params` of its metadata; null
+ * where it has all.
  */
-export function lackOf(
+export function missingParamOf(
   key: VirtualKey | null,
-  { body, hasEndUser }: Checked,
-  demanded: DemandedParams = NO_DEMANDS,
-): Lack | null {
-  if (demanded.endUser && !hasEndUser) return { error: missing('user'), isEndUser: true };
+  { body, hasEndUser }: CheckedCall,
+  required: RequiredParams = NO_REQUIREMENTS,
+): MissingParam | null {
+  if (required.endUser && !hasEndUser) return { error: missing('user'), isEndUser: true };
   const isOfService = key !== null && key.metadata['service_account_id'] !== undefined;
   const absent =
-    absentOf(body, demanded.all) ??
-    (isOfService ? absentOf(body, demanded.serviceAccounts) : undefined) ??
+    absentOf(body, required.all) ??
+    (isOfService ? absentOf(body, required.serviceAccounts) : undefined) ??
     (key === null ? undefined : absentOf(body, textsOf(key.metadata['enforced_params'])));
   return absent === undefined ? null : { error: missing(absent), isEndUser: false };
 }

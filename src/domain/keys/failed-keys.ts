@@ -19,15 +19,15 @@ export interface FailedKeys {
   count(peer: Peer): void;
 }
 
-/** Default and highest limit of wrong keys per network and minute. */
+/** Default and maximum of the limit of wrong keys per network and minute. */
 export const DEFAULT_WRONG_KEYS = 60;
-export const MOST_WRONG_KEYS = 1_000_000;
+export const MAX_WRONG_KEYS = 1_000_000;
 
 const WINDOW_MS = 60_000;
-/** Over the limit, one look-up per network in this time still runs, so that a valid key behind one address gets in. */
+/** Above the limit, one look-up per network in this time is still admitted, so that a valid key of that network can be used. */
 const PROBE_MS = 1_000;
-/** Most counted networks; the least recently counted is evicted. */
-const MOST_NETWORKS = 10_000;
+/** Capacity in networks; the least recently counted is evicted. */
+const MAX_NETWORKS = 10_000;
 
 interface Count {
   readonly sinceMs: number;
@@ -71,7 +71,7 @@ export function createFailedKeys(options: {
       count.failures += 1;
       counts.delete(network);
       counts.set(network, count);
-      evictOldest(counts, MOST_NETWORKS);
+      evictOldest(counts, MAX_NETWORKS);
     },
   };
 }

@@ -53,8 +53,8 @@ const SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
 export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): KeyDraft {
   const settings = { ...draft.settings };
   for (const name of SETTINGS) {
-    const otherwise = defaults[name] ?? caps[name];
-    if (otherwise !== undefined) settings[name] ??= otherwise;
+    const defaultValue = defaults[name] ?? caps[name];
+    if (defaultValue !== undefined) settings[name] ??= defaultValue;
   }
   return {
     ...draft,
@@ -94,7 +94,7 @@ export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules): void 
     if (most !== undefined && value !== undefined && isLonger(value, most)) throw overLimit(member, value, most);
 }
 
-/** A malformed text is refused by its parser. */
+/** Whether a duration is longer than the cap. False for a malformed text, which its parser refuses. */
 function isLonger(value: string | null, most: string): boolean {
   if (value === null || value === '-1') return true;
   const [sent, longest] = [durationMs(value), durationMs(most)];
@@ -103,7 +103,7 @@ function isLonger(value: string | null, most: string): boolean {
 
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_\-/.@]{0,253}[A-Za-z0-9]$/;
 
-/** Refuses an alias that is no name, where the configuration asks for that. Throws InvalidInput. */
+/** Refuses an alias with an invalid format, where `checksAliases` is set. Throws InvalidInput. */
 export function assertAlias(alias: string | null | undefined, { checksAliases }: KeyRules): void {
   const sent = idOrNull(alias ?? null);
   if (!checksAliases || sent === null || ALIAS.test(sent)) return;

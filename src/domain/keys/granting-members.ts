@@ -73,7 +73,7 @@ function changedIn(before: JsonObject, { metadata = {}, metadataMembers = {} }: 
   );
 }
 
-/** Limits of single models that take the place of those of the team. */
+/** Whether settings have limits of single models, which replace those of the team. */
 const hasModelRates = (settings: SettingsPatch): boolean =>
   Object.values(settings.modelMaxBudget ?? {}).some(
     ({ rpmLimit, tpmLimit }) => rpmLimit !== undefined || tpmLimit !== undefined,
@@ -103,14 +103,14 @@ export const guardedMember = (
   changedIn(before.metadata, patch).find((name) => GRANTING.has(name) || RESTRICTING.has(name)) ??
   grantingSetting(before.settings, patch.settings ?? {});
 
-/** Members of the metadata of a team that have rules of their own: they name guardrails. */
+/** Members of the metadata of a team with separate rules: they name guardrails. */
 const OF_GUARDRAILS: ReadonlySet<string> = new Set([
   'guardrails',
   'disable_global_guardrails',
   'disable_global_guardrail',
   'opted_out_global_guardrails',
 ]);
-/** Limits that a team may have less of than its organization, which bounds it as well. */
+/** Limits that a new team may set without an administrator: its organization bounds it as well. */
 const LIMITS_OF_TEAMS: ReadonlySet<string> = new Set(['model_rpm_limit', 'model_tpm_limit', 'mcp_rpm_limit']);
 
 const isOfTeam = (name: string): boolean => (GRANTING.has(name) || RESTRICTING.has(name)) && !OF_GUARDRAILS.has(name);

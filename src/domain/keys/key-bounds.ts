@@ -11,15 +11,15 @@ import type { KeyDraft } from './key-draft.ts';
 import { METADATA_MEMBERS } from './key-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Routes of a key that may call models, and do nothing else in the name of its user. */
+/** Routes of a key that may call models and cannot act for its user otherwise. */
 const MODELS_ONLY: readonly string[] = ['llm_api_routes'];
 
 const refusal = (message: string): Forbidden => new Forbidden(message, 'key_owner');
 
 const isWeaker = (role: Role, than: Role): boolean => weakerRole(role, than) === role;
 
-/** Settings of a key that do not bound it, and those whose bounds are checked by themselves. */
-const UNBOUNDING = new Set(['keyType', 'allowedRoutes', 'aliases', 'softBudget', 'autoRotate', 'rotationInterval']);
+/** Settings of a key that do not bound it, or whose bounds are checked separately. */
+const NOT_BOUNDS = new Set(['keyType', 'allowedRoutes', 'aliases', 'softBudget', 'autoRotate', 'rotationInterval']);
 const COUNTED = ['rpmLimit', 'tpmLimit', 'maxParallelRequests'] as const;
 
 /** The limits that all keys of the caller's user share: those of the user, or of its membership in a team. */
@@ -28,13 +28,13 @@ function sharedLimits(key: VirtualKey, teamId: string | null): Limits | null {
   return limits ?? null;
 }
 
-/** Whether a shared limit is as narrow as the one of the key. */
+/** Whether a shared limit is at most the limit of the key. */
 const covers = (shared: number | bigint | null | undefined, own: number | bigint): boolean =>
   shared !== null && shared !== undefined && shared <= own;
 
 /**
  * Whether a key has a bound that another key of its user, in a team or without one, might not have. Models and routes are
- * checked by themselves.
+ * checked separately.
  */
 function isBounded(key: VirtualKey, teamId: string | null): boolean {
   const shared = sharedLimits(key, teamId);
@@ -48,7 +48,7 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
   }
   const counted = COUNTED.filter((name) => key.settings[name] !== undefined);
   if (counted.some((name) => !covers(shared?.[name], key.settings[name] ?? 0))) return true;
-  return Object.keys(key.settings).some((name) => !UNBOUNDING.has(name) && !COUNTED.some((one) => one === name));
+  return Object.keys(key.settings).some((name) => !NOT_BOUNDS.has(name) && !COUNTED.some((one) => one === name));
 }
 
 /** Refuses to make, change or open a key with a key that has bounds of its own. Throws Forbidden. */
@@ -66,8 +66,8 @@ function assertModels({ key }: Caller, models: readonly string[]): void {
     throw refusal('A key cannot give models that it may not call itself.');
 }
 
-/** Facts about a new key that its draft does not contain. */
-interface Maker {
+/** Creator of a new key, and facts that the draft does not contain. */
+interface KeyCreation {
   readonly caller: Caller;
   /** Null for a key of a team without a user. */
   readonly userId: string | null;
@@ -78,7 +78,7 @@ interface Maker {
 type DraftSettings = NonNullable<KeyDraft['settings']>;
 
 /** The routes of a new key: no more than those of the caller's own key, and models only for the key of another user. */
-function routesFor({ caller, userId }: Maker, settings: DraftSettings): DraftSettings {
+function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): DraftSettings {
   const own = caller.key?.settings.allowedRoutes ?? [];
   const most = userId === null || userId === idOrNull(caller.userId) ? own : MODELS_ONLY;
   const isTyped = settings.keyType !== undefined && settings.keyType !== null && settings.keyType !== 'default';
@@ -95,8 +95,8 @@ function routesFor({ caller, userId }: Maker, settings: DraftSettings): DraftSet
  * A draft of a caller who is no administrator of the proxy, within the rights and bounds of the caller's own key. Throws
  * Forbidden.
  */
-export function boundedDraft(maker: Maker, draft: KeyDraft): KeyDraft {
-  const { caller, userId, isManager } = maker;
+export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
+  const { caller, userId, isManager } = creation;
   const { projectId = null, ...settings } = draft.settings ?? {};
   const granted = grantedMember({ ...draft, settings: isManager ? settings : { ...settings, projectId } });
   if (granted !== null) throw refusal(`Only proxy admins set ${granted} of a key.`);
@@ -104,7 +104,7 @@ export function boundedDraft(maker: Maker, draft: KeyDraft): KeyDraft {
   assertUnbounded(caller, idOrNull(draft.teamId));
   const models = draft.models.length === 0 ? (caller.key?.models ?? []) : draft.models;
   assertModels(caller, models);
-  const routes = routesFor(maker, settings);
+  const routes = routesFor(creation, settings);
   return {
     ...draft,
     userId,
@@ -118,10 +118,10 @@ export function boundedDraft(maker: Maker, draft: KeyDraft): KeyDraft {
 function assertUnchangedMembers(before: VirtualKey, patch: KeyPatch): void {
   const wanted = { role: patch.role, user_id: patch.userId, team_id: patch.teamId };
   const stored = { role: before.role, user_id: before.userId, team_id: before.teamId };
-  const moved = (['role', 'user_id', 'team_id'] as const).find(
+  const reassigned = (['role', 'user_id', 'team_id'] as const).find(
     (name) => wanted[name] !== undefined && idOrNull(wanted[name]) !== stored[name],
   );
-  const changed = moved ?? (patch.spend === undefined ? undefined : 'spend');
+  const changed = reassigned ?? (patch.spend === undefined ? undefined : 'spend');
   if (changed !== undefined) throw refusal(`Only proxy admins change the ${changed} of a key.`);
   const guarded = guardedMember(before, patch);
   if (guarded !== null) throw refusal(`Only proxy admins change ${guarded} of a key.`);
@@ -172,8 +172,8 @@ export function boundedPatch(
   return withKeptRights(before.metadata, patch);
 }
 
-/** Whether the secret of a key opens more than the caller's own credential. */
-export function opensMore(caller: Caller, row: VirtualKey): boolean {
+/** Whether a key has rights that the caller's own credential lacks, so that the caller must not learn its secret. */
+export function hasMoreRights(caller: Caller, row: VirtualKey): boolean {
   if (caller.key === null || caller.keyHash === row.hash) return false;
   const isOfOther = idOrNull(row.userId) !== null && row.userId !== caller.userId;
   const routes = row.settings.allowedRoutes ?? [];

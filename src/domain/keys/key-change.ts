@@ -3,11 +3,11 @@ import { Conflict } from '../errors.ts';
 import { type Usd, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import type { Role } from '../role.ts';
-import { assertPeriods, windowsOf } from './budget-windows.ts';
+import { assertPeriods, keyWindowsOf } from './budget-windows.ts';
 import { instantAfter, windowEnd } from './durations.ts';
 import { assertBudget, assertNames, type IssuedSecret } from './key-draft.ts';
 import { mergedMetadata, mergedSettings, type SettingsPatch, type WantedWindow } from './key-settings.ts';
-import { keyName } from './own-key.ts';
+import { keyName } from './chosen-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 
@@ -41,7 +41,7 @@ export interface Change {
   readonly total?: Usd;
 }
 
-const changed = (key: VirtualKey, { now, by }: Change): VirtualKey => ({ ...key, updatedAt: now, updatedBy: by });
+const stampedKey = (key: VirtualKey, { now, by }: Change): VirtualKey => ({ ...key, updatedAt: now, updatedBy: by });
 
 function expiryAfter(duration: string | null, now: Date): Date | null {
   return duration === null || duration === '-1' ? null : instantAfter(duration, now, 'duration');
@@ -52,7 +52,7 @@ type BudgetFields = Pick<VirtualKey, 'settings'> &
 
 function budgetChanges(key: VirtualKey, patch: KeyPatch, { now, total = ZERO_USD }: Change): BudgetFields {
   const { budgetDuration, budgetLimits, spend } = patch;
-  const windows = budgetLimits && windowsOf(budgetLimits, { now, total, before: key.settings.budgetLimits ?? [] });
+  const windows = budgetLimits && keyWindowsOf(budgetLimits, { now, total, before: key.settings.budgetLimits ?? [] });
   const settings = mergedSettings(key.settings, {
     ...patch.settings,
     ...(windows === undefined ? {} : { budgetLimits: windows?.length ? windows : null }),
@@ -66,13 +66,13 @@ function budgetChanges(key: VirtualKey, patch: KeyPatch, { now, total = ZERO_USD
 }
 
 /** A key with a patch applied. Throws InvalidInput for a value that no key can have. */
-export function patched(key: VirtualKey, patch: KeyPatch, change: Change): VirtualKey {
+export function patchedKey(key: VirtualKey, patch: KeyPatch, change: Change): VirtualKey {
   assertNames(patch);
   assertBudget(patch.maxBudget);
   assertPeriods(patch.settings ?? {}, change.now);
   const { alias, role, teamId, userId, models, maxBudget, duration, blocked } = patch;
   return {
-    ...changed(key, change),
+    ...stampedKey(key, change),
     ...budgetChanges(key, patch, change),
     metadata: mergedMetadata(
       withKeptSecrets(patch.metadata, key.metadata) ?? key.metadata,
@@ -89,9 +89,9 @@ export function patched(key: VirtualKey, patch: KeyPatch, change: Change): Virtu
   };
 }
 
-/** A deleted key is not valid any more. Its alias is free for another key. */
-export const deleted = (key: VirtualKey, change: Change): VirtualKey => ({
-  ...changed(key, change),
+/** A key marked as deleted: it is invalid, and its alias can be used by another key. */
+export const deletedKey = (key: VirtualKey, change: Change): VirtualKey => ({
+  ...stampedKey(key, change),
   previousSecret: null,
   deletedAt: change.now,
   deletedBy: change.by,
@@ -101,13 +101,13 @@ export const deleted = (key: VirtualKey, change: Change): VirtualKey => ({
  * A key with a new secret. Throws Conflict for its current secret. The old secret is valid until the end of
  * `gracePeriod` (`30s`, `30m`, `30h`, `30d`); without one it is invalid at once.
  */
-export function rotated(key: VirtualKey, secret: IssuedSecret, gracePeriod: string | null): VirtualKey {
+export function rotatedKey(key: VirtualKey, secret: IssuedSecret, gracePeriod: string | null): VirtualKey {
   const { now, createdBy: by } = secret;
   if (secret.hash === key.secretHash) throw new Conflict('This key already exists.');
   const previousSecret =
     gracePeriod === null ? null : { hash: key.secretHash, until: instantAfter(gracePeriod, now, 'grace_period') };
   return {
-    ...changed(key, { now, by }),
+    ...stampedKey(key, { now, by }),
     secretHash: secret.hash,
     previousSecret,
     name: keyName(secret.key),

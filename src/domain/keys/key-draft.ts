@@ -3,7 +3,7 @@ import type { Role } from '../role.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Usd, usdText, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
-import { assertPeriods, windowsOf } from './budget-windows.ts';
+import { assertPeriods, keyWindowsOf } from './budget-windows.ts';
 import { instantAfter, windowEnd } from './durations.ts';
 import {
   mergedMetadata,
@@ -12,7 +12,7 @@ import {
   type WantedWindow,
   withRoutesOfType,
 } from './key-settings.ts';
-import { keyName } from './own-key.ts';
+import { keyName } from './chosen-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 /** Settings of a new key; null leaves a setting out. */
@@ -91,7 +91,7 @@ export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSec
       {
         ...withRoutesOfType(draft.settings ?? {}),
         budgetLimits: draft.budgetLimits?.length
-          ? windowsOf(draft.budgetLimits, { now, total: ZERO_USD, before: [] })
+          ? keyWindowsOf(draft.budgetLimits, { now, total: ZERO_USD, before: [] })
           : null,
       },
     ),

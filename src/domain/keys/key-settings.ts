@@ -61,7 +61,7 @@ export interface KeySettings {
   /** Tokens a day of batches. */
   readonly tpdLimit?: number;
   readonly maxParallelRequests?: number;
-  /** Decimal text, USD. It never refuses. */
+  /** Decimal text, USD. Crossing it sends an alert; it refuses no call. */
   readonly softBudget?: string;
   /** Id of the budget whose limits hold where the key has none; for a soft budget alone, of a row that only the reference has. */
   readonly budgetId?: string;
@@ -97,7 +97,7 @@ const ROUTES_OF_TYPE: Readonly<Record<KeyType, readonly string[] | null>> = {
   default: null,
 };
 
-/** The routes that the type of a new key allows, in place of those that were named. */
+/** Settings of a new key with the routes of its type, which replace requested ones. */
 export function withRoutesOfType(settings: SettingsPatch): SettingsPatch {
   const routes = settings.keyType === undefined || settings.keyType === null ? null : ROUTES_OF_TYPE[settings.keyType];
   return routes === null ? settings : { ...settings, allowedRoutes: routes };

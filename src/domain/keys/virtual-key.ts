@@ -55,7 +55,7 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where it was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
-  /** Whether a team has a model of its own by a name, as it has them now; absent where it was read without them. */
+  /** Whether a name selects a model of a team now, not a common one; absent where the key was read without it. */
   readonly isTeamModel?: (teamId: string, model: string) => boolean;
   /** Creates the error of a key that is invalid for a reason outside of its row; absent for a valid key. */
   readonly refusal?: () => DomainError;
@@ -139,9 +139,9 @@ export interface KeyStore {
   find(secretHash: string): Promise<VirtualKey | null>;
   /** The keys of these secrets, by the secret's hash; the same rule as `find`. */
   findBySecrets(secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>>;
-  /** Those of the keys that exist, deleted ones too, in no particular order. */
+  /** The keys of these hashes that exist, deleted ones too, in no particular order. */
   findMany(hashes: readonly string[]): Promise<readonly VirtualKey[]>;
-  /** The hashes of the keys with these aliases; deleted keys have none. */
+  /** The keys with these aliases; deleted keys have none. */
   findAliases(aliases: readonly string[]): Promise<readonly VirtualKey[]>;
   /** The keys of users or of teams that are not deleted, the oldest first. */
   findOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<readonly VirtualKey[]>;
@@ -179,21 +179,21 @@ export interface KeyGenerator {
 }
 
 /** Whether a secret opens a key now: its current secret, or the previous one within its grace period. */
-export function opens(key: VirtualKey, secretHash: string, now: Date): boolean {
+export function acceptsSecret(key: VirtualKey, secretHash: string, now: Date): boolean {
   if (key.deletedAt !== null) return false;
   if (key.secretHash === secretHash) return true;
   return key.previousSecret !== null && key.previousSecret.hash === secretHash && key.previousSecret.until > now;
 }
 
 /** The status of a key at an instant. */
-export function statusOf(key: VirtualKey, now: Date): KeyStatus {
+export function keyStatusOf(key: VirtualKey, now: Date): KeyStatus {
   if (key.deletedAt !== null) return 'deleted';
   if (key.blocked) return 'revoked';
   return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'active';
 }
 
 /** The spend of a key in its current budget window. `total` is its total spend. */
-export const spendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd => (total - key.spentBefore) as Usd;
+export const keySpendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd => (total - key.spentBefore) as Usd;
 
 /** Refuses a key that is blocked or past its expiry, and a key of a blocked team. */
 export function assertUsable(key: VirtualKey, now: Date): void {
@@ -228,7 +228,7 @@ const allowsName = (models: readonly string[], model: string): boolean =>
 export const allowsModel = (models: readonly string[], model: string, groups: readonly string[]): boolean =>
   allowsName(models, model) || groups.some((group) => models.includes(group));
 
-/** Access groups of a model, as far as the key was read with them. */
+/** Access groups of a model; none where the key was read without them. */
 export const groupsFor = ({ accessGroupsOf }: VirtualKey, model: string): readonly string[] =>
   accessGroupsOf?.(model) ?? [];
 
@@ -274,7 +274,7 @@ function deniedBy(key: VirtualKey, model: string): 'model' | 'team_model' | 'use
 }
 
 /** Resolves a model name of a key: by an alias of the key, then by one of its team, else the name itself. */
-export function modelBehind(key: VirtualKey | null, name: string): string {
+export function resolveModelAlias(key: VirtualKey | null, name: string): string {
   for (const aliases of [key?.settings.aliases, key?.owners?.team?.modelAliases])
     if (aliases !== undefined && Object.hasOwn(aliases, name)) return aliases[name] ?? name;
   return name;
@@ -283,11 +283,11 @@ export function modelBehind(key: VirtualKey | null, name: string): string {
 /** Refuses a model that is not among those the key may call. Neutral text: it must not list the others. */
 export function assertMayCall(key: VirtualKey | null, model: string): void {
   const right = key === null ? null : deniedBy(key, model);
-  if (right !== null) throw notAvailable(model, right);
+  if (right !== null) throw modelNotAvailable(model, right);
 }
 
 /** The refusal of a model by the name it was asked for. */
-export function notAvailable(model: string, right: 'model' | 'team_model' | 'user_model' = 'model'): Forbidden {
+export function modelNotAvailable(model: string, right: 'model' | 'team_model' | 'user_model' = 'model'): Forbidden {
   return new Forbidden(
     `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
     right,

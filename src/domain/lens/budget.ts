@@ -8,7 +8,7 @@ export const RESERVED_MS = 300_000;
 
 const sumOf = (amounts: readonly Usd[]): Usd => amounts.reduce(addUsd, ZERO_USD);
 
-/** The lens in the month of `now`: a new month begins without spend. Expired reservations are dropped. */
+/** The lens in the month of `now`: a new month begins without spend. Expired reservations are removed. */
 function inMonth(lens: Lens, now: Date): Lens {
   const month = monthOf(now);
   const reservations = lens.reservations.filter(({ expiresAt }) => new Date(expiresAt) > now);
@@ -20,10 +20,14 @@ function inMonth(lens: Lens, now: Date): Lens {
 const dollars = (amount: Usd): string => `$${usdNumber(amount).toFixed(3)}`;
 
 /**
- * The lens with an amount reserved from its monthly budget; `wait` when only other reservations stand in the way. Throws
+ * The lens with an amount reserved from its monthly budget; `wait` when the amount fits once other reservations end. Throws
  * LimitExceeded when the rest of the budget is too small.
  */
-export function reserved(lens: Lens, wanted: Pick<Reservation, 'id' | 'jobId' | 'amount'>, now: Date): Lens | 'wait' {
+export function withReservation(
+  lens: Lens,
+  wanted: Pick<Reservation, 'id' | 'jobId' | 'amount'>,
+  now: Date,
+): Lens | 'wait' {
   const current = inMonth(lens, now);
   const budget = usdFrom(lens.settings.monthlyBudget) ?? ZERO_USD;
   const left = (budget - current.spent) as Usd;
@@ -40,13 +44,13 @@ export function reserved(lens: Lens, wanted: Pick<Reservation, 'id' | 'jobId' | 
 }
 
 /** The lens with a reservation renewed; unchanged when it has expired. */
-export function renewed(lens: Lens, id: string, now: Date): Lens {
+export function withRenewedReservation(lens: Lens, id: string, now: Date): Lens {
   const expiresAt = new Date(now.getTime() + RESERVED_MS).toISOString();
   return { ...lens, reservations: lens.reservations.map((one) => (one.id === id ? { ...one, expiresAt } : one)) };
 }
 
 /** The lens without a reservation, and with the actual cost added to its spend. */
-export function charged(lens: Lens, id: string, cost: Usd, now: Date): Lens {
+export function withCharge(lens: Lens, id: string, cost: Usd, now: Date): Lens {
   const current = inMonth(lens, now);
   const reservations = current.reservations.filter((one) => one.id !== id);
   return { ...current, reservations, spent: addUsd(current.spent, cost) };

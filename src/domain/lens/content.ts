@@ -24,7 +24,7 @@ export interface ContentPage {
   readonly contentVersion: string;
 }
 
-/** Spans of a page, and characters of a part. */
+/** Number of spans of a page, and maximum length of a part in characters. */
 export const PAGE_PARTS = 40;
 const PART_CHARACTERS = 8_000;
 
@@ -73,7 +73,7 @@ export function contentPart(executionId: string, span: Span, offset: number): Co
   };
 }
 
-/** Pieces of a stored text that a quote may be taken from: as it is stored, and the messages in it. */
+/** Texts that a quote may be from: the stored text, and the messages in it. */
 function piecesOf(stored: string): readonly string[] {
   const view = contentViewOf(stored);
   switch (view.kind) {
@@ -92,8 +92,8 @@ export function isQuoteOf({ input, output, error }: Pick<Span, 'input' | 'output
 }
 
 /** Headings that `spanText` adds to the texts of a span. */
-const FRAME = /^(?:Input|Output|Error):$|^\[(?:system|user|assistant|tool)\] |^\[tool call\] \S* /m;
+const HEADING = /^(?:Input|Output|Error):$|^\[(?:system|user|assistant|tool)\] |^\[tool call\] \S* /m;
 
 /** Whether a quote is literally in the shown text of a span. Headings of the text do not count. */
 export const isQuoteOfPart = ({ content }: Pick<ContentPart, 'content'>, quote: string): boolean =>
-  quote.trim() !== '' && content.split(FRAME).some((piece) => piece.trim().includes(quote));
+  quote.trim() !== '' && content.split(HEADING).some((piece) => piece.trim().includes(quote));

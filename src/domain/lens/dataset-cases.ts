@@ -3,7 +3,7 @@ import { InvalidInput } from '../errors.ts';
 import { snakeCased } from '../key-case.ts';
 import { contentViewOf, type ShownMessage } from '../traces/content-view.ts';
 import type { Span } from '../traces/span.ts';
-import { type CaseContent, type CaseSource, type DatasetCase, MOST_CASE_CHARACTERS, MOST_CASES } from './dataset.ts';
+import { type CaseContent, type CaseSource, type DatasetCase, MAX_CASE_CHARACTERS, MAX_CASES } from './dataset.ts';
 
 export const NO_SOURCE: CaseSource = { traceId: '', traceRef: '', spanId: '', findingId: '', lensId: '' };
 
@@ -25,15 +25,15 @@ export const caseSeed = ({ messages, reply, toolCalls }: CaseContent): string =>
   });
 };
 
-export const isTooLarge = (one: CaseDraft): boolean => JSON.stringify(snakeCased(one)).length > MOST_CASE_CHARACTERS;
+export const isTooLarge = (one: CaseDraft): boolean => JSON.stringify(snakeCased(one)).length > MAX_CASE_CHARACTERS;
 
 /** Throws InvalidInput when a revision has too many cases, or too large ones. */
 export function assertCases(cases: readonly CaseDraft[]): void {
   const refuse = (message: string): never => {
     throw new InvalidInput(message, [{ path: [], rule: 'text', message }]);
   };
-  if (cases.length > MOST_CASES) refuse(`A dataset holds at most ${MOST_CASES} cases`);
-  if (cases.some(isTooLarge)) refuse(`Each case must be at most ${MOST_CASE_CHARACTERS} characters`);
+  if (cases.length > MAX_CASES) refuse(`A dataset holds at most ${MAX_CASES} cases`);
+  if (cases.some(isTooLarge)) refuse(`Each case must be at most ${MAX_CASE_CHARACTERS} characters`);
 }
 
 const messageOf = ({ role, content, name, toolCalls }: ShownMessage): CaseContent['messages'][number] => ({
@@ -49,13 +49,13 @@ export const isConversation = ({ type, input }: Span): boolean =>
 
 /** A case from a model call; null when its input is no conversation. */
 export function caseOfSpan(span: Span, source: Partial<CaseSource>): CaseDraft | null {
-  const asked = contentViewOf(span.input);
-  if (asked.kind !== 'messages') return null;
-  const answered = contentViewOf(span.output);
-  const last = answered.kind === 'messages' ? answered.messages.findLast(({ role }) => role === 'assistant') : null;
+  const input = contentViewOf(span.input);
+  if (input.kind !== 'messages') return null;
+  const output = contentViewOf(span.output);
+  const last = output.kind === 'messages' ? output.messages.findLast(({ role }) => role === 'assistant') : null;
   return {
-    messages: asked.messages.map(messageOf),
-    reply: answered.kind === 'messages' ? (last?.content ?? '') : span.output,
+    messages: input.messages.map(messageOf),
+    reply: output.kind === 'messages' ? (last?.content ?? '') : span.output,
     toolCalls: last?.toolCalls ?? [],
     expected: '',
     included: true,

@@ -40,9 +40,9 @@ export interface DatasetCase extends CaseContent {
   readonly agentVersion: string;
 }
 
-/** Cases of a dataset, and characters of one case as JSON. */
-export const MOST_CASES = 200;
-export const MOST_CASE_CHARACTERS = 20_000;
+/** Maximum number of cases of a dataset, and maximum length of one case as JSON, in characters. */
+export const MAX_CASES = 200;
+export const MAX_CASE_CHARACTERS = 20_000;
 
 /** A named list of test cases. Each change makes a revision; earlier ones stay. */
 export interface Dataset extends Stamps {

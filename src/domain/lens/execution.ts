@@ -44,7 +44,10 @@ export function executionIdOf(teamId: string, { traceId, traceRef }: ExecutionAd
   return new TextEncoder().encode(`[${parts.join(', ')}]`).toBase64(ALPHABET);
 }
 
-/** The address inside an id; null for a text that is no id. A list without the ref names every owner's trace. */
+/**
+ * The address inside an id; null for a text that is no id. An id without a ref stands for the traces of all owners: the ref is
+ * empty.
+ */
 export function readExecutionId(id: string): ExecutionAddress | null {
   try {
     const parts: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(id, ALPHABET)));

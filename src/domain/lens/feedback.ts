@@ -4,7 +4,7 @@ import { storable } from '../storable.ts';
 /** Name of the annotations that hold feedback. */
 const FEEDBACK_NAME = 'feedback';
 
-/** Highest score, and longest texts in characters. */
+/** Maximum score, and maximum lengths of texts in characters. */
 export const FEEDBACK_LIMITS = { score: 10, comment: 10_000, user: 256, session: 512 } as const;
 
 /** Filter of the annotations that are feedback. */
@@ -70,12 +70,12 @@ export function summaryOfFeedback(
 /** Text whose SHA-256 begins with the trace id of a session of a coding agent. */
 export const sessionSeed = (sessionId: string): string => `litellm.claude.session.v1\0${sessionId}`;
 
-/** Key of the metadata of an execution that holds feedback, and of its version. */
+/** Metadata keys of feedback on an execution, and of the version of all its feedback. */
 const FEEDBACK_KEY = 'feedback';
 const VERSION_KEY = 'feedback.version';
-/** Feedback that a reviewer reads, and characters of each. */
-const MOST_SHOWN = 10;
-const MOST_CHARACTERS = 500;
+/** Maximum number of feedbacks that a reviewer reads, and maximum length of each in characters. */
+const MAX_SHOWN = 10;
+const MAX_COMMENT_CHARACTERS = 500;
 
 type Metadata = readonly { readonly key: string; readonly value: string }[];
 
@@ -83,9 +83,9 @@ type Metadata = readonly { readonly key: string; readonly value: string }[];
 export function feedbackMetadata(feedback: readonly Feedback[]): Metadata {
   if (feedback.length === 0) return [];
   const sorted = feedback.toSorted((left, right) => left.updatedAt.getTime() - right.updatedAt.getTime());
-  const shown = sorted.slice(-MOST_SHOWN).map(({ score, comment }) => ({
+  const shown = sorted.slice(-MAX_SHOWN).map(({ score, comment }) => ({
     key: FEEDBACK_KEY,
-    value: `${score}/${FEEDBACK_LIMITS.score} ${comment.slice(0, MOST_CHARACTERS)}`.trim(),
+    value: `${score}/${FEEDBACK_LIMITS.score} ${comment.slice(0, MAX_COMMENT_CHARACTERS)}`.trim(),
   }));
   const latest = sorted.at(-1)?.updatedAt.getTime() ?? 0;
   return [...shown, { key: VERSION_KEY, value: `${feedback.length}-${latest}` }];
@@ -95,7 +95,7 @@ export function feedbackMetadata(feedback: readonly Feedback[]): Metadata {
 export const shownFeedback = (metadata: Metadata): readonly string[] =>
   metadata.flatMap(({ key, value }) => (key === FEEDBACK_KEY ? [value] : []));
 
-/** Version of a content together with the feedback about it: a review is used again only while both stay. */
+/** Version of a content and of the feedback about it: a cached review is used again only while both are unchanged. */
 export function versionWithFeedback(contentVersion: string, metadata: Metadata): string {
   const version = metadata.find(({ key }) => key === VERSION_KEY);
   return version === undefined ? contentVersion : `${contentVersion}-f${version.value}`;

@@ -54,12 +54,12 @@ export interface Finding extends FindingDraft {
   readonly investigationRuns: readonly string[];
 }
 
-/** A finding and the names it had before it was merged. */
-const namesOf = ({ id, mergedFindingIds }: Finding): readonly string[] => [id, ...mergedFindingIds];
+/** Ids of a finding: its own, and those of findings that were merged into it. */
+const idsOf = ({ id, mergedFindingIds }: Finding): readonly string[] => [id, ...mergedFindingIds];
 
 /** The finding with an id, which may be that of a merged one. */
 export const findingNamed = (findings: readonly Finding[], id: string): Finding | undefined =>
-  findings.find((one) => namesOf(one).includes(id));
+  findings.find((one) => idsOf(one).includes(id));
 
 const occurrencesOf = (evidence: readonly Evidence[]): readonly string[] =>
   [...new Set(evidence.flatMap(({ role, executionId }) => (role === 'support' ? [executionId] : [])))].toSorted();
@@ -90,11 +90,11 @@ export interface Merged {
 /** Earlier findings that a draft names, of its kind, with the status and reason of the oldest. */
 function matchesOf(findings: readonly Finding[], draft: FindingDraft): readonly Finding[] {
   const named = [draft.existingFindingId, ...draft.mergedFindingIds].flatMap((id) => id ?? []);
-  const found = findings.filter((one) => one.kind === draft.kind && named.some((id) => namesOf(one).includes(id)));
+  const found = findings.filter((one) => one.kind === draft.kind && named.some((id) => idsOf(one).includes(id)));
   const [oldest] = found.toSorted((left, right) => (left.firstSeen < right.firstSeen ? -1 : 1));
   if (oldest === undefined) return [];
-  const alike = found.filter(({ status, reason }) => status === oldest.status && reason === oldest.reason);
-  return [oldest, ...alike.filter((one) => one !== oldest)];
+  const matching = found.filter(({ status, reason }) => status === oldest.status && reason === oldest.reason);
+  return [oldest, ...matching.filter((one) => one !== oldest)];
 }
 
 function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Merging): Finding {
@@ -127,7 +127,7 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
     ...draft,
     id: oldest.id,
     existingFindingId: null,
-    mergedFindingIds: [...new Set(matches.flatMap(namesOf))].filter((id) => id !== oldest.id),
+    mergedFindingIds: [...new Set(matches.flatMap(idsOf))].filter((id) => id !== oldest.id),
     evidence: joinedEvidence(evidence, draft.evidence),
     status: isSeenAgain && oldest.status === 'resolved' ? 'open' : oldest.status,
     reason: oldest.reason,

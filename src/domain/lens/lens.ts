@@ -6,7 +6,7 @@ import type { LensSettings } from './settings.ts';
 
 type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
 
-/** Counts of a new run. */
+/** Progress counts of a new run, all zero. */
 export const NO_COVERAGE = {
   eligible: 0,
   selected: 0,
@@ -28,7 +28,7 @@ export type Coverage = Readonly<typeof NO_COVERAGE>;
 export const PURPOSES = ['extract', 'cluster', 'investigate'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
-/** One line of the protocol of a run. */
+/** One entry of the log of a run. */
 export interface RunStep {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -64,7 +64,7 @@ export interface Reading {
   readonly startedAt: string;
 }
 
-/** One run of a lens: the `job` of the reference. Times are ISO 8601, UTC. */
+/** One run of a lens, the `job` of the reference. Times are ISO 8601, UTC. */
 export interface LensRun {
   readonly id: string;
   readonly lensId: string;
@@ -92,7 +92,7 @@ export interface LensRun {
   readonly findings: readonly Finding[] | null;
   readonly assessments: readonly Assessment[];
   readonly steps: readonly RunStep[];
-  /** The latest ones. */
+  /** The latest reviews. */
   readonly reviews: readonly Review[];
   /** Number of all reviews so far. */
   readonly reviewed: number;

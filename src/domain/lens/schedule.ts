@@ -2,19 +2,19 @@ import { ZERO_USD } from '../money.ts';
 import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunHead, type RunStep } from './lens.ts';
 import { criteriaOf, type LensSettings } from './settings.ts';
 
-/** Traces that began later than this before now may still receive spans, in ms. */
+/** Traces that began in this time before now may still receive spans, in ms. Scheduled windows end before it. */
 const SETTLE_MS = 120_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** Steps that a run keeps. */
-const MOST_STEPS = 200;
-const MOST_LABEL = 200;
+/** Maximum number of steps that a run keeps, and maximum length of a label in characters. */
+const MAX_STEPS = 200;
+const MAX_LABEL_CHARACTERS = 200;
 
-const QUEUED = 'Queued';
-const COLLECTING = 'Collecting executions';
-export const READING = 'Reading executions';
-export const GROUPING = 'Grouping observations';
-export const CHECKING = 'Checking original evidence';
+const QUEUED_STAGE = 'Queued';
+const COLLECTING_STAGE = 'Collecting executions';
+export const READING_STAGE = 'Reading executions';
+export const GROUPING_STAGE = 'Grouping observations';
+export const CHECKING_STAGE = 'Checking original evidence';
 
 /** Request for a run. Absent members are those of the saved settings. */
 export interface RunRequest {
@@ -56,7 +56,7 @@ function newRun(lens: Lens, asked: RunRequest, { id, now, trigger }: Queueing): 
     id,
     lensId: lens.id,
     status: 'queued',
-    stage: QUEUED,
+    stage: QUEUED_STAGE,
     createdAt: now.toISOString(),
     start: start.toISOString(),
     end: end.toISOString(),
@@ -108,7 +108,7 @@ export function newLens(
 const nextVersion = (lens: Lens): Lens => ({ ...lens, version: lens.version + 1 });
 
 /** The lens with a run queued; unchanged while one is active. */
-export function queued(state: LensState, asked: RunRequest, about: Queueing): LensState {
+export function withQueuedRun(state: LensState, asked: RunRequest, about: Queueing): LensState {
   if (isActive(state.run)) return state;
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, asked, about) };
 }
@@ -116,12 +116,12 @@ export function queued(state: LensState, asked: RunRequest, about: Queueing): Le
 /** The lens with other settings. Changed criteria restart its scans from the beginning. */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
   const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
-  const judged = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
-  return { ...rest, lens: { ...nextVersion(lens), settings, revision: lens.revision + 1, ...judged } };
+  const criteriaChange = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
+  return { ...rest, lens: { ...nextVersion(lens), settings, revision: lens.revision + 1, ...criteriaChange } };
 }
 
-/** The paused lens, repeating again; unchanged when it is not paused. */
-export function watching(state: LensState): LensState {
+/** A paused lens with its schedule enabled again; unchanged when it is not paused. */
+export function resumedLens(state: LensState): LensState {
   const { lens } = state;
   if (lens.settings.enabled) return state;
   const settings = { ...lens.settings, enabled: true };
@@ -131,13 +131,13 @@ export function watching(state: LensState): LensState {
 /** The step of a run that enters a stage. */
 function stageStep(label: string, now: Date): RunStep {
   const none = { model: '', purpose: '', promptTokens: 0, completionTokens: 0, cost: 0 };
-  return { at: now.toISOString(), kind: 'stage', label: label.slice(0, MOST_LABEL), ...none };
+  return { at: now.toISOString(), kind: 'stage', label: label.slice(0, MAX_LABEL_CHARACTERS), ...none };
 }
 
 /** The run with a further step. */
 const withStep = <Run extends RunHead>(run: Run, step: RunStep): Run => ({
   ...run,
-  steps: [...run.steps, step].slice(-MOST_STEPS),
+  steps: [...run.steps, step].slice(-MAX_STEPS),
 });
 
 /** The run in a stage, which adds a step when it is another one. */
@@ -145,22 +145,22 @@ export const inStage = <Run extends RunHead>(run: Run, stage: string, now: Date)
   stage === run.stage ? run : withStep({ ...run, stage }, stageStep(stage, now));
 
 /** The claimed run. Its sample stays; the activity of its last worker is cleared. */
-export function claimed(
+export function withClaimedRun(
   { lens, run, findings }: LensState,
   held: { readonly attempts: number; readonly workerId: string; readonly leaseUntil: Date },
   now: Date,
 ): LensState {
   const fresh = { reviews: [], reviewed: 0, reading: [], activities: [] };
-  const staged = inStage({ ...run, ...fresh, status: 'running' }, COLLECTING, now);
+  const staged = inStage({ ...run, ...fresh, status: 'running' }, COLLECTING_STAGE, now);
   const leaseUntil = held.leaseUntil.toISOString();
-  const taken: LensRun = { ...staged, attempts: held.attempts, workerId: held.workerId, leaseUntil };
-  return { lens: nextVersion(lens), run: taken, findings };
+  const claimedRun: LensRun = { ...staged, attempts: held.attempts, workerId: held.workerId, leaseUntil };
+  return { lens: nextVersion(lens), run: claimedRun, findings };
 }
 
 const STAGES = { completed: 'Complete', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
 /** The lens after its run ended; the next one follows after the interval. Unchanged when no run is active. */
-export function ended(
+export function withEndedRun(
   state: LensState,
   ending: Partial<LensRun> & { readonly status: keyof typeof STAGES },
   now: Date,
@@ -183,5 +183,5 @@ export function ended(
 }
 
 /** When the schedule queues the next run; null for a paused lens and while a run is active. */
-export const dueAt = ({ lens, run }: Pick<LensState, 'lens' | 'run'>): Date | null =>
+export const nextRunDueAt = ({ lens, run }: Pick<LensState, 'lens' | 'run'>): Date | null =>
   !lens.settings.enabled || isActive(run) ? null : new Date(lens.nextRunAt);

@@ -50,11 +50,11 @@ export interface LensSettings extends Selection {
 /** Id of the check that a description of the expected behaviour stands for. */
 const EXPECTED_BEHAVIOR = 'expected_behavior';
 
-/** Most simultaneous model calls of a run. */
-export const MOST_CONCURRENCY = 256;
+/** Maximum number of simultaneous model calls of a run. */
+export const MAX_CONCURRENCY = 256;
 
-/** Hours back from now that Date can express. */
-const MOST_LOOKBACK_HOURS = 1_000_000;
+/** Maximum look back, in hours: 114 years. */
+const MAX_LOOKBACK_HOURS = 1_000_000;
 
 /** A fault of the whole body, in the reference's form. */
 const broken = (text: string): InvalidInput => faulty([issueAt(['body'], text)]);
@@ -98,7 +98,7 @@ function assertBounds(settings: LensSettings): void {
     ...sampleBounds(settings),
     lookbackBound(lookbackHours),
     ['interval_minutes', intervalMinutes < 1, 'must be at least 1'],
-    ['concurrency', !(concurrency >= 1 && concurrency <= MOST_CONCURRENCY), `must be from 1 to ${MOST_CONCURRENCY}`],
+    ['concurrency', !(concurrency >= 1 && concurrency <= MAX_CONCURRENCY), `must be from 1 to ${MAX_CONCURRENCY}`],
     ['monthly_budget', !(monthlyBudget > 0 && Number.isFinite(monthlyBudget)), 'must be above 0'],
   ]);
 }
@@ -117,14 +117,14 @@ export function assertLensSettings(settings: LensSettings): void {
     throw broken('Describe expected behavior or add an enabled check');
 }
 
-/** Throws InvalidInput for a look back of less than an hour, and for one before the year 1900. */
+/** Throws InvalidInput for a look back of less than an hour, and of more than `MAX_LOOKBACK_HOURS`. */
 export function assertLookback(hours: number, path: readonly (string | number)[]): void {
   if (hours < 1) throw faulty([issueAt(path, 'must be at least 1')]);
-  if (hours > MOST_LOOKBACK_HOURS)
+  if (hours > MAX_LOOKBACK_HOURS)
     throw faulty([issueAt(path, 'Lookback (Interval) exceeds the supported calendar range')]);
 }
 
-/** The window of a run that names both ends. Throws InvalidInput. */
+/** Throws InvalidInput for a window with one end only, and for one that ends before it starts. */
 export function assertWindow(start: Date | null, end: Date | null): void {
   if ((start === null) !== (end === null)) throw broken('Choose both a start and an end time');
   if (start !== null && end !== null && start >= end) throw broken('Start time must be before end time');
@@ -138,13 +138,13 @@ export function enabledChecks({ context, checks }: Pick<LensSettings, 'context' 
 }
 
 /**
- * Canonical text of the criteria of a cached review: expected behaviour, checks and model. Order of
- * checks and outer blanks do not count. `version` is that of the prompts.
+ * Canonical text of the criteria of a cached review: expected behaviour, checks and model. The order of checks and surrounding
+ * white space have no effect. `version` is that of the prompts.
  */
 export function criteriaOf({ context, checks, model }: LensSettings, version: number): string {
-  const judged = checks
+  const criteria = checks
     .filter(({ enabled }) => enabled)
     .map(({ id, instruction }) => [id, instruction.trim()])
     .toSorted(([left = ''], [right = '']) => (left < right ? -1 : left > right ? 1 : 0));
-  return JSON.stringify([version, context.trim(), judged, model]);
+  return JSON.stringify([version, context.trim(), criteria, model]);
 }

@@ -100,11 +100,14 @@ export const flagsOf = ({ scores }: Pick<TraceSignals, 'scores'>, config: Signal
 export const questionsOf = ({ model, signals }: SignalConfig): string =>
   JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
 
-/** Time after which an unanswered trace is asked again, in ms: after new spans, after a failure, and after a lost process. */
-const AGAIN_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;
+/**
+ * Time after which the questions about a trace are asked again, in ms: after new spans (`classified`), after a failure, and when the
+ * asking process was lost (`pending`).
+ */
+const REPEAT_AFTER_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;
 
 /** Whether the questions about a trace are due. */
-export function isWanted(
+export function areQuestionsDue(
   trace: { readonly spanCount: number },
   row: TraceSignals | undefined,
   configKey: string,
@@ -112,7 +115,7 @@ export function isWanted(
 ): boolean {
   if (row === undefined || row.configKey !== configKey) return true;
   if (row.status === 'classified' && row.spanCount === trace.spanCount) return false;
-  return nowMs - row.askedMs >= AGAIN_MS[row.status];
+  return nowMs - row.askedMs >= REPEAT_AFTER_MS[row.status];
 }
 
 /** Beginning of the trace ids of the model calls about signals, so that no signal and no lens reads them. */

@@ -5,7 +5,7 @@ import type { Lens, LensRun, LensState, RunHead } from './lens.ts';
 import type { Review } from './review.ts';
 import type { LensWorker } from './worker.ts';
 
-/** A paid answer of a model. A run that is restarted uses it again. */
+/** A paid answer of a model, which a restarted run uses again. */
 export interface PaidAnswer {
   /** Hash of the run and the whole request. */
   readonly id: string;
@@ -33,7 +33,7 @@ export interface FindingFilter {
 /** Latest findings that match. */
 export interface FindingPage {
   readonly filter: FindingFilter;
-  /** True: the last seen first. False: the longest unseen first. */
+  /** Order by `lastSeen`. */
   readonly descending: boolean;
   readonly limit: number;
   /** The finding after which the page begins; null for the first page. */
@@ -49,7 +49,7 @@ export interface LensFinding {
 /** Place of a run in the list of its lens. */
 export type RunPlace = Pick<LensRun, 'createdAt' | 'id'>;
 
-/** Persistent lenses, runs, findings and what runs have paid for. */
+/** Persistent lenses, runs, findings, paid answers and cached reviews. */
 export interface LensStore {
   add(state: LensState): Promise<void>;
   find(id: string): Promise<LensState | null>;

@@ -18,7 +18,7 @@ export type TracingKeyStore = RowStore<TracingKey, { readonly tokenHash: string 
 
 /** Beginning of every token. */
 export const TRACING_KEY_PREFIX = 'lens-trace-';
-/** Keys that may exist at once. */
-export const MOST_TRACING_KEYS = 10_000;
+/** Maximum number of stored tracing keys. */
+export const MAX_TRACING_KEYS = 10_000;
 
 export const isExpired = ({ expiresAt }: TracingKey, now: Date): boolean => expiresAt !== null && expiresAt <= now;

@@ -1,8 +1,8 @@
 import type { ContentPart } from './content.ts';
 
-/** Characters of one step: from its beginning and its end. */
+/** Characters that are kept of one step: from its beginning and its end. */
 const STEP = { head: 800, tail: 1_200 } as const;
-/** Characters of all steps: from the beginning and the end of the run. */
+/** Characters that are kept of all steps: from the beginning and the end of the run. */
 const RUN = { head: 15_000, tail: 25_000 } as const;
 
 /** One step of a run, cut to a bounded length. */

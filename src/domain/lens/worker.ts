@@ -25,8 +25,8 @@ export const RUN_JOB = 'lens-run';
 /** Lease of a claim, in ms, and how often a worker extends it. */
 export const LEASE_MS = 300_000;
 export const HEARTBEAT_MS = 30_000;
-/** Workers that a run may lose. */
-export const MOST_ATTEMPTS = 3;
+/** Maximum number of attempts of a run. */
+export const MAX_ATTEMPTS = 3;
 /** Id of the worker of this process. */
 export const BUILT_IN_WORKER = 'built-in';
 
@@ -37,7 +37,7 @@ export interface RunClaim {
   readonly attempt: number;
 }
 
-/** Claimed runs in memory, once their sample is chosen. The facts that workers read from them do not change any more. */
+/** Claimed runs in memory, once their sample is chosen. Workers read only facts that do not change after that. */
 export interface ClaimedRuns {
   find(claim: RunClaim): LensRun | null;
   put(claim: RunClaim, run: LensRun): void;

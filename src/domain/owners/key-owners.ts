@@ -90,7 +90,7 @@ export interface KeyOwners {
 const seesAll = (role: Role): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
 const writes = (role: Role): boolean => role === 'proxy_admin' || role === 'internal_user';
 
-/** The role with only those rights that both roles have. */
+/** The role with the rights that both roles have. */
 export function weakerRole(one: Role, other: Role): Role {
   const isWriter = writes(one) && writes(other);
   if (seesAll(one) && seesAll(other)) return isWriter ? 'proxy_admin' : 'proxy_admin_viewer';
@@ -104,8 +104,8 @@ interface ModelList {
 }
 
 /**
- * Model lists of owners, all of which must allow a model. A user's own list is for keys without a team; the list of the team is
- * not for a model of the team itself.
+ * Model lists of owners, all of which must allow a model. The list of a user applies to keys without a team only; the list of
+ * the team does not apply to a model of the team itself.
  */
 export function modelListsOf(
   { user, team, member, organization, project }: KeyOwners,

@@ -1,10 +1,10 @@
 import { InvalidInput } from '../errors.ts';
 
 /** A path as it is sent: visible ASCII without a backslash, a fragment and a query. */
-const SENT = /^[!-~]*$/;
+const SENT_PATH = /^[!-~]*$/;
 const FORBIDDEN = /[\p{Cc}\\]/u;
-/** Times that a path is decoded and checked. One that is still encoded then is refused. */
-const ROUNDS = 4;
+/** Number of times that a path is decoded and checked. A path that is still encoded after that is refused. */
+const MAX_DECODINGS = 4;
 
 const refused = (): InvalidInput =>
   new InvalidInput('The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.');
@@ -27,8 +27,8 @@ export function addressBelow(target: string, subpath: string | null): URL {
 
 function assertConfined(subpath: string): void {
   let text = subpath;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    if (FORBIDDEN.test(text) || (round === 0 && (!SENT.test(text) || /[#?]/.test(text)))) throw refused();
+  for (let round = 0; round < MAX_DECODINGS; round += 1) {
+    if (FORBIDDEN.test(text) || (round === 0 && (!SENT_PATH.test(text) || /[#?]/.test(text)))) throw refused();
     const segments = text.split('/');
     const isEmpty = (segment: string, at: number): boolean => segment === '' && at < segments.length - 1;
     if (segments.some((segment, at) => isDots(segment) || isEmpty(segment, at))) throw refused();

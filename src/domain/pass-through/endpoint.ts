@@ -71,7 +71,7 @@ export const DEFAULT_ENDPOINT: EndpointSettings = {
 export const servedPath = (path: string): string => (path.startsWith('/') ? path : `/${path}`);
 
 /** Cost of one answered call. */
-export function costOf({ costPerRequest }: Pick<EndpointSettings, 'costPerRequest'>): Usd {
+export function endpointCostOf({ costPerRequest }: Pick<EndpointSettings, 'costPerRequest'>): Usd {
   const cost = usdFrom(costPerRequest);
   return cost === null || cost < 0n ? ZERO_USD : cost;
 }

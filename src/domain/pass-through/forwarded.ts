@@ -47,9 +47,9 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly body: Uint8Array;
   /** Members of a JSON body that are replaced. */
   readonly replaced?: JsonObject;
-  /** Seconds to wait for the head of the answer. The whole answer may take `LONGEST_ANSWER` times as long. */
+  /** Seconds to wait for the head of the answer. The whole answer may take `MAX_ANSWER_TIME_FACTOR` times as long. */
   readonly timeoutSeconds: number;
-  /** Most bytes of the answer. */
+  /** Maximum size of the answer, in bytes. */
   readonly answerLimit: number;
   /** Name of the operation in spans, e.g. `pass_through`. */
   readonly operation: string;
@@ -76,8 +76,8 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly owner?: string;
 }
 
-/** How much longer than its head a whole answer may take. */
-export const LONGEST_ANSWER = 6;
+/** Factor of the timeout of a whole answer to the timeout of its head. */
+export const MAX_ANSWER_TIME_FACTOR = 6;
 
 /** Sends requests to targets. */
 export interface Forwarder {

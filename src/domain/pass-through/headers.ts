@@ -30,8 +30,8 @@ const GATEWAY_KEYS = [
   'ocp-apim-subscription-key',
 ] as const;
 
-/** Headers of a request that stay here: of the connection, of the body's length and coding, and credentials. */
-const KEPT = new Set<string>([
+/** Headers of a request that are not forwarded: of the connection, of the body's length and coding, and credentials. */
+const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
   ...GATEWAY_KEYS,
   'accept-encoding',
@@ -40,7 +40,7 @@ const KEPT = new Set<string>([
   'cookie',
 ]);
 
-/** Headers of an answer that are not relayed: of the connection, and those by which an upstream acts on our origin. */
+/** Headers of an answer that are not relayed: of the connection, and those that would change the browser's state for our origin. */
 const NOT_RELAYED = new Set<string>([
   ...HOP_BY_HOP,
   'alt-svc',
@@ -60,26 +60,26 @@ const NOT_RELAYED = new Set<string>([
   'strict-transport-security',
 ]);
 
-/** Headers that describe the body. The body is read as they say, so that the target must get the same ones. */
+/** Headers that describe the body. The gateway reads the body by them, so that the target must get the same ones. */
 const OF_BODY = new Set(['content-encoding', 'content-type']);
 
-/** A header with this prefix is forwarded without it. */
-const PASSED = 'x-pass-';
-const AWS = 'x-amz-';
+/** Prefix of a header that is forwarded without the prefix. */
+const PASS_PREFIX = 'x-pass-';
+const AWS_PREFIX = 'x-amz-';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers of the caller that a target gets: those of its body, those it passes on, and all others where `forwards`. */
+/** Headers of the caller that a target gets: those of the body, those with the prefix `x-pass-`, and all others where `forwards`. */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': `lensgate/${VERSION}` };
   for (const [name, value] of Object.entries(sent)) {
     const text = textOf(value);
     if (text === null || listed.has(name)) continue;
-    if (name.startsWith(PASSED)) pass(name.slice(PASSED.length), text, headers);
+    if (name.startsWith(PASS_PREFIX)) pass(name.slice(PASS_PREFIX.length), text, headers);
     else if (name === 'content-type' || name === 'accept') headers[name] = text;
-    else if (forwards && !KEPT.has(name) && !name.startsWith('x-litellm-')) headers[name] = text;
+    else if (forwards && !NOT_FORWARDED.has(name) && !name.startsWith('x-litellm-')) headers[name] = text;
   }
   if (forwards && hasOwnKey(sent)) headers['authorization'] = textOf(sent['authorization']) ?? '';
   return headers;
@@ -90,8 +90,8 @@ const hasOwnKey = (sent: RequestHeaders): boolean =>
   textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
 
 function pass(name: string, text: string, headers: Record<string, string>): void {
-  const isKept = KEPT.has(name) || OF_BODY.has(name) || name.startsWith(AWS);
-  if (!isKept && TOKEN.test(name) && VALUE.test(text)) headers[name] = text;
+  const isWithheld = NOT_FORWARDED.has(name) || OF_BODY.has(name) || name.startsWith(AWS_PREFIX);
+  if (!isWithheld && TOKEN.test(name) && VALUE.test(text)) headers[name] = text;
 }
 
 const textOf = (value: string | readonly string[] | undefined): string | null =>

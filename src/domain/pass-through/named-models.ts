@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { Forbidden } from '../errors.ts';
 import { allowsModel, assertMayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
-import { type ForwardedProvider, modelIn } from './providers.ts';
+import { type ForwardedProvider, modelInPath } from './providers.ts';
 
 /** The parts of a request that may name models. */
 interface NamingRequest {
@@ -30,12 +30,12 @@ const ANY_NAME = '';
  * The models that a request names, in its path, its body and its query. The first is the one that answers. Azure names a
  * deployment in the path, and may name its model in the body.
  */
-export function modelsOf(
+export function modelsNamedIn(
   { name, pathIsModel }: ForwardedProvider,
   subpath: string,
   { fields, search }: NamingRequest,
 ): readonly string[] {
-  const inPath = pathIsModel === true ? subpath.replace(/\/+$/, '') : modelIn(subpath);
+  const inPath = pathIsModel === true ? subpath.replace(/\/+$/, '') : modelInPath(subpath);
   const inBody = MEMBERS.flatMap((member) => [fields[member]].flat()).filter(isName);
   const further = Array.isArray(fields['models']) ? fields['models'].filter(isName) : [];
   const query = search === '' ? null : new URLSearchParams(search);

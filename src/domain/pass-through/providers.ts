@@ -207,7 +207,7 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
   }),
 ];
 
-/** Base address and key of a provider. */
+/** Base address and credential of a provider. */
 export interface ProviderAccount {
   readonly base: string;
   /** Null where it is called without one. */
@@ -218,7 +218,7 @@ export interface ProviderAccount {
 
 /** Accounts of providers: of the environment, else the first stored credential of the provider. */
 export interface ProviderAccounts {
-  /** Whether the own APIs of providers are served. That of coding agents always is. */
+  /** Whether the own APIs of providers are served. The API of coding agents always is. */
   readonly served: boolean;
   /** Cost of an answered call whose usage or price is not known; null leaves it unknown. */
   readonly costPerRequest: Usd | null;
@@ -251,7 +251,7 @@ export function keyHeader(form: KeyForm, key: string): readonly [name: string, v
 const VERSIONED = /^(v\d|alpha|beta)/;
 
 /** The target of a path below a base address, whose version is replaced by that of the path. */
-export const baseFor = (base: string, subpath: string): string =>
+export const targetBaseFor = (base: string, subpath: string): string =>
   VERSIONED.test(subpath) ? base.replace(/\/+$/, '').replace(/\/v\d+$/, '') : base.replace(/\/+$/, '');
 
 const BEDROCK_BASE = /^https:\/\/bedrock-runtime(?=\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$)/;
@@ -279,7 +279,7 @@ export function locatedBase(base: string, subpath: string): string {
 }
 
 /** The model that a path names, as `models/gpt-4o:generate` and `deployments/gpt-4o/chat`; null when it names none. */
-export function modelIn(subpath: string): string | null {
+export function modelInPath(subpath: string): string | null {
   // Ids of Amazon, after `model/`, contain colons; Google's methods follow one.
   const [, ofAmazon, other] = /(?:^|\/)(?:model\/([^/]+)|(?:models|deployments)\/([^/:]+))/.exec(subpath) ?? [];
   const named = ofAmazon ?? other;

@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts';
 import { Forbidden } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 
-/** A call of an entry, as rights see it. */
+/** A requested pass-through endpoint, as far as rights depend on it. */
 export interface AskedEndpoint {
   /** Path as it was sent. */
   readonly path: string;
@@ -20,21 +20,21 @@ function listsOf({ metadata, owners }: VirtualKey, member: string): readonly (re
 }
 
 /** Whether a path is one of some routes or below one. */
-export const covers = (routes: readonly string[], path: string): boolean =>
+export const coversPath = (routes: readonly string[], path: string): boolean =>
   routes.some((route) => path === route || path.startsWith(route.endsWith('/') ? route : `${route}/`));
 
 /**
  * Refuses a caller who may not call an entry. Administrators may call every one, other keys those that their
  * `allowed_passthrough_routes` or their team's list, and entries of the configuration file by their own path.
- * `denied_passthrough_routes` of the key or the team win. Throws Forbidden.
+ * `denied_passthrough_routes` of the key or the team take precedence. Throws Forbidden.
  */
 export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: AskedEndpoint): void {
   if (key === null) return;
-  if (listsOf(key, 'denied_passthrough_routes').some((denied) => denied !== null && covers(denied, path)))
+  if (listsOf(key, 'denied_passthrough_routes').some((denied) => denied !== null && coversPath(denied, path)))
     throw notAllowed(path);
   if (role === 'proxy_admin') return;
   const [ofKey = null, ofTeam = null] = listsOf(key, 'allowed_passthrough_routes');
-  if (covers(ofKey ?? ofTeam ?? [], path)) return;
+  if (coversPath(ofKey ?? ofTeam ?? [], path)) return;
   if (!isFromConfig) throw notAllowed(path);
   if (!isBelow) return;
   const message = `Only proxy admins can call this path. Add it to \`allowed_passthrough_routes\` of the key or its team. Route=${path}.`;

@@ -53,7 +53,7 @@ export interface RealtimeUpstream {
    */
   outbound(message: SocketMessage, assertMayCall: (model: string) => void): SocketMessage;
   /** An upstream message as the caller may see it, and its facts. */
-  inbound(message: SocketMessage): { readonly message: SocketMessage; readonly news: RealtimeFact | null };
+  inbound(message: SocketMessage): { readonly message: SocketMessage; readonly fact: RealtimeFact | null };
   /** The text of a close frame as the caller may see it. */
   showable(reason: string): string;
   /** The failure of an end; null when it is not a failure. `lastError` is the upstream's last error message, if any. */

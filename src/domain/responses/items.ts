@@ -14,12 +14,12 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** The input of a request as items; a plain text is a user message. */
-export function itemsOf({ input }: RequestBody): readonly Item[] {
+export function inputItemsOf({ input }: RequestBody): readonly Item[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
-/** The items of a request as they are listed: complete, each with a unique id. */
+/** The items of a request for a list: complete, each with a unique id. */
 export function listedItems(items: readonly Item[], responseId: string): readonly Item[] {
   const taken = new Set<unknown>();
   return items.map((item, index) => {
@@ -57,7 +57,7 @@ export function itemIn(response: StoredResponse, id: string): Item | null {
   return found === undefined ? null : asInput(found);
 }
 
-/** Ids and statuses are ours; upstreams have their own. */
+/** An item without id and status, which are ours: upstreams have their own. */
 function asInput(item: Item): Item {
   const { id: _id, status: _status, ...content } = item;
   return content;

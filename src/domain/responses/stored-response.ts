@@ -62,6 +62,6 @@ export interface ResponseQueue {
   findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null>;
   /** A response and all its previous ones. */
   conversation(newest: StoredResponse): Promise<Conversation>;
-  /** Removes a response for good. */
+  /** Removes a response permanently. */
   remove(id: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Item } from './stored-response.ts';
 
-/** A response that is not stored, as far as a follow-up on the same connection needs it. */
-export interface RememberedTurn {
+/** A response that is not stored: the part that a follow-up on the same connection needs. */
+export interface UnstoredTurn {
   /** Id as sent to the caller. */
   readonly id: string;
   /** The stored response before the items; null where the items are the whole conversation. */
@@ -12,10 +12,10 @@ export interface RememberedTurn {
 
 /** Memory of one connection: the latest response of each lane that is not stored. */
 export interface TurnMemory {
-  /** Null for one that is not remembered. The result does not change when the memory does. */
-  find(id: string): RememberedTurn | null;
-  /** Replaces the response of the lane. One that is too large is not remembered. */
-  remember(lane: string, turn: RememberedTurn): void;
+  /** The response of an id; null when it is not in memory. The result is a copy. */
+  find(id: string): UnstoredTurn | null;
+  /** Replaces the response of the lane. A response above the limits is not kept. */
+  put(lane: string, turn: UnstoredTurn): void;
   evict(lane: string): void;
   /** Removes the lane's response after a failed follow-up; other lanes keep theirs. */
   failed(lane: string, previousId: string): void;
@@ -23,10 +23,10 @@ export interface TurnMemory {
   close(): void;
 }
 
-/** Most bytes of one connection and of all connections. */
+/** Capacities of one connection and of all connections, in bytes. */
 const LIMITS = { connection: 32 * 1024 * 1024, process: 128 * 1024 * 1024 } as const;
 
-interface Entry extends Pick<RememberedTurn, 'id' | 'previousStoredId'> {
+interface Entry extends Pick<UnstoredTurn, 'id' | 'previousStoredId'> {
   /** The items as JSON text: its size is known, and a fraction of the parsed size. */
   readonly text: string;
   readonly size: number;
@@ -66,7 +66,7 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
           const { previousStoredId, text } = entry;
           return { id, previousStoredId, items: JSON.parse(text) as readonly Item[] };
         },
-        remember(lane, { id, previousStoredId, items }) {
+        put(lane, { id, previousStoredId, items }) {
           drop(lanes.get(lane));
           const text = JSON.stringify(items);
           // Strings with other than Latin-1 characters use two bytes per UTF-16 unit.

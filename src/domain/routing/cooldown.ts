@@ -14,23 +14,23 @@ export interface FailureCounts {
 
 /** Share of failures in a minute above which a deployment cools down, and the minimum number of calls. */
 const FAILING_SHARE = 0.5;
-const ENOUGH_CALLS = 5;
-/** Calls of a minute that must all have failed before the only deployment of a group cools down. */
-const MANY_CALLS = 1_000;
+const MIN_CALLS = 5;
+/** Minimum number of calls of a minute, all failed, at which the only deployment of a group cools down. */
+const MIN_CALLS_OF_ONLY_DEPLOYMENT = 1_000;
 
-/** Longest cooldown that an upstream can ask for by `Retry-After`, in seconds. */
-const LONGEST_ASKED_SECONDS = 3_600;
+/** Maximum cooldown by the upstream's `Retry-After`, in seconds. */
+const MAX_RETRY_AFTER_SECONDS = 3_600;
 
-/** Credential or name of the deployment: no call to it can succeed. */
-const BROKEN = new Set([401, 404]);
-/** Payment missing, rate limit: another deployment serves meanwhile. */
-const BUSY = new Set([402, 429]);
+/** Wrong credential or model name: no call to the deployment can succeed. */
+const BROKEN_STATUSES = new Set([401, 404]);
+/** Payment required or rate limit: another deployment can serve meanwhile. */
+const BUSY_STATUSES = new Set([402, 429]);
 
 /**
  * Whether a deployment cools down after a failure. By default at once after 401 and 404, after 402 and 429 where its
  * group has another deployment, and when most of the last calls failed. A limit of accepted failures replaces the rule.
  */
-export function coolsDown(
+export function shouldCoolDown(
   failure: UpstreamFailed,
   about: {
     readonly counts: FailureCounts;
@@ -47,15 +47,15 @@ export function coolsDown(
   const allowed = own?.allowedFails ?? policy.allowedFails;
   if (allowed !== null) return counts.recent > allowed;
   const { upstreamStatus: status } = failure;
-  if (status !== null && BROKEN.has(status)) return true;
-  if (status !== null && BUSY.has(status) && !isAlone) return true;
-  if (counts.calls >= MANY_CALLS && counts.failures >= counts.calls) return true;
-  return !isAlone && counts.calls >= ENOUGH_CALLS && counts.failures / counts.calls > FAILING_SHARE;
+  if (status !== null && BROKEN_STATUSES.has(status)) return true;
+  if (status !== null && BUSY_STATUSES.has(status) && !isAlone) return true;
+  if (counts.calls >= MIN_CALLS_OF_ONLY_DEPLOYMENT && counts.failures >= counts.calls) return true;
+  return !isAlone && counts.calls >= MIN_CALLS && counts.failures / counts.calls > FAILING_SHARE;
 }
 
-/** Whether a failure says something about the deployment: not another refusal of the request itself. */
+/** Whether the deployment caused a failure, and not the request. */
 function isFaultOfDeployment({ upstreamStatus: status }: UpstreamFailed): boolean {
-  return status === null || status >= 500 || status === 408 || BROKEN.has(status) || BUSY.has(status);
+  return status === null || status >= 500 || status === 408 || BROKEN_STATUSES.has(status) || BUSY_STATUSES.has(status);
 }
 
 /** Length of a cooldown in seconds: the deployment's, else the upstream's, else the policy's. */
@@ -64,6 +64,6 @@ export function cooldownSeconds(
   { policy, own }: { readonly policy: CooldownPolicy; readonly own: DeploymentRouting | undefined },
 ): number {
   if (own?.cooldownSeconds !== undefined) return own.cooldownSeconds;
-  const asked = failure.retryAfterSeconds ?? 0;
-  return asked > 0 ? Math.min(asked, LONGEST_ASKED_SECONDS) : policy.seconds;
+  const retryAfter = failure.retryAfterSeconds ?? 0;
+  return retryAfter > 0 ? Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS) : policy.seconds;
 }

@@ -1,7 +1,7 @@
 import type { DomainError } from '../errors.ts';
 import { type Fallback, isTooLong, type Retries } from '../inference/retries.ts';
 import { isRefusedContent } from './failure-class.ts';
-import { type FallbackLists, type FallbackPolicy, MOST_FALLBACKS } from './routing-policy.ts';
+import { type FallbackLists, type FallbackPolicy, MAX_FALLBACKS } from './routing-policy.ts';
 
 /** Models to call after a failure, in order. No model appears twice as a plain name, and not the failed one. */
 export function fallbacksAfter(
@@ -12,7 +12,7 @@ export function fallbacksAfter(
   if (retries.withoutFallbacks) return [];
   const longer = isTooLong(failure) ? retries.contextFallbacks.get(model) : undefined;
   const named = longer === undefined ? retries.fallbacks : [{ model: longer, members: {} }, ...retries.fallbacks];
-  if (named.length > 0) return named.slice(0, MOST_FALLBACKS);
+  if (named.length > 0) return named.slice(0, MAX_FALLBACKS);
   const names = new Set(configuredAfter(failure, model, policy));
   names.delete(model);
   return [...names].slice(0, policy.most).map((name) => ({ model: name, members: {} }));

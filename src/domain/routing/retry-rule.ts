@@ -2,24 +2,24 @@ import { UpstreamFailed } from '../errors.ts';
 import { countFor } from './failure-class.ts';
 import type { RoutingPolicy } from './routing-policy.ts';
 
-/** Timeout, conflict, rate limit: a retry may succeed. */
-const PASSING = new Set([408, 409, 429]);
-/** Credential or name of one deployment: another deployment may succeed. */
+/** Timeout, conflict, rate limit: a retry at the same deployment may succeed. */
+const TRANSIENT_STATUSES = new Set([408, 409, 429]);
+/** Wrong credential or model name: a retry at another deployment may succeed. */
 const DEPLOYMENT_STATUSES = new Set([401, 403, 404]);
 
 /** Whether a retry may succeed; `elsewhere` when it is sent to another deployment. */
 function isRetryable(failure: unknown, { elsewhere }: { readonly elsewhere: boolean }): boolean {
   if (!(failure instanceof UpstreamFailed)) return false;
   const { upstreamStatus: status } = failure;
-  if (status === null || status >= 500 || PASSING.has(status)) return true;
+  if (status === null || status >= 500 || TRANSIENT_STATUSES.has(status)) return true;
   return elsewhere && DEPLOYMENT_STATUSES.has(status);
 }
 
 /**
- * Most retries of a call after a failure. A policy by class decides before the rule by status; a request that asks for
+ * Maximum number of retries of a call after a failure. A policy by class decides before the rule by status; a request that asks for
  * none has none.
  */
-export function mostRetries(
+export function maxRetries(
   failure: unknown,
   about: {
     /** Retries that the request asks for; null where it does not say. */
@@ -38,20 +38,23 @@ export function mostRetries(
   return isRetryable(failure, { elsewhere }) ? (requested ?? own ?? policy.retries) : 0;
 }
 
-/** First wait before a retry at the same deployment, doubled each time; and the longest, in ms. */
+/** First wait before a retry at the same deployment, doubled each time, and its maximum without jitter, in ms. */
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 8_000;
-/** Random part of a wait, in ms, so that calls that failed together are not repeated together. */
+const MAX_WAIT_MS = 8_000;
+/** Maximum jitter of a wait, in ms, so that calls that failed together are not repeated together. */
 const JITTER_MS = 750;
-/** Longest `Retry-After` that is honoured, in ms; a longer one is ignored. */
-const LONGEST_RETRY_AFTER_MS = 60_000;
+/** Maximum `Retry-After` that is honoured, in ms; a longer one is ignored. */
+const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Wait before the nth retry at the same deployment, from 0, in ms. `random` is from 0 to 1. */
+/**
+ * Wait before the nth retry at the same deployment, from 0, in ms. `leastSeconds` counts up to `MAX_WAIT_MS`. `random` is from
+ * 0 to 1.
+ */
 export function retryDelayMs(
   failure: unknown,
   { nth, leastSeconds, random }: { readonly nth: number; readonly leastSeconds: number; readonly random: number },
 ): number {
   const retryAfterMs = failure instanceof UpstreamFailed ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
-  if (retryAfterMs > 0 && retryAfterMs <= LONGEST_RETRY_AFTER_MS) return retryAfterMs;
-  return Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** nth, leastSeconds * 1000)) + random * JITTER_MS;
+  if (retryAfterMs > 0 && retryAfterMs <= MAX_RETRY_AFTER_MS) return retryAfterMs;
+  return Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** nth, leastSeconds * 1000)) + random * JITTER_MS;
 }

@@ -1,7 +1,7 @@
 import type { CountsByClass } from './failure-class.ts';
 
-/** Retries of one call that a setting or a request may ask for. It limits how long one call can load an upstream. */
-export const MOST_RETRIES = 20;
+/** Maximum number of retries that a setting or a request may ask for, so that one call cannot load an upstream for long. */
+export const MAX_RETRIES = 20;
 
 /** Models that serve a model group when it fails, by the name of the group; `*` is every group. */
 export type FallbackLists = ReadonlyMap<string, readonly string[]>;
@@ -27,7 +27,7 @@ export interface FallbackPolicy {
   readonly contentPolicy: FallbackLists;
   /** For groups without a general list. */
   readonly standard: readonly string[];
-  /** Most models that are called after the first. */
+  /** Maximum number of models that are called after the first. */
   readonly most: number;
   /** Leaves out models that the caller's key may not call. */
   readonly checksAccess: boolean;
@@ -37,7 +37,7 @@ export interface FallbackPolicy {
 export interface RoutingPolicy {
   /** Retries of a call whose request and deployment name none. */
   readonly retries: number;
-  /** Least wait before a retry at the same deployment, in seconds. */
+  /** Minimum wait before a retry at the same deployment, in seconds. */
   readonly retryAfterSeconds: number;
   /** Retries by class of failure. They replace the rule by status. */
   readonly retriesOf: CountsByClass;
@@ -55,8 +55,8 @@ export interface DeploymentRouting {
   readonly allowedFailsOf?: CountsByClass;
 }
 
-/** Fallbacks of one call. */
-export const MOST_FALLBACKS = 5;
+/** Maximum number of fallbacks of one call. */
+export const MAX_FALLBACKS = 5;
 
 /** The policy without any setting. */
 export const DEFAULT_ROUTING: RoutingPolicy = {
@@ -70,7 +70,7 @@ export const DEFAULT_ROUTING: RoutingPolicy = {
     contextWindow: new Map(),
     contentPolicy: new Map(),
     standard: [],
-    most: MOST_FALLBACKS,
+    most: MAX_FALLBACKS,
     checksAccess: false,
   },
 };

@@ -1,6 +1,6 @@
 import { Forbidden } from '../errors.ts';
 import type { DeclaredConfig, StoredSections } from './ownership.ts';
-import { GENERAL, viewOf } from './ownership.ts';
+import { GENERAL, settingViewOf } from './ownership.ts';
 
 /** Name of the list in `general_settings`. */
 export const ALLOWED_ADDRESSES = 'allowed_ips';
@@ -28,6 +28,6 @@ export const addressRefusal = (address: string): Forbidden =>
 
 /** The list in force; null when every address may call. */
 export function allowedList(config: DeclaredConfig, stored: StoredSections): readonly string[] | null {
-  const { effectiveValue } = viewOf(config, stored, GENERAL, ALLOWED_ADDRESSES);
+  const { effectiveValue } = settingViewOf(config, stored, GENERAL, ALLOWED_ADDRESSES);
   return Array.isArray(effectiveValue) ? effectiveValue.filter((item) => typeof item === 'string') : null;
 }

@@ -4,7 +4,7 @@ import { addUsd, type Usd, usdFrom, ZERO_USD } from '../money.ts';
 import type { Content } from './stored-section.ts';
 
 /** Largest margin: ten times the price. */
-const LARGEST_MARGIN = 10;
+const MAX_MARGIN = 10;
 /** Shares are exact to a millionth. */
 const PARTS = 1_000_000;
 
@@ -39,23 +39,23 @@ export function assertCostMargins(values: Content): void {
   for (const [provider, value] of Object.entries(values))
     if (marginOf(value) === null)
       throw new InvalidInput(
-        `Margin for ${provider} must be a number between 0 and ${LARGEST_MARGIN} (0% to 1000%), or an object with percentage or fixed_amount`,
+        `Margin for ${provider} must be a number between 0 and ${MAX_MARGIN} (0% to 1000%), or an object with percentage or fixed_amount`,
       );
 }
 
 const partsOf = (share: number): bigint => BigInt(Math.round(share * PARTS));
 
 function marginOf(value: unknown): Margin | null {
-  if (isShare(value, LARGEST_MARGIN)) return { share: partsOf(value), fixed: ZERO_USD };
+  if (isShare(value, MAX_MARGIN)) return { share: partsOf(value), fixed: ZERO_USD };
   if (!isJsonObject(value)) return null;
   const { percentage = 0, fixed_amount: fixed = 0 } = value;
   const amount = typeof fixed === 'number' && fixed >= 0 ? usdFrom(fixed) : null;
-  return isShare(percentage, LARGEST_MARGIN) && amount !== null ? { share: partsOf(percentage), fixed: amount } : null;
+  return isShare(percentage, MAX_MARGIN) && amount !== null ? { share: partsOf(percentage), fixed: amount } : null;
 }
 
 const entriesOf = (value: unknown): readonly [string, unknown][] => (isJsonObject(value) ? Object.entries(value) : []);
 
-/** Reads both settings. What is no discount or margin has no effect. */
+/** Reads both settings. Malformed values are ignored. */
 export function costAdjustmentsOf(discounts: unknown, margins: unknown): CostAdjustments {
   return {
     discounts: new Map(

@@ -1,5 +1,12 @@
 import { sameValue } from '../catalog/same-value.ts';
-import { type DeclaredConfig, GENERAL, isDeclared, OwnedByFile, type StoredSections, viewOf } from './ownership.ts';
+import {
+  type DeclaredConfig,
+  GENERAL,
+  isDeclared,
+  OwnedByFile,
+  type StoredSections,
+  settingViewOf,
+} from './ownership.ts';
 import type { GroupName, SettingGroup } from './setting-groups.ts';
 import type { Content } from './stored-section.ts';
 
@@ -39,13 +46,13 @@ function ownedFields(name: GroupName, { fields }: SettingGroup, config: Declared
     const place = placeOf(field);
     if (place === null || !isDeclared(config, place[0], place[1])) return [];
     const [section, key, below] = place;
-    const { effectiveValue } = viewOf(config, new Map(), section, key);
+    const { effectiveValue } = settingViewOf(config, new Map(), section, key);
     if (below === undefined) return [{ field, place, value: effectiveValue }];
     return hasMember(effectiveValue, below) ? [{ field, place, value: effectiveValue[below] ?? null }] : [];
   });
 }
 
-/** Values of a group that the file declares. They win over stored ones. */
+/** Values of a group that the file declares. They take precedence over stored ones. */
 export const fileValuesOf = (name: GroupName, group: SettingGroup, config: DeclaredConfig): Content =>
   Object.fromEntries(ownedFields(name, group, config).map(({ field, value }) => [field, value]));
 
@@ -58,7 +65,7 @@ export function assertGroupWritable(
   const refused = ownedFields(name, group, config).filter(
     ({ field, value }) => Object.hasOwn(written, field) && !sameValue(value, written[field]),
   );
-  const keys = new Map(refused.map(({ place: [section, key] }) => [key, viewOf(config, stored, section, key)]));
+  const keys = new Map(refused.map(({ place: [section, key] }) => [key, settingViewOf(config, stored, section, key)]));
   const [first, ...more] = keys.values();
   if (first !== undefined) throw new OwnedByFile([first, ...more], config);
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../json-object.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 import { assertCostDiscounts, assertCostMargins } from './cost-adjustments.ts';
 import { fileValuesOf } from './group-owners.ts';
-import { type DeclaredConfig, type StoredSections, viewOf } from './ownership.ts';
+import { type DeclaredConfig, type StoredSections, settingViewOf } from './ownership.ts';
 import { REDACTED } from './redaction.ts';
 import { type GroupField, type GroupName, SETTING_GROUPS, type SettingGroup } from './setting-groups.ts';
 import { type Content, withoutNulls } from './stored-section.ts';
@@ -35,7 +35,7 @@ export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: S
   const group = SETTING_GROUPS[name];
   if (group.member === null)
     return withoutNulls({ ...stored.get(group.section), ...fileValuesOf(name, group, config) });
-  const { effectiveValue } = viewOf(config, stored, group.section, group.member);
+  const { effectiveValue } = settingViewOf(config, stored, group.section, group.member);
   return isJsonObject(effectiveValue) ? withoutNulls(effectiveValue) : {};
 }
 

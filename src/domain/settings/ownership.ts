@@ -75,14 +75,19 @@ export const isDeclared = ({ declared }: DeclaredConfig, section: string, name: 
   !SHARED.has(name) && Object.hasOwn(sectionOf(declared, section), name);
 
 /** The row that holds the stored value of a setting. */
-export const rowOf = (section: string, name: string): string =>
+export const sectionRowOf = (section: string, name: string): string =>
   section === GENERAL && STORED_WITH_UI.has(name) ? UI_SETTINGS : section;
 
 const isUnset = (value: unknown): boolean => value === undefined || value === null;
 
 /** A setting with its owner. */
-export function viewOf(config: DeclaredConfig, stored: StoredSections, section: string, name: string): SettingView {
-  const storedValue = stored.get(rowOf(section, name))?.[name];
+export function settingViewOf(
+  config: DeclaredConfig,
+  stored: StoredSections,
+  section: string,
+  name: string,
+): SettingView {
+  const storedValue = stored.get(sectionRowOf(section, name))?.[name];
   const isSet = !isUnset(storedValue);
   if (!isDeclared(config, section, name)) {
     const effectiveValue = isSet ? storedValue : null;
@@ -170,7 +175,7 @@ export function assertWritable(
 ): void {
   const refused = writes.flatMap(({ name, value }) => {
     if (!isDeclared(config, section, name)) return [];
-    const view = viewOf(config, stored, section, name);
+    const view = settingViewOf(config, stored, section, name);
     return sameValue(view.effectiveValue, value) ? [] : [view];
   });
   const [first, ...more] = refused;
@@ -179,5 +184,5 @@ export function assertWritable(
 
 /** Throws OwnedByFile when the file declares the setting, whatever its value is. */
 export function assertRemovable(config: DeclaredConfig, stored: StoredSections, section: string, name: string): void {
-  if (isDeclared(config, section, name)) throw new OwnedByFile([viewOf(config, stored, section, name)], config);
+  if (isDeclared(config, section, name)) throw new OwnedByFile([settingViewOf(config, stored, section, name)], config);
 }

@@ -1,8 +1,8 @@
 /** Text in place of a secret. */
 export const REDACTED = 'REDACTED';
 
-/** Nesting beyond which a value is shown as a whole as redacted. */
-const DEEPEST = 10;
+/** Maximum nesting of a shown value; deeper parts are redacted as a whole. */
+const MAX_DEPTH = 10;
 
 /** A reference to a variable is the name of a secret, not the secret. */
 const REFERENCE = /^os\.environ\/.+$/;
@@ -35,15 +35,18 @@ export const isSecretText = (name: string, text: string): boolean => SECRET.test
  * A setting as a reader may see it. Secrets are hidden from everyone, also from administrators. Read-only administrators do not
  * see settings whose names suggest a credential; numbers and booleans are no credentials.
  */
-export function shown(name: string, value: unknown, reader: Reader, depth = 0): unknown {
+export function redacted(name: string, value: unknown, reader: Reader, depth = 0): unknown {
   if (isEmpty(value) || typeof value === 'number' || typeof value === 'boolean') return value;
-  if (depth > DEEPEST) return REDACTED;
+  if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return isHidden(name, value, reader) && !REFERENCE.test(value) ? REDACTED : value;
   if (reader === 'viewer' && SENSITIVE.test(name)) return REDACTED;
-  if (Array.isArray(value)) return value.map((item) => shown(name, item, reader, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => redacted(name, item, reader, depth + 1));
   const all = SECRET_MAP.test(name);
   return Object.fromEntries(
-    Object.entries(value as object).map(([inner, item]) => [inner, shown(all ? name : inner, item, reader, depth + 1)]),
+    Object.entries(value as object).map(([inner, item]) => [
+      inner,
+      redacted(all ? name : inner, item, reader, depth + 1),
+    ]),
   );
 }
 
@@ -54,15 +57,15 @@ const isHidden = (name: string, text: string, reader: Reader): boolean =>
 const CALLBACK_VARS = 'callback_vars';
 
 /** Metadata as it is shown: without the secrets of callbacks. */
-export const shownMetadata = <Value>(metadata: Value): Value => shownIn(metadata, 0) as Value;
+export const redactedMetadata = <Value>(metadata: Value): Value => redactedCallbacks(metadata, 0) as Value;
 
-function shownIn(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
-  if (Array.isArray(value)) return value.map((item) => shownIn(item, depth + 1));
+function redactedCallbacks(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((item) => redactedCallbacks(item, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]: readonly [string, unknown]) => [
       name,
-      name === CALLBACK_VARS ? shown(name, inner, 'admin') : shownIn(inner, depth + 1),
+      name === CALLBACK_VARS ? redacted(name, inner, 'admin') : redactedCallbacks(inner, depth + 1),
     ]),
   );
 }

@@ -1,6 +1,6 @@
 import { durationMs } from '../keys/durations.ts';
 import type { Configuration } from './configuration.ts';
-import { viewOf } from './ownership.ts';
+import { settingViewOf } from './ownership.ts';
 
 /** General settings with the age at which records are deleted, and their defaults. `0d` keeps the records. */
 export const RETENTIONS = {
@@ -13,7 +13,12 @@ export function retentionMs(
   configuration: Pick<Configuration, 'current' | 'stored'>,
   setting: keyof typeof RETENTIONS,
 ): number {
-  const { effectiveValue } = viewOf(configuration.current(), configuration.stored(), 'general_settings', setting);
+  const { effectiveValue } = settingViewOf(
+    configuration.current(),
+    configuration.stored(),
+    'general_settings',
+    setting,
+  );
   const written = typeof effectiveValue === 'string' ? durationMs(effectiveValue) : null;
   return written ?? durationMs(RETENTIONS[setting]) ?? 0;
 }

@@ -1,4 +1,4 @@
-import { type DeclaredConfig, type SettingView, type StoredSections, viewOf } from './ownership.ts';
+import { type DeclaredConfig, type SettingView, type StoredSections, settingViewOf } from './ownership.ts';
 
 /** A setting of the router. */
 export interface RouterField {
@@ -107,7 +107,7 @@ export interface RouterSetting extends Pick<SettingView, 'name' | 'source'> {
 /** The settings of the router: of the file, of the database, or built in. */
 export const routerSettingsOf = (config: DeclaredConfig, stored: StoredSections): readonly RouterSetting[] =>
   Object.entries(ROUTER_FIELDS).map(([name, { defaultValue }]) => {
-    const { source, effectiveValue } = viewOf(config, stored, 'router_settings', name);
+    const { source, effectiveValue } = settingViewOf(config, stored, 'router_settings', name);
     if (source !== 'unset') return { name, source, value: effectiveValue };
     return { name, source: defaultValue === null ? 'unset' : 'default', value: defaultValue };
   });

@@ -1,5 +1,5 @@
 import type { Configuration } from './configuration.ts';
-import { GENERAL, viewOf } from './ownership.ts';
+import { GENERAL, settingViewOf } from './ownership.ts';
 
 /**
  * Switches of `general_settings` that take effect while the process runs. The file overrides values that
@@ -23,4 +23,4 @@ export const isOn = (value: unknown): boolean =>
 export const isSwitchedOn = (
   configuration: Pick<Configuration, 'current' | 'stored'>,
   name: (typeof SWITCHES)[number],
-): boolean => isOn(viewOf(configuration.current(), configuration.stored(), GENERAL, name).effectiveValue);
+): boolean => isOn(settingViewOf(configuration.current(), configuration.stored(), GENERAL, name).effectiveValue);

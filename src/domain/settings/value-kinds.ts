@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json-object.ts';
 import { isDuration } from '../budgets/route-budget.ts';
-import { durationMs, MOST_WINDOWS } from '../keys/durations.ts';
+import { durationMs, MAX_WINDOWS } from '../keys/durations.ts';
 import { usdFrom } from '../money.ts';
 
 /**
@@ -28,7 +28,7 @@ const FLAGS = /^(true|false|yes|no|on|off|t|f|y|n|1|0)$/i;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Counts, sizes and times: no setting has a negative number. */
+/** Numbers are counts, sizes and times: none is negative. */
 const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   integer: (value) =>
     (Number.isSafeInteger(value) && Number(value) >= 0) || (isText(value) && WHOLE.test(value.trim())),
@@ -39,7 +39,7 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   text: isText,
   duration: (value) => isText(value) && durationMs(value) !== null,
   window: (value) => isText(value) && isDuration(value),
-  windows: (value) => Array.isArray(value) && value.length <= MOST_WINDOWS && value.every(isBudgetWindow),
+  windows: (value) => Array.isArray(value) && value.length <= MAX_WINDOWS && value.every(isBudgetWindow),
   address: (value) => value === '' || (isText(value) && isHttpAddress(value)),
   list: (value) => Array.isArray(value),
   texts: (value) => Array.isArray(value) && value.every(isText),
@@ -65,7 +65,7 @@ export const EXPECTED_VALUES: Readonly<Record<ValueKind, string>> = {
   text: 'a text',
   duration: 'a duration such as 30s, 10m, 12h or 30d',
   window: 'a duration such as 1h, 1d or 1mo',
-  windows: `a list of at most ${MOST_WINDOWS} budgets such as {"budget_duration": "1d", "max_budget": 5}`,
+  windows: `a list of at most ${MAX_WINDOWS} budgets such as {"budget_duration": "1d", "max_budget": 5}`,
   address: 'an http:// or https:// address',
   list: 'a list',
   texts: 'a list of texts',

@@ -44,7 +44,7 @@ export interface ActivityPart {
 
 /** The calls of one day. */
 export interface DayActivity {
-  /** Begin of the day, Unix ms. */
+  /** Start of the day, Unix ms. */
   readonly startMs: number;
   readonly sums: SpendSums;
   readonly parts: Readonly<Record<ActivityField, readonly ActivityPart[]>>;

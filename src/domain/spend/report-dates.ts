@@ -9,16 +9,16 @@ export interface Period {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const SECOND = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/;
-/** Length of reports without dates, in days. */
-const USUAL_DAYS = 30;
+/** Length of the default period, in days. */
+const DEFAULT_DAYS = 30;
 
-/** Begin of a day in UTC; null for text that is no day as `2026-01-31`. */
+/** Start of a day in UTC; null for text that is no day as `2026-01-31`. */
 function dayFrom(text: string): Date | null {
   const day = DAY.test(text) ? new Date(`${text}T00:00:00Z`) : null;
   return day === null || Number.isNaN(day.getTime()) || dayText(day.getTime()) !== text ? null : day;
 }
 
-/** A moment in UTC as `2026-01-31 23:59:59`, or the begin of a day; null for other text. */
+/** A moment in UTC as `2026-01-31 23:59:59`, or the start of a day; null for other text. */
 export function momentFrom(text: string): Date | null {
   const [, day = '', time = ''] = SECOND.exec(text) ?? [];
   if (day === '') return dayFrom(text);
@@ -39,20 +39,20 @@ export function periodOfDays(start: string, end: string, field: string): Period 
   return { from, to: new Date(last.getTime() + DAY_MS) };
 }
 
-/** The last 30 days, up to now. */
-export const usualPeriod = (now: Date): Period => ({
-  from: new Date(now.getTime() - USUAL_DAYS * DAY_MS),
+/** Period of reports without dates: from 30 days before now to one day after now. */
+export const defaultPeriod = (now: Date): Period => ({
+  from: new Date(now.getTime() - DEFAULT_DAYS * DAY_MS),
   to: new Date(now.getTime() + DAY_MS),
 });
 
-/** Longest period of a report with a value per day, in days. */
-const MOST_DAYS = 366;
+/** Maximum period of a report with a value per day, in days. */
+const MAX_DAYS = 366;
 
 /** The days from one to another. Throws InvalidInput for texts that are no days, a reversed period and one that is too long. */
 export function assertReportDays(from: string, to: string): Period {
   const period = periodOfDays(from, to, 'startDate');
   const days = (period.to.getTime() - period.from.getTime()) / DAY_MS;
   if (days < 1) throw new InvalidInput('The first day is after the last one.', [], { field: 'startDate' });
-  if (days > MOST_DAYS) throw new InvalidInput(`A period has at most ${MOST_DAYS} days.`, [], { field: 'startDate' });
+  if (days > MAX_DAYS) throw new InvalidInput(`A period has at most ${MAX_DAYS} days.`, [], { field: 'startDate' });
   return period;
 }

@@ -91,7 +91,7 @@ export interface SpendGroup extends SpendSums {
   readonly of: Readonly<Partial<Record<SpendField, string | null>>>;
   /** End of the last call, Unix ms; null without calls. */
   readonly lastMs: number | null;
-  /** Begin of the time bucket, Unix ms; null when the grouping has no bucket. */
+  /** Start of the time bucket, Unix ms; null when the grouping has no bucket. */
   readonly startMs: number | null;
 }
 
@@ -100,7 +100,7 @@ export interface SpendGrouping {
   readonly by: readonly SpendField[];
   /** Groups by time as well: width of a bucket, and what is added to a start time before, for another time zone. */
   readonly bucket?: { readonly ms: number; readonly offsetMs: number };
-  /** Most groups; those of the highest cost are kept. */
+  /** Maximum number of groups; those of the highest cost are kept. */
   readonly limit: number;
 }
 

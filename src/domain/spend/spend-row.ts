@@ -6,7 +6,7 @@ import type { Usage } from '../chat/chat.ts';
 
 /** Usage and cost of one gateway call. Append-only. */
 export interface SpendRow {
-  /** Our own id of the call: unique even when a client repeats its call id. */
+  /** Our id of the call: unique even when a client repeats its call id. */
   readonly id: string;
   /** `x-litellm-call-id`: the client's, else ours. */
   readonly callId: string;
@@ -29,7 +29,7 @@ export interface SpendRow {
   readonly deploymentId: string;
   readonly provider: string;
   readonly usage: Usage | null;
-  /** Null when no price is known, or nothing it is billed by was reported: never guessed. */
+  /** Null when no price is known, or when the billed quantity was not reported. */
   readonly cost: Usd | null;
   readonly status: 'success' | 'failure';
   readonly startedAt: Date;
@@ -46,9 +46,9 @@ export interface SpendRow {
   readonly windows?: readonly BudgetWindow[];
 }
 
-/** Ids by which a client's span is matched with a call that the gateway has in a trace of its own. */
-export interface SoughtCall {
-  /** One of them at least is not null. */
+/** Search of a gateway call in other traces, for a client's span that names the answer or the call. */
+export interface CallSearch {
+  /** At least one of both ids is not null. */
   readonly responseId: string | null;
   readonly callId: string | null;
   /** When the gateway may have begun the trace, Unix ms, inclusive. */
@@ -56,7 +56,7 @@ export interface SoughtCall {
   readonly toMs: number;
 }
 
-/** Owner of keys, label of calls, or budget window, whose spend is summed. Labels are cut by `cutLabel`. */
+/** Owner of keys, label of calls, or budget window, whose spend is summed. Labels are cut by `truncateLabel`. */
 export type OwnerKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
 export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
@@ -69,7 +69,7 @@ type LabelKind = Exclude<CountedKind, 'key' | KeyOwnerKind>;
 
 export const isLabelKind = (kind: Spender): kind is LabelKind => kind === 'tag' || kind === 'end_user';
 
-/** The start of a window, inclusive, and whose spend counts in it. */
+/** Id of a key, owner or label, and the time from which its spend counts, inclusive. */
 export interface SpendStart {
   readonly id: string;
   readonly from: Date;
@@ -85,9 +85,9 @@ export interface SpendStore {
    * The rows of calls whose traces the gateway began in one of these times, and which have one of these answers or
    * call ids; each once, in no particular order.
    */
-  findElsewhere(searched: readonly SoughtCall[]): Promise<readonly SpendRow[]>;
+  findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
-  forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
+  removeErrorTexts(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /**
    * Removes at most `most` rows of calls that started before `beforeMs` (Unix ms), the oldest first; resolves to their number. Totals
    * and sums of days stay.
@@ -104,8 +104,8 @@ export interface SpendStore {
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * What each of these has spent in the calls that started in its window or after, exact; as `totalsOfOwners`. Those without any
-   * such call are absent.
+   * Exact spend of each of these in calls that started at or after its `from`; as `totalsOfOwners`. Those without any such call are
+   * absent.
    */
   totalsSince(kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>>;
 }

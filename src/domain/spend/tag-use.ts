@@ -1,7 +1,7 @@
 import { addSums, DAY_MS, NO_SPEND } from './daily-activity.ts';
 import type { SpendGroup, SpendSums } from './spend-reports.ts';
 
-/** Begin of the tags that name a client by its user agent. */
+/** Prefix of the tags that name a client by its user agent. */
 const AGENT = 'User-Agent: ';
 
 const isAgent = (tag: string): boolean => tag.startsWith(AGENT);

@@ -60,10 +60,10 @@ export const CALLBACK_KINDS: ReadonlyMap<string, Readonly<Record<string, Callbac
   ],
 ]);
 
-/** Most callbacks of a team: each of its calls is sent to all of them. */
-const MOST_CALLBACKS = 8;
-/** Most characters of a variable. */
-const LONGEST = 4_096;
+/** Maximum number of callbacks of a team: each of its calls is sent to all of them. */
+const MAX_CALLBACKS = 8;
+/** Maximum length of a variable, in characters. */
+const MAX_VARIABLE_CHARACTERS = 4_096;
 
 /** Members of a team's metadata, with the names of the reference. */
 const CALLBACKS = 'logging';
@@ -81,7 +81,7 @@ export function teamCallbacks(metadata: JsonObject): readonly TeamCallback[] {
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return [];
   return list
-    .slice(0, MOST_CALLBACKS)
+    .slice(0, MAX_CALLBACKS)
     .filter(isJsonObject)
     .flatMap(({ callback_name: name, callback_type: sent, callback_vars: vars }) => {
       const type = CALLBACK_TYPES.find((one) => one === (sent ?? 'success_and_failure'));
@@ -113,7 +113,7 @@ export const WITHOUT_LOGGING: JsonObject = {
 };
 
 /** Whether a call with this outcome goes to a callback. */
-export const receives = ({ type }: TeamCallback, isFailure: boolean): boolean =>
+export const receivesOutcome = ({ type }: TeamCallback, isFailure: boolean): boolean =>
   type === 'success_and_failure' || type === (isFailure ? 'failure' : 'success');
 
 /** Throws InvalidInput for an unknown kind, unknown or missing variables, and an address that is not http(s). */
@@ -132,7 +132,8 @@ export function assertCallback({ name, vars }: TeamCallback): void {
 function assertValues(kind: Readonly<Record<string, CallbackVariable>>, vars: Readonly<Record<string, string>>): void {
   for (const [one, { isSecret }] of Object.entries(kind)) {
     const value = vars[one] ?? '';
-    if (value.length > LONGEST) throw new InvalidInput(`${one} has more than ${LONGEST} characters.`);
+    if (value.length > MAX_VARIABLE_CHARACTERS)
+      throw new InvalidInput(`${one} has more than ${MAX_VARIABLE_CHARACTERS} characters.`);
     if (!/^[\x20-\x7e]*$/.test(value)) throw new InvalidInput(`${one} has a character that no header can carry.`);
     if (!isSecret && /(host|url)$/.test(one) && value !== '' && !isAddress(value))
       throw new InvalidInput(`${one} must be an http(s) address without a user, a query or a fragment.`);
@@ -189,8 +190,8 @@ const isSameCallback = (one: unknown, other: unknown): boolean =>
   sameValue(one['callback_vars'], other['callback_vars']);
 
 /**
- * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `kept` is `sent` with the stored texts in place of
- * redacted ones: a stored secret stays with its callback and its address. Throws InvalidInput.
+ * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `kept` is `sent` with the stored texts in
+ * place of redacted ones: a stored secret stays with its callback and its address. Throws InvalidInput.
  */
 export function storedCallbacks(
   kept: JsonObject,
@@ -202,7 +203,7 @@ export function storedCallbacks(
   const wanted = sent[CALLBACKS];
   if (!Array.isArray(list) || !Array.isArray(wanted))
     throw new InvalidInput(`${CALLBACKS} must be a list of callbacks.`);
-  if (list.length > MOST_CALLBACKS) throw new InvalidInput(`A team has at most ${MOST_CALLBACKS} callbacks.`);
+  if (list.length > MAX_CALLBACKS) throw new InvalidInput(`A team has at most ${MAX_CALLBACKS} callbacks.`);
   const stored = (Array.isArray(before[CALLBACKS]) ? before[CALLBACKS] : []) as readonly unknown[];
   const written = (list as readonly unknown[]).map((one, at) => {
     if (stored.some((other) => isSameCallback(one, other))) return one;

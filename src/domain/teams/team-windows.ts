@@ -7,11 +7,14 @@ import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 export interface TeamWindow extends WantedWindow {
   /** End of its first window. */
   readonly resetAt: string;
-  /** Spend counts from then on in its first window. */
+  /** Time from which spend counts in its first window. */
   readonly countsFrom: string;
 }
 
-/** The windows of a team; null for none. One that it has already keeps its spend. Throws InvalidInput for a malformed duration. */
+/**
+ * The windows of a team; null for none. A window of a duration that the team has already keeps its spend. Throws InvalidInput
+ * for a malformed duration.
+ */
 export function teamWindowsOf(
   wanted: readonly WantedWindow[] | null,
   before: readonly TeamWindow[] | null,
@@ -37,7 +40,7 @@ const timesOf = ({ budgetDuration, resetAt, countsFrom }: TeamWindow) => ({
 export interface CurrentTeamWindow {
   readonly duration: string;
   readonly budget: Usd;
-  /** Start of its count. */
+  /** Time from which spend counts in it. */
   readonly start: Date;
   readonly resetAt: Date;
 }

@@ -15,7 +15,7 @@ export interface TokenMapping extends Stamps {
   readonly active: boolean;
 }
 
-/** Conditions of a list, all of which must hold; null ones always match. */
+/** Filter of mappings. All conditions that are neither null nor absent must match. */
 export interface TokenMappingFilter {
   readonly claimName: string | null;
   readonly claimValues: readonly string[] | null;
@@ -34,9 +34,9 @@ export type TokenMappingStore = RowStore<TokenMapping, TokenMappingFilter, Token
 /** Changes to a mapping. An absent member stays as it is. */
 export type TokenMappingPatch = Partial<Pick<TokenMapping, 'keyHash' | 'description' | 'active'>>;
 
-/** Longest name and value of a claim, and longest description, in characters. A longer value of a token is no id. */
-const MOST_CHARACTERS = 256;
-const MOST_DESCRIPTION = 2_000;
+/** Maximum lengths of name and value of a claim, and of a description, in characters. Longer values in a token are ignored. */
+const MAX_CLAIM_CHARACTERS = 256;
+const MAX_DESCRIPTION_CHARACTERS = 2_000;
 
 function assertText(name: string, text: string, most: number): void {
   if (text.length > most) throw new InvalidInput(`${name} must have at most ${most} characters.`);
@@ -54,7 +54,7 @@ export function newTokenMapping(
     ['jwt_claim_value', claimValue],
   ] as const) {
     if (text.trim() === '') throw new InvalidInput(`${name} must not be blank.`);
-    assertText(name, text, MOST_CHARACTERS);
+    assertText(name, text, MAX_CLAIM_CHARACTERS);
   }
   const empty = { description: null, active: true };
   return patchedTokenMapping({ ...empty, ...draft, id: about.id, ...newStamps(about) }, {}, about);
@@ -67,6 +67,6 @@ export function patchedTokenMapping(
   { now, by }: Authored,
 ): TokenMapping {
   const changed = { ...mapping, ...patch, updatedAt: now, updatedBy: by };
-  if (changed.description !== null) assertText('description', changed.description, MOST_DESCRIPTION);
+  if (changed.description !== null) assertText('description', changed.description, MAX_DESCRIPTION_CHARACTERS);
   return changed;
 }

@@ -1,6 +1,6 @@
 import { addUsd, type Usd } from '../money.ts';
 import type { CallSpend } from './call-spend.ts';
-import { onceCounted, tokensOnce } from './estimates.ts';
+import { countedCallSpans, countedTokenSpans } from './estimates.ts';
 import type { SpanHead } from './span.ts';
 import type { TraceAgent } from './trace.ts';
 
@@ -83,7 +83,7 @@ export function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
     const agent = agents.get(name ?? '');
     if (agent !== undefined) agent[member] += 1;
   };
-  for (const { spanId } of onceCounted(spans)) countFor(agentOf.get(spanId), 'llmCalls');
+  for (const { spanId } of countedCallSpans(spans)) countFor(agentOf.get(spanId), 'llmCalls');
   const nameOf = agentOfLabel(spans);
   for (const { type, spanId, agent } of spans) {
     if (type !== 'tool') continue;
@@ -105,7 +105,7 @@ const newAgent = (name: string, parentAgent: string | null): Draft => ({
   durationMs: 0,
 });
 
-/** The nearest agent above of another name. Stops at a missing parent, and at a circle. */
+/** The nearest agent above with another name. Stops at a missing parent, and at a cycle. */
 function parentAgentOf(span: SpanHead, byId: ReadonlyMap<string, SpanHead>): string | null {
   const seen = new Set([span.spanId]);
   const own = agentNameOf(span);
@@ -121,7 +121,7 @@ function parentAgentOf(span: SpanHead, byId: ReadonlyMap<string, SpanHead>): str
 /** Tokens by agent name. */
 export function agentTokensOf(spans: readonly SpanHead[]): ReadonlyMap<string, AgentTokens> {
   const agentOf = agentOfSpans(spans);
-  const calls = tokensOnce(spans);
+  const calls = countedTokenSpans(spans);
   const tokens = new Map<string, { inputTokens: number; outputTokens: number }>();
   // As in the summary: agent spans repeat the usage of their calls.
   for (const { spanId, inputTokens, outputTokens } of calls.length > 0 ? calls : spans) {

@@ -24,10 +24,10 @@ export function assembleTrace(
       ? first
       : { ...growSummary(null, { ...first, traceRef: '' }, spans), ...summaries.map(labelsIn).reduce(joinLabels) };
   const parts = summaries.map(({ traceId, traceRef, owner }) => ({ traceId, traceRef, owner }));
-  return { summary: namedBy(summary, spans), agents: agentsOf(spans), spans, parts };
+  return { summary: withNameOfRootOrFirst(summary, spans), agents: agentsOf(spans), spans, parts };
 }
 
-/** The traces that one is merged from, by team, then key. */
+/** The parts of a merged trace, by team, then key. */
 export const sortedParts = (parts: readonly TraceIdentity[]): readonly TraceIdentity[] =>
   parts.toSorted(({ owner: left }, { owner: right }) => {
     const [one, other] = [`${left.teamId ?? ''}\0${left.keyHash}`, `${right.teamId ?? ''}\0${right.keyHash}`];
@@ -53,7 +53,7 @@ function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
 export const isRootless = (spans: readonly SpanHead[]): boolean =>
   spans.every(({ parentSpanId }) => parentSpanId !== null);
 
-function namedBy(summary: TraceSummary, spans: readonly SpanHead[]): TraceSummary {
+function withNameOfRootOrFirst(summary: TraceSummary, spans: readonly SpanHead[]): TraceSummary {
   return isRootless(spans) ? namedByFirst(summary, spans[0]) : summary;
 }
 

@@ -1,8 +1,8 @@
 import { payloadOfText } from './span-rows.ts';
 import type { SpanPayload } from './span.ts';
 
-// The body with the payloads of the calls of one segment, before compression: a line per call, its trace id followed by its
-// payload as JSON. Bodies of earlier versions begin with pattern lines, `#`, the number of the first call that the pattern is
+// Format of the body with the payloads of the calls of one segment, before compression: a line per call, its trace id followed by
+// its payload as JSON. Bodies of earlier versions begin with pattern lines, `#`, the number of the first call that the pattern is
 // for, and the attributes and resource attributes that its calls share; a payload is then `~[input, output, attribute number,
 // value, …]`, with the attributes that differ from its pattern. Such bodies are read; none is written.
 
@@ -87,7 +87,7 @@ export function payloadsOfCalls(body: Uint8Array): readonly SpanPayload[] {
   return calls.map((line, at) => payloadOfLine(line, () => patternAt(patterns, at)));
 }
 
-/** The body with the lines of these traces emptied. The places of the other calls stay. */
+/** The body with empty lines for the calls of these traces, so that the other calls keep their places. */
 export function blankCalls(body: Uint8Array, traceIds: readonly string[]): Uint8Array {
   const removedIds = new Set(traceIds);
   const [patterns, calls] = linesOf(body);

@@ -39,8 +39,8 @@ export interface Note extends NoteName {
 /** A span or an answer of a trace. */
 export type Named = Pick<NoteName, 'trace' | 'name'>;
 
-/** Ancestor visited during a climb: a span without a note, or a missing span. */
-export interface Climbed extends NoteName {
+/** Ancestor visited during the traversal of `visitAncestors`: a span without a note, or a missing span. */
+export interface VisitedAncestor extends NoteName {
   readonly kind: 'above call' | 'above any call' | 'above usage';
   readonly span: CallCount | null;
   /** Whether its answer is of a call of the gateway. */
@@ -55,7 +55,7 @@ export interface CallNotes {
   /** Which of these spans are noted as above calls, and which of these answers as answered. */
   among(spans: readonly Named[], answers: readonly Named[]): Promise<readonly NoteName[]>;
   /** The ancestors of these spans, up to a boundary, a missing span or a noted one. */
-  climb(from: readonly NoteName[]): Promise<readonly Climbed[]>;
+  visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
   /** The spans noted under these answers. */
   naming(answers: readonly Named[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
   /** The estimate of the first span noted under each of these answers that has one. */
@@ -83,12 +83,12 @@ export async function countAdded(
 ): Promise<ReadonlyMap<string, CountedOnce>> {
   const known = traces.filter(({ before }) => before !== null);
   const noted = keysOf(await notes.among(known.flatMap(stepsOf), known.flatMap(answersOf)));
-  const climbed = await notes.climb(traces.flatMap((trace) => startsOf(trace, noted)));
-  const byTrace = Map.groupBy(climbed, ({ trace }) => trace);
+  const visited = await notes.visitAncestors(traces.flatMap((trace) => startsOf(trace, noted)));
+  const byTrace = Map.groupBy(visited, ({ trace }) => trace);
   const growths = traces.map((trace) => growthOf(trace, noted, byTrace.get(trace.trace) ?? []));
   const answered = await notes.naming(growths.flatMap(({ trace, answered: names }) => namedIn(trace.trace, names)));
-  const asked = answered.map(({ trace, span }) => ({ trace, name: span.spanId }));
-  const replaced = keysOf(asked.length === 0 ? [] : await notes.among(asked, []));
+  const answeredSpans = answered.map(({ trace, span }) => ({ trace, name: span.spanId }));
+  const replaced = keysOf(answeredSpans.length === 0 ? [] : await notes.among(answeredSpans, []));
   const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
   const [removed, notesAdded] = [[...answered, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd)];
   const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
@@ -120,7 +120,7 @@ const stepsOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
 const answersOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
   namedIn(trace, new Set(added.flatMap((span) => answerOf(span) ?? [])));
 
-/** Start of the climbs: parents of added spans that are known calls, or that have known calls below. */
+/** Where traversals start: parents of added spans that are calls or have calls below. */
 function startsOf({ trace, added }: GrowingTrace, noted: Keys): readonly NoteName[] {
   return added.flatMap((span): readonly NoteName[] => {
     const name = parentOf(span);
@@ -137,8 +137,8 @@ function startsOf({ trace, added }: GrowingTrace, noted: Keys): readonly NoteNam
 /** Changes by the added spans. */
 interface Growth {
   readonly trace: GrowingTrace;
-  readonly climbed: readonly Climbed[];
-  /** Stored ancestors that another call describes again now: their estimate, or their call, no longer counts. */
+  readonly ancestors: readonly VisitedAncestor[];
+  /** Stored ancestors with an estimate that no longer counts, because an added call describes the same call. */
   readonly repeatedCalls: readonly CallCount[];
   /** Stored ancestors that no longer count as a call, and those whose tokens no longer count. */
   readonly replacedCalls: readonly CallCount[];
@@ -157,16 +157,16 @@ interface Growth {
   isAnswered(span: CallCount): boolean;
 }
 
-function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[]): Growth {
+function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedAncestor[]): Growth {
   const added = new Set(trace.added.map(({ spanId }) => spanId));
-  const above = keysOf(climbed);
+  const above = keysOf(ancestors);
   const isAbove = (kind: NoteKind, name: string): boolean => {
     const key = keyOf({ trace: trace.trace, kind, name });
     return noted.has(key) || above.has(key);
   };
   const wasAnswered = (name: string): boolean => noted.has(keyOf({ trace: trace.trace, kind: 'answered', name }));
-  const old = climbed.filter(({ name }) => !added.has(name));
-  const callsThere = (wanted: Climbed['kind']): readonly CallCount[] =>
+  const old = ancestors.filter(({ name }) => !added.has(name));
+  const callsThere = (wanted: VisitedAncestor['kind']): readonly CallCount[] =>
     old.flatMap(({ kind, span }) => (kind === wanted && span?.type === 'llm' ? span : []));
   const repeatedCalls = callsThere('above call').filter(isEstimated);
   const answered = new Set(
@@ -178,12 +178,12 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
   const estimated = [...trace.added.filter(isEstimated), ...repeatedCalls];
   return {
     trace,
-    climbed,
+    ancestors,
     repeatedCalls,
     replacedCalls: callsThere('above any call'),
     replacedTokens: callsThere('above usage'),
     answeredBefore: new Set(
-      old.flatMap(({ span, answered: was }) => (was && span !== null ? (answerOf(span) ?? []) : [])),
+      old.flatMap(({ span, answered: isAnswered }) => (isAnswered && span !== null ? (answerOf(span) ?? []) : [])),
     ),
     answered,
     touched: new Set([...answered, ...estimated.flatMap((span) => answerOf(span) ?? [])]),
@@ -210,12 +210,12 @@ function notesToRemove({ trace: { trace }, repeatedCalls, replacedTokens }: Grow
 }
 
 function notesToAdd(growth: Growth): readonly Note[] {
-  const { trace, climbed, answered, repeatedCalls, replacedTokens, answeredBefore } = growth;
+  const { trace, ancestors, answered, repeatedCalls, replacedTokens, answeredBefore } = growth;
   const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: trace.trace, kind, name, spanId });
   const replaced = new Set(replacedTokens.map(({ spanId }) => spanId));
   return [
-    // No climb passes a boundary: it was noted only while it was missing.
-    ...climbed.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
+    // Traversals end at a boundary. It is visited only while it is missing.
+    ...ancestors.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
     ...[...answered].map((name) => note('answered', name)),
     ...repeatedCalls.flatMap((span) => {
       const name = answerOf(span);

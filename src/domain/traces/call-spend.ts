@@ -1,5 +1,5 @@
 import { addUsd, type Usd } from '../money.ts';
-import type { SoughtCall, SpendRow } from '../spend/spend-row.ts';
+import type { CallSearch, SpendRow } from '../spend/spend-row.ts';
 import { callsAbove, countedEstimates } from './estimates.ts';
 import { withCallsCountedOnce } from './recount.ts';
 import type { SpanHead, SpanType } from './span.ts';
@@ -29,13 +29,13 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
 /**
  * The model calls of a trace, by span id, each with its spend row: that of the span when the gateway made it,
  * else the row with the answer id or call id that the span names, which may be `elsewhere`, else that
- * of the one gateway span below it with only steps between. `unsought` are calls that were not searched for elsewhere.
+ * of the one gateway span below it with only steps between. `unsearched` are calls that were not searched for elsewhere.
  */
 export function callSpendOf(
   spans: readonly SpanHead[],
   rows: readonly SpendRow[],
   elsewhere: readonly SpendRow[] = [],
-  unsought: ReadonlySet<string> = new Set(),
+  unsearched: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, CallSpend> {
   const own = new Map(rows.map((row) => [row.spanId, row]));
   const named = rowsByName([...rows, ...elsewhere]);
@@ -43,10 +43,10 @@ export function callSpendOf(
   const above = callsAbove(spans, new Set(calls.map(({ spanId }) => spanId)));
   const below = Map.groupBy(own.keys(), (spanId) => above.get(spanId) ?? '');
   const candidatesOf = (span: SpanHead): readonly SpendRow[] => {
-    const mine = own.get(span.spanId);
-    if (mine !== undefined) return [mine];
-    const agents = named(span);
-    return agents.length > 0 ? agents : (below.get(span.spanId) ?? []).flatMap((spanId) => own.get(spanId) ?? []);
+    const ownRow = own.get(span.spanId);
+    if (ownRow !== undefined) return [ownRow];
+    const namedRows = named(span);
+    return namedRows.length > 0 ? namedRows : (below.get(span.spanId) ?? []).flatMap((spanId) => own.get(spanId) ?? []);
   };
   const estimates = countedEstimates(spans);
   return new Map(
@@ -54,7 +54,7 @@ export function callSpendOf(
       const [row, ...others] = candidatesOf(span);
       if (row === undefined) {
         const call = withoutRow(span, estimates.get(span.spanId) ?? null);
-        return [span.spanId, unsought.has(span.spanId) ? { ...call, match: 'incomplete_evidence' } : call];
+        return [span.spanId, unsearched.has(span.spanId) ? { ...call, match: 'incomplete_evidence' } : call];
       }
       if (others.length > 0) return [span.spanId, { match: 'ambiguous', row: null, ...UNPRICED }];
       return [span.spanId, { match: 'matched', row, ...(row.cost === null ? UNPRICED : chargedBy(row.cost)) }];
@@ -87,32 +87,38 @@ function withoutRow({ requestId, callId, cost, cacheUnknown }: SpanHead, estimat
   return { match, row: null, cost: estimate, source: cacheUnknown === true ? 'estimated_upper' : 'estimated' };
 }
 
-/** Clock skew of a client that is tolerated, in ms. */
-const CLOCKS_APART_MS = 10_000;
-/** Limit of calls per trace that are searched for in other traces. */
-const MOST_SOUGHT = 1_000;
+/** Tolerated clock skew of a client, in ms. */
+const CLOCK_SKEW_MS = 10_000;
+/** Maximum number of calls of a trace that are searched for in other traces. */
+const MAX_SEARCHED_CALLS = 1_000;
 
 type Named = Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'>;
 
 /** Search of a call in other traces, by its answer or call id; null without both. */
-export function soughtCall({ requestId, callId, startNs, endNs }: Named): SoughtCall | null {
+export function callSearchOf({ requestId, callId, startNs, endNs }: Named): CallSearch | null {
   if (requestId === null && callId === null) return null;
-  const [fromMs, toMs] = [Number(startNs / 1_000_000n) - CLOCKS_APART_MS, Number(endNs / 1_000_000n) + CLOCKS_APART_MS];
+  const [fromMs, toMs] = [Number(startNs / 1_000_000n) - CLOCK_SKEW_MS, Number(endNs / 1_000_000n) + CLOCK_SKEW_MS];
   return { responseId: requestId, callId, fromMs, toMs };
 }
 
 /** Searches for the calls of a trace that have no row in it. */
-export function soughtCalls(spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SoughtCall[] {
+export function callSearchesOf(
+  spans: readonly SpanHead[],
+  calls: ReadonlyMap<string, CallSpend>,
+): readonly CallSearch[] {
   return withoutLog(spans, calls)
-    .slice(0, MOST_SOUGHT)
-    .flatMap((span) => soughtCall(span) ?? []);
+    .slice(0, MAX_SEARCHED_CALLS)
+    .flatMap((span) => callSearchOf(span) ?? []);
 }
 
-/** Span ids of the calls above the limit. */
-export const unsoughtCalls = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): ReadonlySet<string> =>
+/** Span ids of the calls above the limit of `callSearchesOf`. */
+export const unsearchedCalls = (
+  spans: readonly SpanHead[],
+  calls: ReadonlyMap<string, CallSpend>,
+): ReadonlySet<string> =>
   new Set(
     withoutLog(spans, calls)
-      .slice(MOST_SOUGHT)
+      .slice(MAX_SEARCHED_CALLS)
       .map(({ spanId }) => spanId),
   );
 

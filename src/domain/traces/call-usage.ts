@@ -33,7 +33,7 @@ const OPERATIONS: Partial<Record<SpanType, ReadonlySet<string>>> = {
   embedding: new Set(['', 'embeddings', 'embedding']),
 };
 const OUTPUT_TYPES = new Set(['', 'text', 'json']);
-/** Other tiers have other prices. */
+/** Keys of the service tier. Tiers other than the standard ones have other prices. */
 const TIER_KEYS = [
   'gen_ai.openai.response.service_tier',
   'openai.response.service_tier',
@@ -42,9 +42,9 @@ const TIER_KEYS = [
   'openai.request.service_tier',
   'gen_ai.request.service_tier',
 ];
-const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard']);
+const STANDARD_TIERS = new Set(['', 'auto', 'default', 'standard']);
 
-/** Names of one count. They must agree. */
+/** Keys of one count. All that a span has must have the same value. */
 const INPUT_KEYS = [
   GEN_AI.inputTokens,
   GEN_AI.promptTokens,
@@ -92,16 +92,16 @@ function named(role: Role, keys: readonly string[]): readonly (readonly [string,
   return keys.map((key) => [key, role]);
 }
 
-/** Cache of roles by key, bounded: the same few keys come with every span. */
-const judged = new Map<string, Role>();
-const MOST_JUDGED = 4_096;
+/** Bounded cache of roles by key: the same few keys come with every span. */
+const cachedRoles = new Map<string, Role>();
+const MAX_CACHED_ROLES = 4_096;
 
 function roleOf(key: string): Role {
-  const known = judged.get(key);
+  const known = cachedRoles.get(key);
   if (known !== undefined) return known;
   const role = ROLES.get(key) ?? (COUNT.test(key) ? 'unknown' : 'none');
-  if (judged.size === MOST_JUDGED) judged.clear();
-  judged.set(key, role);
+  if (cachedRoles.size === MAX_CACHED_ROLES) cachedRoles.clear();
+  cachedRoles.set(key, role);
   return role;
 }
 
@@ -115,22 +115,22 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   if (inputTokens === 0 || (outputTokens === 0 && head.type === 'llm' && head.status !== 'error')) return null;
   if (!operations.has(textAt(attributes, GEN_AI.operationName))) return null;
   if (!OUTPUT_TYPES.has(textAt(attributes, GEN_AI.outputType).toLowerCase())) return null;
-  let tellsTier = false;
-  let tellsParts = false;
+  let hasTier = false;
+  let hasParts = false;
   // A loop over the attributes of the span, which are fewer than the known keys.
   for (const key of Object.keys(attributes)) {
     const role = roleOf(key);
     if (role === 'none') continue;
-    if (role === 'tier') tellsTier = true;
-    else if (role === 'part') tellsParts = true;
+    if (role === 'tier') hasTier = true;
+    else if (role === 'part') hasParts = true;
     else if (role === 'input' && countAt(span, key) !== inputTokens) return null;
     else if (role === 'output' && countAt(span, key) !== outputTokens) return null;
     else if (role === 'total' && countAt(span, key) !== inputTokens + outputTokens) return null;
     else if (role === 'unknown' && countAt(span, key) > 0) return null;
   }
   // The tier of the response; that of the request only without it.
-  if (tellsTier && !USUAL_TIERS.has((firstValue(attributes, TIER_KEYS) ?? '').toLowerCase())) return null;
-  const { cacheRead, cacheWrite, reasoning } = tellsParts ? tokenDetailsOf(attributes) : NO_TOKEN_DETAILS;
+  if (hasTier && !STANDARD_TIERS.has((firstValue(attributes, TIER_KEYS) ?? '').toLowerCase())) return null;
+  const { cacheRead, cacheWrite, reasoning } = hasParts ? tokenDetailsOf(attributes) : NO_TOKEN_DETAILS;
   if ((cacheRead ?? 0) + (cacheWrite ?? 0) > inputTokens || (reasoning ?? 0) > outputTokens) return null;
   const answered = firstValue(attributes, [GEN_AI.responseModel, 'ai.response.model']);
   const models = [...new Set([answered, head.model].filter((name) => name !== null))];
@@ -142,7 +142,7 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
     outputTokens,
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite,
-    longCacheWriteTokens: tellsParts ? longCacheWriteOf(attributes) : null,
+    longCacheWriteTokens: hasParts ? longCacheWriteOf(attributes) : null,
     reasoningTokens: reasoning,
   };
 }

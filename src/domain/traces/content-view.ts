@@ -13,7 +13,7 @@ export interface ShownMessage {
 export const SHOWN_ROLES = ['system', 'user', 'assistant', 'tool'] as const;
 type ShownRole = (typeof SHOWN_ROLES)[number];
 
-/** Roles that are shown as another. */
+/** Roles that are shown as another role. */
 const ALIASES: Readonly<Record<string, ShownRole>> = { developer: 'system', function: 'tool' };
 
 /** Input or output of a span, in a form for display. */

@@ -1,6 +1,6 @@
 import { type CallSpend, isModelCall } from './call-spend.ts';
 import type { CallNames } from './call-usage.ts';
-import { onceCounted } from './estimates.ts';
+import { countedCallSpans } from './estimates.ts';
 import type { SpanHead } from './span.ts';
 
 /**
@@ -13,7 +13,7 @@ export type CostReason = 'no_model_calls' | 'no_usage' | 'no_model' | 'unknown_m
 /** Whether the catalog has a certain entry for a model. */
 type IsInCatalog = (named: CallNames) => boolean;
 
-/** Null for a call with a cost, and for one whose cost another span of the call has. */
+/** Why a call has no cost. Null for a call with a cost, and for one whose cost another span of the call has. */
 function costReasonOf(span: SpanHead, call: CallSpend, isInCatalog: IsInCatalog): CostReason | null {
   if (call.cost !== null || span.estimate !== null) return null;
   if (call.match === 'ambiguous') return 'ambiguous';
@@ -31,7 +31,7 @@ export function costReasonOfTrace(
   isInCatalog: IsInCatalog,
 ): CostReason | null {
   if (calls.size === 0) return 'no_model_calls';
-  const counted = new Set(onceCounted(spans).map(({ spanId }) => spanId));
+  const counted = new Set(countedCallSpans(spans).map(({ spanId }) => spanId));
   for (const span of spans) {
     const isCounted = counted.has(span.spanId) || (isModelCall(span) && span.type !== 'llm' && span.inputTokens > 0);
     const call = isCounted ? calls.get(span.spanId) : undefined;

@@ -26,8 +26,8 @@ export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimat
 }
 
 /**
- * The export with these estimates in its span rows and tallies. Rows are encoded on a thread, which has neither the catalog
- * nor the spend rows that decide about an estimate: hence it is written into encoded rows.
+ * The export with these estimates in its span rows and tallies. Rows are encoded on a thread that has neither the catalog nor spend
+ * rows, so that estimates are written into encoded rows.
  */
 export function withEstimatedCalls(packed: PackedExport, calls: readonly EstimatedCall[]): PackedExport {
   if (calls.length === 0) return packed;
@@ -67,13 +67,13 @@ function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly Estimated
   return [...new Set([...estimated.keys(), ...callsAbove])].flatMap((place): readonly CallLink[] => {
     const spanId = spanIds[place] ?? '';
     const { requestId = null, estimate = null } = estimated.get(place) ?? {};
-    const isCircle = above.get(place) === place;
-    const parentSpanId = isCircle ? BETWEEN + spanId : (spanIds[above.get(place) ?? -1] ?? null);
+    const isCycle = above.get(place) === place;
+    const parentSpanId = isCycle ? BETWEEN + spanId : (spanIds[above.get(place) ?? -1] ?? null);
     const link: CallLink = { spanId, parentSpanId, type: 'llm', requestId, gateway: false, estimate };
-    if (!isCircle) return [link];
+    if (!isCycle) return [link];
     return [link, { ...link, spanId: parentSpanId ?? '', parentSpanId: spanId, type: 'chain', estimate: null }];
   });
 }
 
-/** Id prefix of a helper step: a circle of parents with one call needs a second span. */
+/** Id prefix of an added span: a cycle of parents with one call needs a second span. */
 const BETWEEN = 'between ';

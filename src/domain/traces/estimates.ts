@@ -4,10 +4,10 @@ import type { SpanHead } from './span.ts';
 /** Members of a span that decide which estimates count. */
 export type CallLink = Pick<SpanHead, 'spanId' | 'parentSpanId' | 'type' | 'requestId' | 'gateway' | 'estimate'>;
 
-/** The same with its tokens. */
+/** A call link with token counts. */
 export type CallCount = CallLink & Pick<SpanHead, 'inputTokens' | 'outputTokens'>;
 
-/** Span types that end a climb: a call below them is described by its own span only. */
+/** Span types at which a traversal of ancestors ends: spans above them do not describe calls below them. */
 export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
 
 /** Whether spans above this one do not describe calls below it. */
@@ -36,7 +36,7 @@ export const parentOf = ({ spanId, parentSpanId }: Step): string | null =>
 /**
  * The estimates that count in a trace, by span id: each call once, however many spans describe it. An estimate does not
  * count when a known call is below it, with only steps between, or when its answer is of a call of the gateway or of another
- * span that counts. Added spans can only remove estimates, so that the order of arrival does not matter. In a circle of
+ * span that counts. Added spans can only remove estimates, so that the order of arrival does not matter. In a cycle of
  * parents every call is below itself.
  */
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
@@ -76,11 +76,11 @@ export const hasUsage = (span: CallCount): boolean =>
   isGatewayCall(span) || (isCall(span) && span.inputTokens + span.outputTokens > 0);
 
 /** The spans that count as model calls, each call once: see `countedCalls`. */
-export const onceCounted = <Span extends CallLink>(spans: readonly Span[]): readonly Span[] =>
+export const countedCallSpans = <Span extends CallLink>(spans: readonly Span[]): readonly Span[] =>
   countedAmong(spans, isCall);
 
 /** The spans whose tokens count, those of each model call once: see `countedCalls`. */
-export const tokensOnce = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
+export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
   countedAmong(spans, hasUsage);
 
 /** The model calls, without those above one of `replacing` and those whose answer a call of the gateway has. */
@@ -107,14 +107,14 @@ function hasCallAbove(spans: readonly CallLink[]): boolean {
  * the tokens are those of the innermost that has some. A call of the gateway always counts, and spans with its answer do not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
-  const calls = onceCounted(spans);
+  const calls = countedCallSpans(spans);
   // Agent spans repeat the usage of their calls: with a call, only calls count.
-  const telling = calls.length > 0 ? tokensOnce(spans) : spans;
+  const counted = calls.length > 0 ? countedTokenSpans(spans) : spans;
   return {
     llmCalls: calls.length,
     gatewayCalls: calls.filter(isGatewayCall).length,
-    inputTokens: telling.reduce((total, { inputTokens }) => total + inputTokens, 0),
-    outputTokens: telling.reduce((total, { outputTokens }) => total + outputTokens, 0),
+    inputTokens: counted.reduce((total, { inputTokens }) => total + inputTokens, 0),
+    outputTokens: counted.reduce((total, { outputTokens }) => total + outputTokens, 0),
   };
 }
 

@@ -39,11 +39,11 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
 /** Default number of exports read concurrently. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
 
-/** Up to this inflated size, sending an export to a thread costs as much as reading it. */
+/** Inflated size, in bytes, up to which sending an export to a thread costs as much as reading it. */
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**
- * The same on one core, where another thread saves nothing and costs the transfer. Reading this size takes some milliseconds, about one
- * time slice of the kernel.
+ * The same on one core, where another thread only adds the cost of the transfer. Reading this size takes some milliseconds, about
+ * one time slice of the kernel.
  */
 export const ONE_CORE_OFFLOAD_BYTES = 524_288;

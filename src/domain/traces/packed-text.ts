@@ -1,13 +1,13 @@
 import type { Usd } from '../money.ts';
 import type { PackedExport, PackedTrace } from './packed.ts';
 import type { PackedCalls } from './packed-calls.ts';
-import { joined } from '../bytes.ts';
+import { concatBytes } from '../bytes.ts';
 import { bytesOfRows, type SpanRows } from './span-rows.ts';
 import type { TraceTally } from './trace.ts';
 
 /**
- * An encoded export as a message between threads. Structured cloning is cheap for one text and dear for many objects, so that
- * small members are sent as JSON. Rows are bytes, which are transferred.
+ * An encoded export as a message between threads. Structured cloning is fast for one text and slow for many objects, so that small
+ * members are sent as JSON. Rows are bytes, which are transferred.
  */
 export interface PackedText {
   readonly facts: string;
@@ -50,7 +50,7 @@ export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): Packe
   };
   return {
     facts: JSON.stringify(facts),
-    rows: joined(rows),
+    rows: concatBytes(rows),
     calls: calls.map(({ text }) => text),
   };
 }
@@ -64,7 +64,7 @@ export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExp
       const own = rows.subarray(at, (at += bytes)) as SpanRows;
       return { traceId, tally: tallyOfStored(tally), spanIds, rows: own, callsAbove };
     }),
-    calls: names.map(({ models, provider }, place) => ({ models, provider, text: calls[place] ?? lost() })),
+    calls: names.map(({ models, provider }, place) => ({ models, provider, text: calls[place] ?? missingCallText() })),
   };
 }
 
@@ -90,6 +90,6 @@ const tallyOfStored = ({ startNs, endNs, spend, estimate, root, shown, ...tally 
   shown: shown && { ...shown, previewNs: BigInt(shown.previewNs) },
 });
 
-function lost(): never {
+function missingCallText(): never {
   throw new Error('A message of the export thread has fewer call texts than names.');
 }

@@ -51,7 +51,7 @@ export interface ExportPacker {
 
 /** Reads stored bodies. */
 export interface BodyReader {
-  /** The payloads of the spans at these places, in their order; `owner` is who sent them. Opens the body once. */
+  /** The payloads of the spans at these places, in their order; `owner` is their sender. Decompresses the body once. */
   payloads(body: ExportBody, places: readonly number[], owner: Owner): Promise<readonly SpanPayload[]>;
   /** The body without the spans of these traces. The others keep their places. */
   without(body: ExportBody, traceIds: readonly string[]): Promise<ExportBody>;

@@ -2,8 +2,8 @@ import { InvalidInput } from '../errors.ts';
 import { QUERY_LIMITS } from './trace-query.ts';
 
 /*
- * First check of a query, before a database sees it: one SELECT without comments, whose functions are on a list. The
- * database is read-only besides, and restricts tables and rows.
+ * Check of a query before it is sent to a database: one SELECT without comments, whose functions are on a list. The connection is
+ * also read-only, and restricts tables and rows.
  */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -24,7 +24,7 @@ const BEFORE_PARENTHESIS = words(`
   filter using between like ilike is distinct within group limit offset materialized numeric decimal varchar
 `);
 
-const REFUSED = words(`
+const REFUSED_WORDS = words(`
   into insert update delete merge create drop alter truncate attach detach pragma vacuum reindex analyze copy call do execute
   prepare deallocate lock grant revoke set reset show explain begin commit rollback savepoint release listen notify for table
   returning recursive tablesample current_user session_user current_role current_catalog current_schema user values window
@@ -67,7 +67,7 @@ const isSign = (token: Token | undefined, value: string): boolean => token?.kind
 function assertWord({ kind, value }: Token, next: Token | undefined): void {
   const isCalled = isSign(next, '(');
   if (kind === 'name' && isCalled) throw refuse(`the function "${value}" is not available.`);
-  if (kind === 'word' && REFUSED.has(value)) throw refuse(`${value} is not available.`);
+  if (kind === 'word' && REFUSED_WORDS.has(value)) throw refuse(`${value} is not available.`);
   if (REFUSED_FORM.test(value)) throw refuse(`${value} is not available.`);
   if (kind === 'word' && isCalled && !FUNCTIONS.has(value) && !BEFORE_PARENTHESIS.has(value))
     throw refuse(`the function ${value} is not available.`);

@@ -14,12 +14,12 @@ import { frameworkOf, sourceOf } from './span-origin.ts';
 import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
 import { providerLabel } from './provider-label.ts';
 import { labelsOfSpan } from './trace-labels.ts';
-import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
+import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
-/** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */
+/** Maximum length of a name that rows are grouped and shown by, in bytes; its attribute keeps the full length. */
 const LABEL_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
-/** LangSmith's key first: it has its own name in the key that others use for the provider. */
+/** LangSmith's key is first, because LangSmith writes its own name into the key that others use for the provider. */
 const PROVIDER_KEYS = [
   'langsmith.metadata.ls_provider',
   GEN_AI.providerName,
@@ -30,7 +30,7 @@ const PROVIDER_KEYS = [
 ];
 const LOGFIRE_NAME = 'logfire.msg';
 const CALL_ID_KEYS = ['litellm.call_id'];
-const NOTHING: SpanText = { content: '', preview: '', keys: [] };
+const NO_TEXT: SpanText = { content: '', preview: '', keys: [] };
 
 /**
  * The interpreted head of a span, without its payload. Never fails: invalid values stay among the attributes and count as absent.
@@ -39,7 +39,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   const { attributes } = span;
   const convention = conventionOf(span);
   const type = convention.type(span);
-  const input = convention.input(span, type) ?? NOTHING;
+  const input = convention.input(span, type) ?? NO_TEXT;
   const cut = (text: string): string => truncateText(text, maxValueBytes);
   const model = label(firstValue(attributes, convention.modelKeys) ?? convention.model?.(attributes) ?? null);
   const provider = model === null ? null : firstValue(attributes, PROVIDER_KEYS);
@@ -63,7 +63,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     framework: label(frameworkOf(span)) ?? '',
     inputTokens: convention.inputTokens(attributes),
     outputTokens: convention.outputTokens(attributes),
-    inputPreview: startOf(input.preview, PREVIEW_LENGTH),
+    inputPreview: truncateUnits(input.preview, PREVIEW_LENGTH),
     requestId: label(
       firstValue(attributes, convention.responseIdKeys) ??
         (type === 'llm' ? (convention.responseId?.(attributes) ?? null) : null),
@@ -81,8 +81,8 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
 export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VALUE_BYTES): SpanPayload {
   const convention = conventionOf(span);
   const type = convention.type(span);
-  const input = convention.input(span, type) ?? NOTHING;
-  const output = convention.output(span, type) ?? NOTHING;
+  const input = convention.input(span, type) ?? NO_TEXT;
+  const output = convention.output(span, type) ?? NO_TEXT;
   const textsIn = (attributes: Attributes): Readonly<Record<string, string>> =>
     attributeTexts(attributes, [], maxValueBytes);
   return {
@@ -106,8 +106,8 @@ export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VAL
 /** The credential decides the owner of a span; owner attributes in a payload are replaced. */
 function stampedWith(owner: Owner, attributes: Attributes): Attributes {
   const stamps = { 'litellm.team_id': owner.teamId ?? '', 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
-  const claimed = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
-  return claimed.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(claimed) };
+  const replaced = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
+  return replaced.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(replaced) };
 }
 
 function agentOf(span: RawSpan, type: SpanType, convention: Convention): string {

@@ -15,7 +15,7 @@ export function withCallsCountedOnce(summary: TraceSummary, spans: readonly Call
   });
 }
 
-/** The summary with these counts. Charges of the gateway stay. */
+/** The summary with these counts. The cost of calls that the gateway recorded is unchanged. */
 export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSummary {
   const { spend, pricedCalls, estimate, estimatedCalls } = summary;
   const recorded = pricedCalls - estimatedCalls;

@@ -51,27 +51,28 @@ export function searchCursorAfter(search: TraceSearch, row: TraceSummary): strin
 
 type Label = 'sessionId' | 'userId' | 'tag';
 
-const NOT_OURS = 'Invalid cursor.';
+const INVALID_CURSOR = 'Invalid cursor.';
+/** Number of values in a search cursor. */
 const LENGTH = 6;
-/** Of a list that is no search. */
-const LENGTH_OF_LIST = 4;
+/** Number of values in the cursor of a list without a search. */
+const LIST_CURSOR_LENGTH = 4;
 
 /** Whether a cursor has the form of a search cursor. */
 export const isSearchCursor = (cursor: string): boolean => cursorState(cursor).length === LENGTH;
 
 /** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of another search. */
-export function readSearchCursor(cursor: string, sought: SearchParameters): TraceSearch {
+export function readSearchCursor(cursor: string, wanted: SearchParameters): TraceSearch {
   const state = cursorState(cursor);
-  if (state.length === LENGTH_OF_LIST) throw new InvalidInput('The cursor belongs to another search.');
-  if (state.length !== LENGTH) throw new InvalidInput(NOT_OURS);
+  if (state.length === LIST_CURSOR_LENGTH) throw new InvalidInput('The cursor belongs to another search.');
+  if (state.length !== LENGTH) throw new InvalidInput(INVALID_CURSOR);
   const [startMs, endMs, ordered, searched, rank, traceRef] = state;
   const order = TRACE_ORDERS.find((known) => known === ordered);
   if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
-    throw new InvalidInput(NOT_OURS);
-  if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput(NOT_OURS);
+    throw new InvalidInput(INVALID_CURSOR);
+  if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput(INVALID_CURSOR);
   const filters = filtersOfText(searched);
-  if (sought.order !== null && sought.order !== order) throw new InvalidInput('The cursor belongs to another search.');
-  if (sought.filters !== null && textOfFilters(sought.filters) !== textOfFilters(filters))
+  if (wanted.order !== null && wanted.order !== order) throw new InvalidInput('The cursor belongs to another search.');
+  if (wanted.filters !== null && textOfFilters(wanted.filters) !== textOfFilters(filters))
     throw new InvalidInput('The cursor belongs to another search.');
   return {
     startMs: Number(startMs),
@@ -85,11 +86,11 @@ export function readSearchCursor(cursor: string, sought: SearchParameters): Trac
 /** Inverse of the filter text. Throws InvalidInput for any other text. */
 export function filtersOfText(searched: unknown): TraceFilters {
   const state = typeof searched === 'string' ? listIn(searched) : [];
-  if (state.length !== MEMBERS.length) throw new InvalidInput(NOT_OURS);
+  if (state.length !== MEMBERS.length) throw new InvalidInput(INVALID_CURSOR);
   const at = (member: (typeof MEMBERS)[number]): unknown => state[MEMBERS.indexOf(member)] ?? null;
   function text(member: 'service' | 'agent' | 'model' | 'keyHash' | 'teamId' | 'text' | Label): string | null {
     const value = at(member);
-    if (value !== null && typeof value !== 'string') throw new InvalidInput(NOT_OURS);
+    if (value !== null && typeof value !== 'string') throw new InvalidInput(INVALID_CURSOR);
     return value;
   }
   const amount = (member: 'minSpend' | 'minDurationNs'): bigint | null =>
@@ -97,10 +98,10 @@ export function filtersOfText(searched: unknown): TraceFilters {
   const status = SPAN_STATUSES.find((known) => known === at('status')) ?? null;
   const minErrors = at('minErrors');
   const internal = at('internal');
-  if (internal !== null && typeof internal !== 'boolean') throw new InvalidInput(NOT_OURS);
-  if (status !== at('status') || (minErrors !== null && !isCount(minErrors))) throw new InvalidInput(NOT_OURS);
+  if (internal !== null && typeof internal !== 'boolean') throw new InvalidInput(INVALID_CURSOR);
+  if (status !== at('status') || (minErrors !== null && !isCount(minErrors))) throw new InvalidInput(INVALID_CURSOR);
   const annotation = at('annotation') === null ? null : conditionsOfList(at('annotation'));
-  if (annotation === undefined) throw new InvalidInput(NOT_OURS);
+  if (annotation === undefined) throw new InvalidInput(INVALID_CURSOR);
   return {
     status,
     service: text('service'),
@@ -126,7 +127,7 @@ const isCount = (value: unknown): boolean => typeof value === 'number' && (value
 /** A 64-bit integer: the limit of a store. */
 function numberIn(value: unknown): bigint {
   const number = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null;
-  if (number === null || BigInt.asIntN(64, number) !== number) throw new InvalidInput(NOT_OURS);
+  if (number === null || BigInt.asIntN(64, number) !== number) throw new InvalidInput(INVALID_CURSOR);
   return number;
 }
 

@@ -11,12 +11,12 @@ export const sessionCursorAfter = ({ startMs, endMs, filters }: SessionSearch, r
 const invalid = (): InvalidInput => new InvalidInput('Invalid cursor.');
 
 /** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of other filters. */
-export function readSessionCursor(cursor: string, sought: TraceFilters | null): SessionSearch {
+export function readSessionCursor(cursor: string, wanted: TraceFilters | null): SessionSearch {
   const [startMs, endMs, text, lastStartMs, sessionId, ...more] = cursorState(cursor);
   if (more.length > 0 || ![startMs, endMs, lastStartMs].every(Number.isSafeInteger) || typeof sessionId !== 'string')
     throw invalid();
   const filters = filtersOfText(text);
-  if (sought !== null && textOfFilters(sought) !== textOfFilters(filters))
+  if (wanted !== null && textOfFilters(wanted) !== textOfFilters(filters))
     throw new InvalidInput('The cursor belongs to another search.');
   return {
     startMs: Number(startMs),

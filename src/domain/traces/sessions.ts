@@ -33,4 +33,5 @@ export interface SessionSearch {
   readonly after: Pick<SessionActivity, 'lastStartMs' | 'sessionId'> | null;
 }
 
-export const MOST_SESSIONS = 100;
+/** Maximum page size. */
+export const MAX_SESSIONS = 100;

@@ -29,7 +29,7 @@ export function readSpanCursor(cursor: string, spanCount: number): SpanPosition 
 }
 
 /** Whether a span is after a position. */
-export const isBehind = (span: SpanPosition, position: SpanPosition): boolean =>
+export const isAfterPosition = (span: SpanPosition, position: SpanPosition): boolean =>
   span.startNs === position.startNs ? span.spanId > position.spanId : span.startNs > position.startNs;
 
 function stateOf(cursor: string): SpanPosition & { readonly spanCount: number } {

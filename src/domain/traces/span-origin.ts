@@ -31,19 +31,20 @@ export function frameworkOf({ attributes, instrumentationScope }: RawSpan): stri
   return framework;
 }
 
-/** Many spans share one scope. */
+/** Cache by scope object, which many spans share. */
 const byScope = new WeakMap<RawSpan['instrumentationScope'], string>();
 
 function frameworkOfScope(name: string): string {
   if (Object.hasOwn(EXACT_SCOPES, name)) return EXACT_SCOPES[name] ?? '';
   const known = SCOPES.find(([beginning]) => name.startsWith(beginning));
   if (known !== undefined) return known[1];
-  const watched = INSTRUMENTATION.exec(name)?.[1]?.replaceAll('_', '-') ?? '';
-  return HTTP_CLIENTS.has(watched) ? 'http' : watched.replace(/-v\d+$/, '');
+  const library = INSTRUMENTATION.exec(name)?.[1]?.replaceAll('_', '-') ?? '';
+  return HTTP_CLIENTS.has(library) ? 'http' : library.replace(/-v\d+$/, '');
 }
 
 const PREFIX = 'litellm.source.';
-const MOST_BYTES = 2_048;
+/** Maximum length of the url, title and user of a source, in bytes. */
+const MAX_SOURCE_BYTES = 2_048;
 
 /**
  * Source of the run of a root, by its own attributes or those of its resource; null for other spans, for an
@@ -60,10 +61,10 @@ function sourceIn(attributes: Attributes): TraceSource | null {
   const declared = at('type');
   const type = SOURCE_TYPES.find((known) => known === declared);
   const url = at('url') ?? '';
-  if (type === undefined || url.length > MOST_BYTES || !isHttps(url)) return null;
-  const title = truncateText(at('title') ?? '', MOST_BYTES);
+  if (type === undefined || url.length > MAX_SOURCE_BYTES || !isHttps(url)) return null;
+  const title = truncateText(at('title') ?? '', MAX_SOURCE_BYTES);
   const user = at('user');
-  return { type, url, title, user: user === null ? null : truncateText(user, MOST_BYTES) };
+  return { type, url, title, user: user === null ? null : truncateText(user, MAX_SOURCE_BYTES) };
 }
 
 const isHttps = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:';

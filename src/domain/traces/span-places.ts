@@ -1,4 +1,4 @@
-/** Secret odd multiplier of the hash: clients cannot choose ids that collide. */
+/** Random odd multiplier of the hash, so that clients cannot choose ids that collide. */
 const BASE = (Math.random() * 2 ** 32) | 1;
 
 /** 30-bit hash of an id. */
@@ -9,8 +9,8 @@ function numberOf(id: string): number {
 }
 
 /**
- * Hash table from span ids to places. A `Map` would have V8 intern every id, which costs more than everything else that is
- * read of a span.
+ * Hash table from span ids to places. It replaces a `Map`, for which V8 interns every id: that costs more than reading the rest of
+ * the span.
  */
 export class SpanPlaces {
   readonly #ids: string[] = [];

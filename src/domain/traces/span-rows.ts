@@ -142,21 +142,21 @@ export function rowTexts(rows: SpanRows): readonly string[] {
   return text === '[]' ? [] : text.slice(1, -1).split(NEXT_ROW);
 }
 
-/** Text without characters that JSON escapes, which is nearly all. */
+/** Text without characters that JSON escapes. Nearly all texts match. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text)));
 
 /** Cache of encoded labels, which repeat with every span. Bounded in number and length. */
 const labels = new Map<string, string>();
-const MOST_LABELS = 1_024;
-const LONGEST_LABEL = 64;
+const MAX_CACHED_LABELS = 1_024;
+const MAX_CACHED_LABEL_CHARACTERS = 64;
 
 function quotedLabel(text: string): string {
   const known = labels.get(text);
   if (known !== undefined) return known;
   const label = quoted(text);
-  if (text.length > LONGEST_LABEL) return label;
-  if (labels.size === MOST_LABELS) labels.clear();
+  if (text.length > MAX_CACHED_LABEL_CHARACTERS) return label;
+  if (labels.size === MAX_CACHED_LABELS) labels.clear();
   labels.set(text, label);
   return label;
 }
@@ -164,21 +164,24 @@ function quotedLabel(text: string): string {
 const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
 const labelOrNull = (text: string | null): string => (text === null ? 'null' : quotedLabel(text));
 /** NaN and infinity become null, which stores refuse. */
-const counted = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
+const countOrNull = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
 
 /** See `gateway` of `RowValues`. */
 const gatewayOf = ({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null =>
   gateway ? 1 : cacheUnknown === true ? 0 : null;
 
-/** The values of a row as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the allocator. */
+/**
+ * The values of a row as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the
+ * allocator.
+ */
 function rowText({ head, payload }: StoredSpan): string {
   const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
   return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedLabel(head.name)},"${head.kind}","${head.type}",${quotedLabel(
     head.agent,
   )},${quotedLabel(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${orNull(
     head.error,
-  )},${labelOrNull(head.model)},${counted(head.inputTokens)},${counted(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
+  )},${labelOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
     head.requestId,
   )},${amountOrNull(head.cost)},${at},${orNull(text)},${labelOrNull(head.provider)},${labelOrNull(
     textOrNull(head.framework),

@@ -146,10 +146,10 @@ export interface SpanPayload {
 
 export interface Span extends SpanHead, SpanPayload {}
 
-/** Spans the platform made itself, for one credential. Their payloads are kept with them. */
+/** Spans that the platform made, for one credential, with their payloads. */
 export interface SpanBatch {
   readonly owner: Owner;
   readonly spans: readonly Span[];
-  /** Each span begins a trace with a new id, so that the store need not look for stored spans. */
+  /** True when each span begins a trace with a new id, so that the store need not look for stored spans. */
   readonly begins?: boolean;
 }

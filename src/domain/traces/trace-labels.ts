@@ -62,9 +62,9 @@ const MEANINGS: ReadonlyMap<string, { readonly means: Meaning; readonly rank: nu
   ).flatMap(([means, keys]) => keys.map((key, rank) => [key, { means, rank }] as const)),
 );
 
-/** Limit of one label, in characters, and of the tags of a trace. */
-const LONGEST = 512;
-const MOST_TAGS = 100;
+/** Maximum length of one label, in characters, and maximum number of tags of a trace. */
+const MAX_LABEL_CHARACTERS = 512;
+const MAX_TAGS = 100;
 
 /** Tag of the model calls that the product makes itself: runs of lenses and signals. */
 export const INTERNAL_TAG = 'litellm-lens';
@@ -77,7 +77,7 @@ export function labelsOfSpan(
   type: SpanType,
 ): TraceLabels | undefined {
   if (parentSpanId !== null && !LABELLED.has(type)) return undefined;
-  let [session, user] = [NOTHING, NOTHING];
+  let [session, user] = [NO_LABEL, NO_LABEL];
   let tags: string[] | null = null;
   let metadata: AttributeValue = null;
   // One pass: it runs for every span of an export, and few attributes state a label.
@@ -124,15 +124,15 @@ export const statedBy = (labels: TraceLabels, isRoot: boolean): StatedLabels => 
  * first in the order of their text.
  */
 export function joinLabels(left: StatedLabels, right: StatedLabels): StatedLabels {
-  if (isBare(right)) return left;
-  if (isBare(left)) return right;
+  if (isUnlabelled(right)) return left;
+  if (isUnlabelled(left)) return right;
   const [session, ofRoot] = first(left, right, 'sessionId', SESSION_OF_ROOT);
   const [user, userOfRoot] = first(left, right, 'userId', USER_OF_ROOT);
   const tags = right.tags.length === 0 ? left.tags : distinctTags([...left.tags, ...right.tags]);
   return { sessionId: session, userId: user, tags, rootLabels: ofRoot | userOfRoot };
 }
 
-/** The labels among other members. */
+/** The labels of an object with further members. */
 export const labelsIn = ({ sessionId, userId, tags, rootLabels }: StatedLabels): StatedLabels => ({
   sessionId,
   userId,
@@ -140,7 +140,7 @@ export const labelsIn = ({ sessionId, userId, tags, rootLabels }: StatedLabels):
   rootLabels,
 });
 
-const isBare = ({ sessionId, userId, tags }: TraceLabels): boolean =>
+const isUnlabelled = ({ sessionId, userId, tags }: TraceLabels): boolean =>
   sessionId === null && userId === null && tags.length === 0;
 
 function first(
@@ -161,7 +161,7 @@ interface RankedLabel {
   readonly label: string | null;
   readonly rank: number;
 }
-const NOTHING: RankedLabel = { label: null, rank: Infinity };
+const NO_LABEL: RankedLabel = { label: null, rank: Infinity };
 
 function higherRanked(found: RankedLabel, value: AttributeValue, rank: number): RankedLabel {
   if (rank >= found.rank) return found;
@@ -189,7 +189,7 @@ function tagsIn(value: AttributeValue): readonly string[] {
   if (value === null) return [];
   const parsed: unknown = typeof value === 'string' ? parseStructure(value) : value;
   const parts: readonly unknown[] = Array.isArray(parsed) ? parsed : typeof value === 'string' ? value.split(',') : [];
-  return parts.slice(0, MOST_TAGS).flatMap(tagOf);
+  return parts.slice(0, MAX_TAGS).flatMap(tagOf);
 }
 
 const tagOf = (value: unknown): readonly string[] => {
@@ -198,10 +198,10 @@ const tagOf = (value: unknown): readonly string[] => {
 };
 
 const distinctTags = (tags: readonly string[]): readonly string[] =>
-  tags.length === 0 ? [] : [...new Set(tags)].toSorted().slice(0, MOST_TAGS);
+  tags.length === 0 ? [] : [...new Set(tags)].toSorted().slice(0, MAX_TAGS);
 
 /** Null for anything but a text, and for a blank or too long one. Senders write missing values as `null`. */
 function labelOf(value: unknown): string | null {
   const text = typeof value === 'string' ? value.trim() : '';
-  return text === '' || text === 'null' || text.length > LONGEST ? null : text;
+  return text === '' || text === 'null' || text.length > MAX_LABEL_CHARACTERS ? null : text;
 }

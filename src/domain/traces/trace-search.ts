@@ -132,7 +132,8 @@ export interface TraceSeries {
   readonly filters: TraceFilters;
 }
 
-export const MOST_BUCKETS = 500;
+/** Maximum number of buckets of a series. */
+export const MAX_BUCKETS = 500;
 
 /** Query of agents: those of traces that began in a window and pass the filters. */
 export type AgentSearch = Pick<TraceSearch, 'startMs' | 'endMs' | 'filters'>;
@@ -148,8 +149,8 @@ export interface AgentActivity {
   readonly lastStartMs: number;
 }
 
-/** Limit of agents per answer. */
-export const MOST_AGENTS = 500;
+/** Maximum number of agents of an answer. */
+export const MAX_AGENTS = 500;
 
 /** A bucket without traces. */
 export const emptyBucket = (startMs: number): TraceBucket => ({

@@ -18,7 +18,7 @@ export interface TraceSummary extends StatedLabels {
   readonly rootNs: bigint | null;
   /** Preview of the earliest root that has one, else of the earliest agent or model call that has one. */
   readonly inputPreview: string;
-  /** Turn of the span with the preview, see `turnOf`; null without one, and when its own root has it. */
+  /** Rank of the preview, see `previewRankOf`; null without a preview, and when its own root has it. */
   readonly previewNs: bigint | null;
   /** Earliest start and latest end of its spans, Unix nanoseconds. */
   readonly startNs: bigint;
@@ -116,7 +116,7 @@ export interface TraceTally extends Omit<
   readonly root: Root | null;
   /** Of the earliest span. */
   readonly service: string;
-  /** Their preview with the least turn; null without one. */
+  /** Their preview with the lowest rank; null without one. */
   readonly shown: Preview | null;
 }
 
@@ -125,7 +125,7 @@ interface Root extends Pick<TraceSummary, 'name' | 'service' | 'status' | 'sourc
   readonly rootNs: bigint;
 }
 
-/** A preview and its turn. */
+/** A preview and its rank. */
 interface Preview {
   readonly inputPreview: string;
   readonly previewNs: bigint;
@@ -134,32 +134,33 @@ interface Preview {
 /** Identity of a trace, fixed by its first span. */
 export type TraceIdentity = Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>;
 
-const least = (left: bigint, right: bigint): bigint => (left < right ? left : right);
-const most = (left: bigint, right: bigint): bigint => (left > right ? left : right);
+const earlier = (left: bigint, right: bigint): bigint => (left < right ? left : right);
+const later = (left: bigint, right: bigint): bigint => (left > right ? left : right);
 const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
   left === null ? right : right === null ? left : addUsd(left, right);
 
-const LENDERS: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
-const OF_ROOTS = -(2n ** 63n);
+/** Types of spans that give a preview where no root has one. */
+const PREVIEW_TYPES: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
+const ROOT_RANK_OFFSET = -(2n ** 63n);
 
-/** Rank of a preview, the least is shown: roots before calls, each by start. Fits into 64 bits. */
-const turnOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
-  parentSpanId === null ? startNs + OF_ROOTS : startNs;
+/** Rank of the preview of a span; the lowest is shown. Roots come before calls, each by start. Fits into 64 bits. */
+const previewRankOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
+  parentSpanId === null ? startNs + ROOT_RANK_OFFSET : startNs;
 
-/** Ties in the start are broken by the text, here and below, so that the order of arrival does not matter. */
+/** Ties in the start are broken by the text, here and below, so that the result does not depend on the order of arrival. */
 function firstPreview(left: Preview | null, right: Preview | null): Preview | null {
   if (left === null || right === null) return left ?? right;
   if (left.previewNs !== right.previewNs) return left.previewNs < right.previewNs ? left : right;
   return left.inputPreview <= right.inputPreview ? left : right;
 }
 
-const wordsOf = ({ name, service, status, source }: Root): string =>
+const tieBreakOf = ({ name, service, status, source }: Root): string =>
   JSON.stringify([name, service, status, source?.type, source?.url, source?.title, source?.user]);
 
 function firstRoot(left: Root | null, right: Root | null): Root | null {
   if (left === null || right === null) return left ?? right;
   if (left.rootNs !== right.rootNs) return left.rootNs < right.rootNs ? left : right;
-  return wordsOf(left) <= wordsOf(right) ? left : right;
+  return tieBreakOf(left) <= tieBreakOf(right) ? left : right;
 }
 
 type ServiceAt = Pick<TraceTally, 'startNs' | 'service'>;
@@ -178,8 +179,8 @@ function shownOf(spans: readonly SpanHead[]): Preview | null {
   let shown: Preview | null = null;
   for (const span of spans) {
     const { inputPreview, type, parentSpanId } = span;
-    if (inputPreview !== '' && (parentSpanId === null || LENDERS.has(type)))
-      shown = firstPreview(shown, { inputPreview, previewNs: turnOf(span) });
+    if (inputPreview !== '' && (parentSpanId === null || PREVIEW_TYPES.has(type)))
+      shown = firstPreview(shown, { inputPreview, previewNs: previewRankOf(span) });
   }
   return shown;
 }
@@ -204,7 +205,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     else if (span.type === 'tool') counts.toolCalls += 1;
     if (span.status === 'error') counts.errorCount += 1;
     if (span.startNs <= first.startNs) first = { startNs: span.startNs, service: firstService(first, span) };
-    endNs = most(endNs, span.endNs);
+    endNs = later(endNs, span.endNs);
     if (span.labels !== undefined) labels = joinLabels(labels, statedBy(span.labels, span.parentSpanId === null));
     if (span.cost === null) continue;
     charged = sumOf(charged, span.cost);
@@ -253,8 +254,8 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     ...namedBy(root, firstService(summary, tally)),
     ...previewUnder(root, firstPreview(previewOfSummary(summary, known), shown)),
     redactedAt: summary.redactedAt,
-    startNs: least(summary.startNs, tally.startNs),
-    endNs: most(summary.endNs, tally.endNs),
+    startNs: earlier(summary.startNs, tally.startNs),
+    endNs: later(summary.endNs, tally.endNs),
     spanCount: summary.spanCount + tally.spanCount,
     agentNames: distinctSorted(summary.agentNames, tally.agentNames),
     agentInvocations: summary.agentInvocations + tally.agentInvocations,
@@ -285,17 +286,17 @@ function rootOfSummary({ name, service, status, source, rootNs, startNs }: Trace
   return rootNs === null && name === '' ? null : { name, service, status, source, rootNs: rootNs ?? startNs };
 }
 
-const ownTurn = ({ rootNs }: Root): bigint => turnOf({ parentSpanId: null, startNs: rootNs });
+const rankOfRoot = ({ rootNs }: Root): bigint => previewRankOf({ parentSpanId: null, startNs: rootNs });
 
 function previewUnder(root: Root | null, shown: Preview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
   if (shown === null) return { inputPreview: '', previewNs: null };
-  return root !== null && shown.previewNs === ownTurn(root) ? { ...shown, previewNs: null } : shown;
+  return root !== null && shown.previewNs === rankOfRoot(root) ? { ...shown, previewNs: null } : shown;
 }
 
 /** `root`: of the same summary. */
 function previewOfSummary({ inputPreview, previewNs }: TraceSummary, root: Root | null): Preview | null {
   if (inputPreview === '') return null;
-  return { inputPreview, previewNs: previewNs ?? (root === null ? OF_ROOTS : ownTurn(root)) };
+  return { inputPreview, previewNs: previewNs ?? (root === null ? ROOT_RANK_OFFSET : rankOfRoot(root)) };
 }
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };

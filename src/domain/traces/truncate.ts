@@ -13,7 +13,10 @@ function fits(text: string, maxBytes: number): boolean {
   return text.length * MAX_BYTES_PER_UNIT <= maxBytes || encoder.encode(text).length <= maxBytes;
 }
 
-/** The first `maxBytes` bytes of a text that is longer, ending on a character, and how many were cut off. */
+/**
+ * A text of at most `maxBytes` unchanged; of a longer one the first `maxBytes`, to a character boundary, and the number of
+ * bytes that are cut.
+ */
 export function truncateText(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;
   const bytes = encoder.encode(text);
@@ -21,7 +24,7 @@ export function truncateText(text: string, maxBytes: number): string {
   return `${decoder.decode(bytes.subarray(0, keptCount))}…[truncated ${bytes.length - keptCount} bytes]`;
 }
 
-/** Whether a text was cut by `truncateText`. */
+/** Whether a text is the result of a cut by `truncateText`. */
 export const isTruncated = (text: string): boolean => /…\[truncated \d+ bytes\]$/.test(text);
 
 /** The last character boundary at or before `maxBytes`. */
@@ -32,8 +35,8 @@ function charactersWithin(bytes: Uint8Array, maxBytes: number): number {
   return end;
 }
 
-/** At most `length` UTF-16 units from the start, never half a character. */
-export function startOf(text: string, length: number): string {
+/** At most the first `length` UTF-16 units, never half a character. */
+export function truncateUnits(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
@@ -80,24 +83,24 @@ function keepEnds(messages: readonly unknown[], maxBytes: number): string | null
   return JSON.stringify([messages[0], ...(removed > 0 ? [marker(removed)] : []), ...messages.slice(-keptCount)]);
 }
 
-/** Only the first and last message, their text cut until they fit together. */
+/** The first and last message only, their texts cut until both fit. */
 function shortenEnds(messages: readonly unknown[], first: unknown, last: unknown, maxBytes: number): string {
   const removed = messages.length - 2;
   const between = removed > 0 ? [marker(removed)] : [];
-  // Escaping can make text longer than it was, so the room is halved until the result fits.
-  for (let room = Math.floor(maxBytes / 2); room > 0; room = Math.floor(room / 2)) {
-    const text = JSON.stringify([shorten(first, room), ...between, shorten(last, room)]);
+  // Escaping can make text longer than it was, so that the limit is halved until the result fits.
+  for (let limit = Math.floor(maxBytes / 2); limit > 0; limit = Math.floor(limit / 2)) {
+    const text = JSON.stringify([shorten(first, limit), ...between, shorten(last, limit)]);
     if (encoder.encode(text).length <= maxBytes) return text;
   }
   return JSON.stringify([marker(messages.length)]);
 }
 
-/** The role and the beginning of what a message says; everything else of it is too long to keep. */
+/** A message with its role and the first bytes of its content only. */
 function shorten(message: unknown, maxBytes: number): unknown {
   const member = (name: string): unknown =>
     typeof message === 'object' && message !== null ? (message as JsonObject)[name] : undefined;
   const content = member('content');
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? message);
   const role = member('role');
-  return { role: typeof role === 'string' ? startOf(role, 64) : 'user', content: truncateText(text, maxBytes) };
+  return { role: typeof role === 'string' ? truncateUnits(role, 64) : 'user', content: truncateText(text, maxBytes) };
 }

@@ -42,11 +42,11 @@ export function endOf(shown: ShownObject, now: Date): Date {
   return ended === null ? now : new Date(ended * 1_000);
 }
 
-/** Maximum calls of a batch, used where they were not counted. */
-const MOST_CALLS = 50_000;
+/** Number of calls that is assumed for a batch whose calls were not counted. */
+const MAX_CALLS = 50_000;
 
 /** Total usage of a batch of `calls` calls as reported by its upstream; null for none and for implausible counts. */
-export function batchUseOf(shown: ShownObject, calls = MOST_CALLS): ModelUse | null {
+export function batchUseOf(shown: ShownObject, calls = MAX_CALLS): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
   const inputTokens = countOf(usage['input_tokens']);
   const outputTokens = countOf(usage['output_tokens']);

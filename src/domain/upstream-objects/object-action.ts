@@ -9,7 +9,7 @@ export interface ObjectAction {
   readonly method: HttpMethod;
   /** Call type in a spend row, as in the reference service. */
   readonly callType: string;
-  /** Whether it creates an object: then the caller's budget is checked first. */
+  /** Whether it creates an object. Then the caller's budget is checked first. */
   readonly makes: boolean;
   /** When its work is billed; `never` for operations without a cost. */
   readonly billed: 'never' | 'later';

@@ -4,8 +4,8 @@ import { plausibleUsage } from '../inference/plausible-usage.ts';
 import { promptTokens } from '../inference/expected-tokens.ts';
 import { addUsage, countOf, fieldsOf, type ModelUse } from './batch-use.ts';
 
-/** Most characters of one line. */
-const MOST_LINE = 16 * 1024 * 1024;
+/** Maximum length of one line, in characters. */
+const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Usage of a batch by model, read from its output stream. A successful line without usage, or with implausible counts, is estimated:
@@ -20,7 +20,7 @@ export function outputUseOf(
     const decoder = new TextDecoder();
     let rest = '';
 
-    function giveUp(): false {
+    function stopReading(): false {
       output.cancel();
       resolve(null);
       return false;
@@ -31,8 +31,8 @@ export function outputUseOf(
         const text = rest + decoder.decode(bytes, { stream: true });
         const lines = text.split('\n');
         rest = lines.pop() ?? '';
-        if (rest.length > MOST_LINE) return giveUp();
-        return lines.every((line) => addLine(line, sums, inputTokens)) || giveUp();
+        if (rest.length > MAX_LINE_CHARACTERS) return stopReading();
+        return lines.every((line) => addLine(line, sums, inputTokens)) || stopReading();
       },
       done() {
         resolve(addLine(rest + decoder.decode(), sums, inputTokens) ? [...sums.values()] : null);

@@ -59,7 +59,7 @@ export interface UpstreamObjectStore {
   /** The objects with these upstream ids, also removed ones, so that our ids never change. */
   findAtUpstream(deploymentId: string, upstreamIds: readonly string[]): Promise<readonly UpstreamObject[]>;
   /** Stores the current upstream state of an object. */
-  show(id: string, shown: ShownObject): Promise<void>;
+  saveState(id: string, shown: ShownObject): Promise<void>;
   /** Marks an object as removed: only `findAtUpstream` returns it. */
   remove(id: string, at: Date): Promise<void>;
   /** A page of the objects a reader may see; empty after an unknown id. */

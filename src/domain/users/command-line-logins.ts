@@ -5,12 +5,12 @@ import type { PendingSignInStore } from './pending-sign-ins.ts';
 
 /** Lifetime of a login that is not completed or not collected, in seconds. */
 export const LOGIN_SECONDS = 600;
-/** Most open logins. */
-const MOST_LOGINS = 10_000;
-/** Wrong codes after which a login ends. */
-const MOST_WRONG_CODES = 5;
-/** Tries of a change that other processes change at the same time. */
-const MOST_TRIES = 10;
+/** Maximum number of open logins. */
+const MAX_LOGINS = 10_000;
+/** Number of wrong codes after which a login ends. */
+const MAX_WRONG_CODES = 5;
+/** Maximum number of attempts of a change that conflicts with changes of other processes. */
+const MAX_TRIES = 10;
 /** Characters of a code. None looks like another. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 8;
@@ -73,7 +73,7 @@ export function createCommandLineLogins<Signed>(options: {
     if (login.signed !== null) throw new InvalidInput('The login was completed already.');
     const isRight = generator.same(generator.hash(plainCode(userCode)), login.codeHash);
     const wrongCodes = login.wrongCodes + (isRight ? 0 : 1);
-    if (wrongCodes >= MOST_WRONG_CODES) {
+    if (wrongCodes >= MAX_WRONG_CODES) {
       await store.take(loginId, nowMs());
       return 'wrong';
     }
@@ -93,7 +93,7 @@ export function createCommandLineLogins<Signed>(options: {
       };
       const now = nowMs();
       const pending = { id: started.loginId, kind: 'login', content: JSON.stringify(login) } as const;
-      if (await store.add({ ...pending, untilMs: now + LOGIN_SECONDS * 1000 }, { nowMs: now, most: MOST_LOGINS }))
+      if (await store.add({ ...pending, untilMs: now + LOGIN_SECONDS * 1000 }, { nowMs: now, most: MAX_LOGINS }))
         return started;
       throw new LimitExceeded('Too many logins are open. Try again later.', 'requests', 60);
     },
@@ -101,7 +101,7 @@ export function createCommandLineLogins<Signed>(options: {
       await open(loginId);
     },
     async complete(loginId, userCode, signed) {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         // oxlint-disable-next-line no-await-in-loop -- one try after another
         const result = await tryComplete(loginId, userCode, signed);
         if (result === 'done') return;

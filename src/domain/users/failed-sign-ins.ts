@@ -22,8 +22,8 @@ export interface FailureCounts {
   remove(of: string): Promise<void>;
 }
 
-/** Most counts in memory; the least recently changed is evicted. */
-const MOST_IN_MEMORY = 20_000;
+/** Capacity in memory, in counts; the least recently changed is evicted. */
+const MAX_IN_MEMORY = 20_000;
 
 /** Counts of this process. */
 export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): FailureCounts {
@@ -35,17 +35,17 @@ export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): Failure
       const changed = next(counts.get(of) ?? null);
       counts.delete(of);
       counts.set(of, changed);
-      evictOldest(counts, MOST_IN_MEMORY);
+      evictOldest(counts, MAX_IN_MEMORY);
       return Promise.resolve();
     },
     remove: (of) => Promise.resolve(void counts.delete(of)),
   };
 }
 
-/** Most counts in the store. Beyond that each process counts further names and sources by itself. */
-const MOST_STORED = 10_000;
-/** Tries of a change that other processes overtake. */
-const MOST_TRIES = 20;
+/** Maximum number of counts in the store. Further names and sources are counted by each process separately. */
+const MAX_STORED = 10_000;
+/** Maximum number of attempts of a change that conflicts with changes of other processes. */
+const MAX_TRIES = 20;
 
 /** Counts of all processes of an installation, in their database. */
 export function createStoredFailures(options: {
@@ -56,7 +56,7 @@ export function createStoredFailures(options: {
   readonly keptSeconds: number;
 }): FailureCounts {
   const { store, generator, clock, keptSeconds } = options;
-  const beyond = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
+  const overflow = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
   const nowMs = (): number => clock.now().getTime();
   const idOf = (of: string): string => `failed-${generator.hash(of)}`;
   const read = (content: string): FailureCount => JSON.parse(content) as FailureCount;
@@ -71,7 +71,7 @@ export function createStoredFailures(options: {
       untilMs: at + keptSeconds * 1_000,
     } as const;
     try {
-      if (!(await store.add(pending, { nowMs: at, most: MOST_STORED }))) await beyond.change(of, () => count);
+      if (!(await store.add(pending, { nowMs: at, most: MAX_STORED }))) await overflow.change(of, () => count);
       return true;
     } catch (error) {
       if ((await store.find(id, nowMs())) === null) throw error;
@@ -83,13 +83,13 @@ export function createStoredFailures(options: {
     nowMs,
     async find(of) {
       const found = await store.find(idOf(of), nowMs());
-      return found === null ? beyond.find(of) : read(found.content);
+      return found === null ? overflow.find(of) : read(found.content);
     },
     async change(of, next) {
       const id = idOf(of);
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const found = await store.find(id, nowMs());
-        const count = next(found === null ? await beyond.find(of) : read(found.content));
+        const count = next(found === null ? await overflow.find(of) : read(found.content));
         const isDone =
           found === null
             ? await added(id, count, of)
@@ -99,7 +99,7 @@ export function createStoredFailures(options: {
       throw new Unavailable('Too many sign-ins fail at once. Try again.');
     },
     async remove(of) {
-      await beyond.remove(of);
+      await overflow.remove(of);
       await store.take(idOf(of), nowMs());
     },
   };

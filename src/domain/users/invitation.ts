@@ -1,6 +1,6 @@
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** How long an invitation is valid, in ms: seven days. */
+/** Lifetime of an invitation, in ms: seven days. */
 const VALID_MS = 7 * 86_400_000;
 
 /** An invitation of a user to sign in for the first time. */

@@ -5,8 +5,8 @@ import type { PendingSignInStore } from './pending-sign-ins.ts';
 
 /** Lifetime of a code, in seconds. */
 export const CODE_SECONDS = 60;
-/** Most codes that are not exchanged. */
-const MOST_CODES = 10_000;
+/** Maximum number of codes that are not exchanged. */
+const MAX_CODES = 10_000;
 
 /** Codes that are exchanged for a value once, by any process of the installation. A value is plain JSON. */
 export interface OneTimeCodes<Value> {
@@ -29,7 +29,7 @@ export function createOneTimeCodes<Value>(options: {
       const code = generator.token();
       const now = nowMs();
       const pending = { id: idOf(code), kind: 'code', content: JSON.stringify(value) } as const;
-      if (await store.add({ ...pending, untilMs: now + CODE_SECONDS * 1000 }, { nowMs: now, most: MOST_CODES }))
+      if (await store.add({ ...pending, untilMs: now + CODE_SECONDS * 1000 }, { nowMs: now, most: MAX_CODES }))
         return code;
       throw new LimitExceeded('Too many sign-ins are open. Try again later.', 'requests', CODE_SECONDS);
     },

@@ -12,15 +12,15 @@ export interface SignedIn {
   readonly openedBy: string;
 }
 
-/** The same as it is stored until the session is opened. */
+/** A sign-in as it is stored until the session is opened. */
 export interface StoredSignIn extends Pick<SignedIn, 'userId' | 'role' | 'openedBy'> {
   /** Hash of the secret of the key; null for an administrator without one. */
   readonly secretHash: string | null;
 }
 
 /**
- * A session. Its token is a virtual key of the user, which holds only as long as the user and its role do. It has the
- * bounds of the key that was used as a password.
+ * A session. Its token is a virtual key of the user, which is valid only while the user exists and keeps its role. It has the bounds
+ * of the key that was used as a password.
  */
 export interface Session {
   readonly token: string;

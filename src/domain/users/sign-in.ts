@@ -45,8 +45,8 @@ interface Attempt {
 }
 
 const MS = 1_000;
-/** Characters of a name by which it is counted. */
-const MOST_CHARACTERS = 256;
+/** Maximum length of a counted name, in characters; longer ones are cut. */
+const MAX_NAME_CHARACTERS = 256;
 
 /** Time in which a count can matter: a window and a block. */
 export const retentionSecondsOf = ({
@@ -56,11 +56,11 @@ export const retentionSecondsOf = ({
 
 const sourceOf = ({ source }: Attempt): string => `source\n${source}`;
 const pairOf = ({ source, name }: Attempt): string =>
-  `name\n${source}\n${name.slice(0, MOST_CHARACTERS).toLowerCase()}`;
+  `name\n${source}\n${name.slice(0, MAX_NAME_CHARACTERS).toLowerCase()}`;
 
 export function createSignInThrottle(limits: SignInLimits, counts: FailureCounts): SignInThrottle {
   const { perSource, windowSeconds, blockSeconds, countsSources } = limits;
-  const mostOf = ({ source }: Attempt): number => (perSource === 0 ? 0 : (limits.limitOf(source) ?? perSource));
+  const limitFor = ({ source }: Attempt): number => (perSource === 0 ? 0 : (limits.limitOf(source) ?? perSource));
 
   async function assertOpen(of: string): Promise<void> {
     const leftMs = ((await counts.find(of))?.blockedUntilMs ?? 0) - counts.nowMs();
@@ -68,7 +68,7 @@ export function createSignInThrottle(limits: SignInLimits, counts: FailureCounts
   }
 
   /** A block begins when the failures exceed the limit. */
-  const note = (of: string, most: number): Promise<void> =>
+  const countFailure = (of: string, most: number): Promise<void> =>
     counts.change(of, (known) => {
       const nowMs = counts.nowMs();
       const isRunning = known !== null && nowMs - known.sinceMs < windowSeconds * MS;
@@ -81,16 +81,16 @@ export function createSignInThrottle(limits: SignInLimits, counts: FailureCounts
 
   return {
     async admit(attempt) {
-      if (mostOf(attempt) === 0) return;
+      if (limitFor(attempt) === 0) return;
       await assertOpen(pairOf(attempt));
       if (countsSources) await assertOpen(sourceOf(attempt));
     },
     async failed(attempt) {
-      const most = mostOf(attempt);
+      const most = limitFor(attempt);
       if (most === 0) return;
-      await note(pairOf(attempt), Math.max(1, Math.floor(most / 2)));
-      if (countsSources) await note(sourceOf(attempt), most);
+      await countFailure(pairOf(attempt), Math.max(1, Math.floor(most / 2)));
+      if (countsSources) await countFailure(sourceOf(attempt), most);
     },
-    succeeded: (attempt) => (mostOf(attempt) === 0 ? Promise.resolve() : counts.remove(pairOf(attempt))),
+    succeeded: (attempt) => (limitFor(attempt) === 0 ? Promise.resolve() : counts.remove(pairOf(attempt))),
   };
 }

@@ -11,7 +11,7 @@ import { type PriceRow, readTariff, serviceRowOf, type Tariff } from '../../doma
 import { type ToolPrices, toolPricesOf } from '../../domain/catalog/tool-prices.ts';
 import { PRICED_TIERS, type PricedTier } from '../../domain/chat/usage.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
 
@@ -47,7 +47,7 @@ export interface Prices extends TierPrices {
 }
 
 function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
-  const row: PriceRow = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const row: PriceRow = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   const offPeak = offPeakOf(row);
   const usual = pricesIn(row, deployment, catalog);
   return offPeak === null

@@ -1,6 +1,6 @@
 import type { CatalogEntry, CatalogSnapshot, CatalogSource } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, readTariff, type Tariff, tierFor } from '../../domain/catalog/prices.ts';
-import { ownersOfProvider } from '../../domain/catalog/provider-names.ts';
+import { catalogProvidersOf } from '../../domain/catalog/provider-names.ts';
 import { type Rate, rateFrom, type Usd } from '../../domain/money.ts';
 import type { CallNames, CallTokens } from '../../domain/traces/call-usage.ts';
 import type { CallEstimator } from '../../domain/traces/estimate-export.ts';
@@ -46,7 +46,7 @@ function valuesOf(catalog: CatalogSnapshot): SnapshotValues {
 export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
   for (const name of models) {
     const model = name.replace(/^models\//, '');
-    const found = provider === null ? onlyOffer(catalog, model) : offerOf(catalog, ownersOfProvider(provider), model);
+    const found = provider === null ? onlyOffer(catalog, model) : offerOf(catalog, catalogProvidersOf(provider), model);
     if (found !== null) return found;
   }
   return null;

@@ -13,7 +13,7 @@ import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { Span, SpanType } from '../../domain/traces/span.ts';
-import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../../domain/traces/truncate.ts';
+import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from '../../domain/traces/truncate.ts';
 
 /** Characters of the input that a list of spans shows. */
 const PREVIEW_LIMIT = 240;
@@ -216,7 +216,7 @@ function preview(request: Accounted): string {
   const prompt = promptOf(request);
   const last: unknown = Array.isArray(prompt) && typeof prompt.at(-1) !== 'number' ? prompt.at(-1) : prompt;
   const content: unknown = (isMessage(last) ? last.content : last) ?? '';
-  return startOf(typeof content === 'string' ? content : JSON.stringify(content), PREVIEW_LIMIT);
+  return truncateUnits(typeof content === 'string' ? content : JSON.stringify(content), PREVIEW_LIMIT);
 }
 
 const isMessage = (value: unknown): value is { readonly content?: unknown } => isJsonObject(value);

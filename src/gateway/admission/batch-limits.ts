@@ -2,7 +2,7 @@ import type { Admission, Charge, Reservation } from '../../domain/admission/admi
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { type BudgetWindow, windowCounter, windowOf } from '../../domain/budgets/budget-window.ts';
+import { type BudgetWindow, windowCounter, budgetWindowOf } from '../../domain/budgets/budget-window.ts';
 import { RateLimited } from '../../domain/errors.ts';
 import { allCalls, type BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
@@ -47,7 +47,7 @@ async function reserve(
   if (limits.length === 0) return null;
   const tokens = BigInt(allCalls(calls).tokens);
   const windows = limits.map(({ scope, id }) => ({
-    ...windowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
+    ...budgetWindowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
     amount: tokens,
   }));
   // A batch is admitted as a whole: it is refused only when the use has reached the limit without its tokens.

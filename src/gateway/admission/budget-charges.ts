@@ -1,7 +1,7 @@
 import type { Charge } from '../../domain/admission/admission.ts';
 import { type Charged, keyCounter, spendCounter } from '../../domain/admission/counters.ts';
 import { BUDGET_REFUSES, type BudgetScope } from '../../domain/admission/scopes.ts';
-import { budgetOf, windowBudget, windowLimit } from '../../domain/keys/budget-windows.ts';
+import { currentBudgetOf, windowBudget, windowLimit } from '../../domain/keys/budget-windows.ts';
 import type { Limits } from '../../domain/budgets/limits.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { CountedWindow } from '../../domain/owners/key-owners.ts';
@@ -149,7 +149,7 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null {
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
   if (maxBudget === null) return null;
-  const budget = budgetOf({ maxBudget, metadata: key.metadata }, now) ?? maxBudget;
+  const budget = currentBudgetOf({ maxBudget, metadata: key.metadata }, now) ?? maxBudget;
   const { spentBefore, window } = countedOf(key);
   return {
     scope: 'key',

@@ -1,4 +1,4 @@
-import { type Budget, countStart, withCurrentWindow, withIncrease } from '../../domain/budgets/budget.ts';
+import { type Budget, countStart, withCurrentWindow, withTemporaryIncrease } from '../../domain/budgets/budget.ts';
 import { type CountedLimits, type Limits, limitsOf } from '../../domain/budgets/limits.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
@@ -105,7 +105,7 @@ export function createCountedBudgets(
     async of(holder, row) {
       const now = clock.now();
       const start = countStart(row, now);
-      const limits: Limits = limitsOf(withIncrease(withCurrentWindow(row, now), now));
+      const limits: Limits = limitsOf(withTemporaryIncrease(withCurrentWindow(row, now), now));
       return { ...limits, spentBefore: start === null ? null : await spentBefore(holder, start) };
     },
   };

@@ -2,12 +2,12 @@ import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { PriceRow } from '../../domain/catalog/prices.ts';
 import type { ModelRequest, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import { mostOutputTokens, answerCount } from '../../domain/inference/output-limit.ts';
+import { maxOutputTokensOf, answerCount } from '../../domain/inference/output-limit.ts';
 import type { Pricer } from '../accounting/price.ts';
 
 /** Parts of a request for the estimate of its cost: its size and small members. The prompt is not parsed. */
@@ -92,7 +92,7 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
   function callCost(deployment: Deployment, request: SentRequest, average: Average | undefined): Usd | null {
     const { endpoint, body, bytes } = request;
     const answers = answerCount(body);
-    const limit = generatesText(endpoint) ? mostOutputTokens(body) : null;
+    const limit = generatesText(endpoint) ? maxOutputTokensOf(body) : null;
     if (limit === null && average !== undefined) return average.cost;
     const bounds = boundsOf(deployment, catalog());
     const sized = Math.min(Math.ceil(bytes.length / BYTES_PER_TOKEN), bounds.input);
@@ -177,7 +177,7 @@ const isBilledByTokens = ({ medium, billedBy, operation }: Endpoint): boolean =>
 const generatesText = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';
 
 function boundsOf(deployment: Deployment, catalog: CatalogSnapshot): TokenBounds {
-  const row = entryFor(deployment, catalog)?.row ?? NO_ROW;
+  const row = catalogEntryFor(deployment, catalog)?.row ?? NO_ROW;
   const own = deployment.priceOverrides;
   return {
     input: limitIn(own, row, 'max_input_tokens') ?? MAX_INPUT_TOKENS,

@@ -1,20 +1,20 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
-import { tagged } from '../../domain/calls/call-tags.ts';
+import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import { assertMayChangeGuardrails } from '../../domain/guardrails/key-guardrails.ts';
-import { assertMayCall, modelBehind, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { assertMayCall, resolveModelAlias, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { END_USER } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { type DemandedParams, type Lack, lackOf } from '../../domain/keys/enforced-params.ts';
+import { type RequiredParams, type MissingParam, missingParamOf } from '../../domain/keys/enforced-params.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
 import type { Budgets, EstimatedCall } from './budgets.ts';
 
 /** A request with the model alias of its key replaced, and with the tags of the key, its team and its project. */
 export function requestOfKey(key: VirtualKey, request: ModelRequest): ModelRequest {
-  return tagged(key, withoutAlias(key, request));
+  return withKeyTags(key, withoutAlias(key, request));
 }
 
 export function withoutAlias(key: VirtualKey, request: ModelRequest): ModelRequest {
-  const model = modelBehind(key, request.model);
+  const model = resolveModelAlias(key, request.model);
   return model === request.model ? request : { ...request, model };
 }
 
@@ -24,35 +24,35 @@ export function assertKeyAllows(key: VirtualKey, { model, body }: ModelRequest):
   assertMayChangeGuardrails(key, body);
 }
 
-/** Members that the configuration and keys demand of calls. */
-export interface Demands {
-  /** What a call lacks; null for nothing. */
-  lackOf(key: VirtualKey | null, request: ModelRequest): Lack | null;
+/** Checks the members that the configuration and keys require of calls. */
+export interface RequiredParamCheck {
+  /** The first required member that a call lacks; null where it has all. */
+  missingParam(key: VirtualKey | null, request: ModelRequest): MissingParam | null;
   /**
-   * Refuses a call that lacks a member, unless a budget refuses it first: the end user is demanded after the budgets of keys, owners
-   * and labels and before the budget of all calls, other members after that. Synchronous where nothing is lacking. Throws
+   * Refuses a call that lacks a required member, unless a budget refuses it first: the end user is checked after the budgets of keys,
+   * owners and labels and before the budget of all calls, other members after that. Synchronous where no member is missing. Throws
    * InvalidInput, and as `Budgets.check`.
    */
-  met(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
+  assertPresent(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }
 
-export function createDemands(
+export function createRequiredParamCheck(
   budgets: Pick<Budgets, 'checkBefore'>,
-  demanded: (() => DemandedParams) | undefined,
-): Demands {
-  const lackIn: Demands['lackOf'] = (key, { body, labels }) =>
-    lackOf(key, { body, hasEndUser: idOrNull(labels?.[END_USER] ?? null) !== null }, demanded?.());
+  required: (() => RequiredParams) | undefined,
+): RequiredParamCheck {
+  const missingParam: RequiredParamCheck['missingParam'] = (key, { body, labels }) =>
+    missingParamOf(key, { body, hasEndUser: idOrNull(labels?.[END_USER] ?? null) !== null }, required?.());
 
-  async function refuse({ error, isEndUser }: Lack, caller: Caller, at: EstimatedCall): Promise<never> {
+  async function refuse({ error, isEndUser }: MissingParam, caller: Caller, at: EstimatedCall): Promise<never> {
     await budgets.checkBefore(isEndUser ? 'global' : 'route', caller, at);
     throw error;
   }
 
   return {
-    lackOf: lackIn,
-    met(caller, at) {
-      const lack = lackIn(caller.key, at.request);
-      if (lack !== null) return refuse(lack, caller, at);
+    missingParam,
+    assertPresent(caller, at) {
+      const missing = missingParam(caller.key, at.request);
+      if (missing !== null) return refuse(missing, caller, at);
     },
   };
 }

@@ -10,7 +10,7 @@ import { Forbidden } from '../../domain/errors.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
-import { cutLabel } from '../../domain/spend/label.ts';
+import { truncateLabel } from '../../domain/spend/label.ts';
 import type { TagStore } from '../../domain/tags/tag.ts';
 import { windowIn } from './budget-texts.ts';
 import type { CountedBudgets } from './counted-limits.ts';
@@ -55,8 +55,8 @@ const NO_COUNTERS: readonly string[] = Object.freeze([]);
 export function labelCounters(labels: CallLabels | undefined): readonly string[] {
   if (labels === undefined) return NO_COUNTERS;
   const endUser = idOrNull(labels[END_USER] ?? null);
-  const tags = ownTags(labels).map((tag) => spendCounter('tag', cutLabel(tag)));
-  return endUser === null ? tags : [...tags, spendCounter('end_user', cutLabel(endUser))];
+  const tags = ownTags(labels).map((tag) => spendCounter('tag', truncateLabel(tag)));
+  return endUser === null ? tags : [...tags, spendCounter('end_user', truncateLabel(endUser))];
 }
 
 /** Refuses a call whose end user is blocked. Throws Forbidden. */
@@ -258,11 +258,11 @@ export function createLabelBudgets(
 
   function namesOf({ tags, customers }: LabelKinds, labels: CallLabels, key: VirtualKey | null): readonly NamedLabel[] {
     const names: NamedLabel[] = [];
-    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: cutLabel(tag), defaultBudgetId: null });
+    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: truncateLabel(tag), defaultBudgetId: null });
     const endUser = idOrNull(labels[END_USER] ?? null);
     const defaultBudgetId = key?.settings.endUserBudgetId ?? endUserBudgetId;
     if (endUser !== null && (customers || defaultBudgetId !== null))
-      names.push({ scope: 'end_user', id: cutLabel(endUser), defaultBudgetId });
+      names.push({ scope: 'end_user', id: truncateLabel(endUser), defaultBudgetId });
     return names;
   }
 

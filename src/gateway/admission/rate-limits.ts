@@ -8,7 +8,7 @@ import {
 } from '../../domain/admission/rate-limits.ts';
 import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { OwnerLimits } from '../../domain/budgets/limits.ts';
-import { throttled } from '../../domain/keys/budget-throttle.ts';
+import { throttledLimit } from '../../domain/keys/budget-throttle.ts';
 import { modelLimit, ownsModelLimits } from '../../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type LabelBudget, type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
@@ -104,7 +104,7 @@ function keyScope({ hash, settings, owners }: VirtualKey, limitPart: number | un
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
   const parallel = settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined;
   const reduced = (limit: number | undefined): number | undefined =>
-    limit === undefined || limitPart === undefined ? limit : throttled(limit, limitPart);
+    limit === undefined || limitPart === undefined ? limit : throttledLimit(limit, limitPart);
   return { scope: 'api_key', id: hash, requests: reduced(requests), tokens: reduced(tokens), parallel };
 }
 

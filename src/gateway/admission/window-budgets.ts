@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../domain/json-object.ts';
-import { type BudgetWindow, type WindowScope, windowCounter, windowOf } from '../../domain/budgets/budget-window.ts';
+import {
+  type BudgetWindow,
+  type WindowScope,
+  windowCounter,
+  budgetWindowOf,
+} from '../../domain/budgets/budget-window.ts';
 import {
   NO_PROVIDER_BUDGETS,
   type ProviderBudgets,
@@ -70,7 +75,7 @@ export function createWindowBudgets(
     if (limit === null || limit < 0n) return NONE;
     const { scope, owner, text, model } = about;
     const ids = scope === 'global' ? [] : model === undefined ? [owner] : [owner, model];
-    const window = windowOf({ scope, ids, duration }, now());
+    const window = budgetWindowOf({ scope, ids, duration }, now());
     return [{ scope, owner, window, counter: windowCounter(window), limit, duration, text }];
   }
 

@@ -3,7 +3,7 @@ import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd, ZERO_USD } from '../../domain/money.ts';
 import { addUsage, type EndedBatch } from '../../domain/upstream-objects/batch-use.ts';
@@ -82,7 +82,7 @@ export function createBatchRecorder(
     const prices = catalog();
     const done = uses.map(({ model, usage }) => {
       const deployment = pricedAs(batch.deployment, model, deployments());
-      const cost = batchCostOf({ ...entryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage);
+      const cost = batchCostOf({ ...catalogEntryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage);
       return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
     });
     const usage = uses.map((one) => one.usage).reduce(addUsage, NOTHING);

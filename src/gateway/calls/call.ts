@@ -5,7 +5,7 @@ import type { Exchange, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { plausibleCost, plausibleUsage } from '../../domain/inference/plausible-usage.ts';
-import { spendOf } from '../../domain/keys/virtual-key.ts';
+import { keySpendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../../domain/money.ts';
 import { chargedOf } from '../admission/budget-charges.ts';
 import type { Budgets, EstimatedCall } from '../admission/budgets.ts';
@@ -240,7 +240,7 @@ class Call implements OpenCall, SettledByAnswer {
     const { key, keyHash } = this.#about.caller;
     const total = this.#tools.budgets.spentBy(keyHash);
     if (total === null || key === null) return total;
-    const before = spendOf(key, total);
+    const before = keySpendOf(key, total);
     const now = this.#account.isClosed || this.#exchange?.streaming !== false ? null : this.#priced();
     return now === null ? before : addUsd(before, now);
   }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/caller.ts';
 import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
-import { rememberCall } from '../../domain/chat/failed-call.ts';
+import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { billedQuantityOf } from '../../domain/inference/billed-quantity.ts';
@@ -8,7 +8,7 @@ import { namesGuardrails } from '../../domain/guardrails/selection.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { Forwarded, Forwarder } from '../../domain/pass-through/forwarded.ts';
 import { type CallTools, openCall } from './call.ts';
-import { tagged } from '../../domain/calls/call-tags.ts';
+import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ForwardGateway } from '../gateway.ts';
 import { unpriced } from '../routing/permitted-router.ts';
 import { checkForwarded, checkForwardedAnswer } from '../guardrails/guarded-forward.ts';
@@ -73,7 +73,7 @@ export function createForwarding(
       const deployment = deploymentOf(request);
       const count = createCount(request);
       const { operation, model, fields: body, callId, parent, userAgent } = request;
-      const { labels } = tagged(caller.key, request);
+      const { labels } = withKeyTags(caller.key, request);
       const guard = guardOf(caller, request);
       const call = openCall(tools, {
         caller,
@@ -109,7 +109,7 @@ export function createForwarding(
         return answered.guarded(guard.applied);
       } catch (failure) {
         exchange?.bytes.cancel(failure instanceof Error ? failure : undefined);
-        rememberCall(failure, {
+        attachFailedCall(failure, {
           callId: call.callId,
           timeoutSeconds: request.timeoutSeconds,
           ...(guard === null ? {} : { guardrails: guard.applied }),

@@ -1,8 +1,8 @@
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
-import { rememberCall } from '../../domain/chat/failed-call.ts';
+import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
-import { isFor } from '../../domain/deployments/team-models.ts';
+import { isCommonOrOfTeam } from '../../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../../domain/errors.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
@@ -10,7 +10,7 @@ import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import { createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
-import { tagged } from '../../domain/calls/call-tags.ts';
+import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { permittedFor } from '../routing/permitted-router.ts';
 import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
@@ -60,7 +60,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
         .find(
           (one) =>
             (provider === null || one.provider === provider) &&
-            isFor(key, one) &&
+            isCommonOrOfTeam(key, one) &&
             mayCall(key, one.modelGroup) &&
             storesObjects(one),
         );
@@ -80,7 +80,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
     },
     async pass(caller, deployment, request, signal) {
       const { action, model, callId, parent } = request;
-      const { labels } = tagged(caller.key, request);
+      const { labels } = withKeyTags(caller.key, request);
       const provider = providerFor(deployment, providers);
       if (provider.pass === undefined) throw noStorage({ kind: action.kind, model, provider: null });
       const call = openCall(tools, {
@@ -108,7 +108,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
         }
         return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {
-        rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
+        attachFailedCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);
         throw failure;
       }

@@ -2,7 +2,7 @@ import { collect } from '../../domain/bytes.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
-import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import type { HealthCheck } from '../../domain/deployments/health-check.ts';
 import { type Probe, type ProbeRequest, probeRequestFor } from '../../domain/deployments/probe.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -87,7 +87,7 @@ export function createProbing({
   return {
     async probe(caller, deployment, signal) {
       if (deployment.misconfigured !== undefined) return faulty(deployment, deployment.misconfigured);
-      const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
+      const question = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
       if (typeof question === 'string') return question;
       // No reservation: a deployment has one probe at a time, of a few tokens.
       await tools.budgets.check(caller);
@@ -101,7 +101,7 @@ export function createProbing({
       return probe;
     },
     async probeOnce(caller, deployment, signal) {
-      const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
+      const question = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
       if (typeof question === 'string') return question;
       await tools.budgets.check(caller);
       return await send(caller, deployment, question, signal);

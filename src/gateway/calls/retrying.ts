@@ -2,10 +2,10 @@ import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { DomainError, RouteBudgetExceeded, UpstreamFailed } from '../../domain/errors.ts';
 import { type Fallback, NO_RETRIES, type Retries } from '../../domain/inference/retries.ts';
-import { mayCall, notAvailable, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { mayCall, modelNotAvailable, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { fallbacksAfter } from '../../domain/routing/fallback-rule.ts';
-import { mostRetries, retryDelayMs } from '../../domain/routing/retry-rule.ts';
-import { MOST_FALLBACKS, type RoutingPolicy } from '../../domain/routing/routing-policy.ts';
+import { maxRetries, retryDelayMs } from '../../domain/routing/retry-rule.ts';
+import { MAX_FALLBACKS, type RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { CallTarget } from '../accounting/call-account.ts';
 import { reserveAffordable } from './affordable.ts';
 import type { OpenCall } from './call.ts';
@@ -165,7 +165,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
     const open = all.filter((one) => !isCooling(one));
     const fresh = open.find((one) => !called.includes(one.deployment.id));
-    const most = mostRetries(failure, {
+    const most = maxRetries(failure, {
       requested: request.retries?.count ?? null,
       group: request.model,
       own: deployment.routing?.retries,
@@ -295,7 +295,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     assertCallable(key, { endpoint }, { fallbacks, contextFallbacks }) {
       const routeOf = permittedFor(tools.routeOf, key);
       for (const name of [...fallbacks.map(({ model }) => model), ...contextFallbacks.values()]) {
-        if (!mayCall(key, groupOf(name, key))) throw notAvailable(name);
+        if (!mayCall(key, groupOf(name, key))) throw modelNotAvailable(name);
         if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
           throw unknownModel(endpoint.path, name, 'fallback');
       }
@@ -322,7 +322,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         beforeSend,
         key,
         request,
-        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
+        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MAX_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
       if (route instanceof DomainError) return fallBack(sending, route);

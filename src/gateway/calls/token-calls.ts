@@ -2,11 +2,11 @@ import type { Caller } from '../../domain/caller.ts';
 import { callLabels, END_USER } from '../../domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { Forbidden } from '../../domain/errors.ts';
-import { mayCall, modelBehind, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { mayCall, resolveModelAlias, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { Gateway, PreviewGateway, TokenGateway } from '../gateway.ts';
 import { callerOf } from '../keys/known-keys.ts';
 
-const allows = (key: VirtualKey, model: string): boolean => mayCall(key, modelBehind(key, model));
+const allows = (key: VirtualKey, model: string): boolean => mayCall(key, resolveModelAlias(key, model));
 
 /** The caller of a token in its first team that allows a model. Throws Forbidden when no team of several does. */
 function callerFor(caller: Caller, model: string): Caller {

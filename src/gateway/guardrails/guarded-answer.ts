@@ -1,4 +1,4 @@
-import { type ByteStream, bytesOf, collect } from '../../domain/bytes.ts';
+import { type ByteStream, streamOfBytes, collect } from '../../domain/bytes.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { Rejected, Unavailable } from '../../domain/errors.ts';
 import type { GuardrailEntry } from '../../domain/guardrails/entry.ts';
@@ -71,7 +71,7 @@ export function guardAnswer(
       if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
       edited = await editedAnswer(bytes);
       passed(edited.texts);
-      body = bytesOf(edited.bytes);
+      body = streamOfBytes(edited.bytes);
     };
     const late: ByteStream = {
       pipe: (sink) => body.pipe(sink),

@@ -1,4 +1,4 @@
-import { type ByteStream, bytesOf, collect } from '../../domain/bytes.ts';
+import { type ByteStream, streamOfBytes, collect } from '../../domain/bytes.ts';
 import type { Exchange } from '../../domain/chat/chat.ts';
 import { Unavailable } from '../../domain/errors.ts';
 import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
@@ -85,7 +85,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   return { ...exchange, headers, bytes: bodyOf(checked) };
 }
 
-const bodyOf = (bytes: Uint8Array): ByteStream => bytesOf(bytes);
+const bodyOf = (bytes: Uint8Array): ByteStream => streamOfBytes(bytes);
 
 async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall): Promise<Uint8Array> {
   const value = parsed(bytes);

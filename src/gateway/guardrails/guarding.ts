@@ -2,7 +2,7 @@ import type { Caller } from '../../domain/caller.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError, GuardrailFailed, GuardrailMissing, Rejected } from '../../domain/errors.ts';
 import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
-import { entryOf, type GuardrailEntry } from '../../domain/guardrails/entry.ts';
+import { guardrailEntryOf, type GuardrailEntry } from '../../domain/guardrails/entry.ts';
 import {
   type ActiveGuardrail,
   type ActiveGuardrails,
@@ -98,7 +98,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
       const durationMs = clock.monotonicMs() - startMs;
-      entries.push(entryOf(one, { mode, verdict, durationMs, startedAt: clock.now().getTime() - durationMs }));
+      entries.push(guardrailEntryOf(one, { mode, verdict, durationMs, startedAt: clock.now().getTime() - durationMs }));
     }
 
     async function run(

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/caller.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Unauthenticated, Unavailable } from '../../domain/errors.ts';
-import { identityOf } from '../../domain/identity/token-identity.ts';
+import { tokenIdentityOf } from '../../domain/identity/token-identity.ts';
 import type { TokenRules } from '../../domain/identity/token-rules.ts';
 import type { TokenVerifier } from '../../domain/identity/token-verifier.ts';
 import type { VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
@@ -92,7 +92,7 @@ function createTokenIdentification(
   async function verify({ verifier, rules }: TokenAcceptance, sent: SentToken): Promise<void> {
     const { token, hash, chosenTeam, peer } = sent;
     try {
-      tokens.set(hash, { identity: identityOf(await verifier.verify(token), rules), chosenTeam });
+      tokens.set(hash, { identity: tokenIdentityOf(await verifier.verify(token), rules), chosenTeam });
     } catch (error) {
       if (error instanceof Unauthenticated && peer !== undefined) failures.count(peer);
       throw error;

@@ -4,12 +4,12 @@ import type { FailedKeys, Peer } from '../../domain/keys/failed-keys.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Unauthenticated, Unavailable } from '../../domain/errors.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
-import { keyName } from '../../domain/keys/own-key.ts';
+import { keyName } from '../../domain/keys/chosen-key.ts';
 import {
   assertUsable,
   type KeyGenerator,
   type KeyStore,
-  opens,
+  acceptsSecret,
   type VirtualKey,
 } from '../../domain/keys/virtual-key.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -141,7 +141,7 @@ export function createKeyRing(options: {
     known.delete(hash);
     unknown.delete(hash);
     const nowMs = clock.monotonicMs();
-    if (key !== null && opens(key, hash, clock.now())) return known.set(hash, key, { readMs, nowMs });
+    if (key !== null && acceptsSecret(key, hash, clock.now())) return known.set(hash, key, { readMs, nowMs });
     unknown.set(hash, nowMs);
     evictOldest(unknown, MAX_UNKNOWN);
   }
@@ -149,7 +149,7 @@ export function createKeyRing(options: {
   function usable({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
     const now = clock.now();
     // A grace period may have ended since the key was read.
-    if (!opens(key, secretHash, now)) throw unknownKey(name(), secretHash);
+    if (!acceptsSecret(key, secretHash, now)) throw unknownKey(name(), secretHash);
     assertUsable(key, now);
     return caller;
   }
@@ -165,7 +165,7 @@ export function createKeyRing(options: {
     } catch (cause) {
       throw unavailable(cause);
     }
-    if (row === null || !opens(row, hash, clock.now())) {
+    if (row === null || !acceptsSecret(row, hash, clock.now())) {
       if (peer !== undefined) failures.count(peer);
       throw unknownKey(name, hash);
     }
@@ -183,7 +183,7 @@ export function createKeyRing(options: {
       if (clock.monotonicMs() - entry.readMs > OUTAGE_MS) throw unavailable(cause);
       return usable(entry, name);
     }
-    if (row === null || !opens(row, secretHash, clock.now())) throw unknownKey(name(), secretHash);
+    if (row === null || !acceptsSecret(row, secretHash, clock.now())) throw unknownKey(name(), secretHash);
     assertUsable(row, clock.now());
     return callerOf(row);
   }

@@ -1,5 +1,5 @@
 import { memberId } from '../../domain/admission/counters.ts';
-import { type AccessGroup, grantsOf } from '../../domain/access-groups/access-group.ts';
+import { type AccessGroup, modelGrantsOf } from '../../domain/access-groups/access-group.ts';
 import type { Budget } from '../../domain/budgets/budget.ts';
 import { limitsOf } from '../../domain/budgets/limits.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
@@ -76,7 +76,7 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
 const laterSpent = (one: Usd | null, other: Usd | null): Usd | null =>
   one === null || (other !== null && other > one) ? other : one;
 
-type Grants = ReturnType<typeof grantsOf>;
+type Grants = ReturnType<typeof modelGrantsOf>;
 
 async function ownersOf(
   { hash, userId, teamId, settings }: VirtualKey,
@@ -168,7 +168,7 @@ async function ownedKey(
     readonly counted: CountedBudgets;
   },
 ): Promise<VirtualKey> {
-  const granted = grantsOf(groups, key);
+  const granted = modelGrantsOf(groups, key);
   const own = { ...key, models: widened(key.models, granted.key), ...models };
   return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { type DomainError, Forbidden, Unauthenticated } from '../../domain/errors.ts';
-import { type KeyStore, opens, statusOf, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { type KeyStore, acceptsSecret, keyStatusOf, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
 
 type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
@@ -58,7 +58,7 @@ function refusalOf(
   const isOpen =
     opener === null
       ? openers.holds(settings.session.openedBy)
-      : row !== undefined && opens(row, opener.secretHash, now) && statusOf(row, now) === 'active';
+      : row !== undefined && acceptsSecret(row, opener.secretHash, now) && keyStatusOf(row, now) === 'active';
   if (!isOpen)
     return () => new Unauthenticated('The session has ended: what opened it was changed or withdrawn.', 'unknown');
   if (!settings.session.needsMembership || teamId === null || owners?.member) return null;

@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { Conflict, type DomainError, Unauthenticated } from '../../domain/errors.ts';
 import type { TokenIdentity } from '../../domain/identity/token-identity.ts';
 import type { TokenRules } from '../../domain/identity/token-rules.ts';
-import { type TeamFacts, teamsOf } from '../../domain/identity/token-teams.ts';
+import { type TeamFacts, tokenTeamsOf } from '../../domain/identity/token-teams.ts';
 import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
 import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../../domain/money.ts';
@@ -230,7 +230,7 @@ function draftsOf(
   if (invalid !== null) return [draft(null, invalid)];
   if (userId !== null && user === null && role !== 'proxy_admin')
     return [draft(null, () => new Unauthenticated(`user '${userId}' does not exist.`, 'unknown'))];
-  const teams = teamsOf(token, facts, rules);
+  const teams = tokenTeamsOf(token, facts, rules);
   if ('refusal' in teams) return [draft(null, teams.refusal)];
   return teams.teamIds.length === 0 ? [draft(null)] : teams.teamIds.map((teamId) => draft(teamId));
 }

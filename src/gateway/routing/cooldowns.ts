@@ -2,7 +2,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { AllCoolingDown, UpstreamFailed } from '../../domain/errors.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
-import { coolsDown, cooldownSeconds } from '../../domain/routing/cooldown.ts';
+import { shouldCoolDown, cooldownSeconds } from '../../domain/routing/cooldown.ts';
 import { classOfFailure } from '../../domain/routing/failure-class.ts';
 import type { CooldownPolicy } from '../../domain/routing/routing-policy.ts';
 import type { Route, Router, TeamRouter } from './route.ts';
@@ -70,7 +70,7 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
       const nowMs = clock.monotonicMs();
       const counts = countsOf(id, nowMs);
       const recentOfClass = countFailure(counts, failure, { nowMs, seconds: own?.cooldownSeconds ?? policy.seconds });
-      if (!coolsDown(failure, { counts: { ...counts, recentOfClass }, isAlone, policy, own })) return;
+      if (!shouldCoolDown(failure, { counts: { ...counts, recentOfClass }, isAlone, policy, own })) return;
       const seconds = cooldownSeconds(failure, { policy, own });
       if (seconds > 0) until.set(id, nowMs + seconds * 1000);
     },

@@ -1,5 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
-import { type EndedCall, faultOf, type Health, RECENT_CALLS, stateOf } from '../../domain/deployments/health.ts';
+import {
+  type EndedCall,
+  healthFailureCode,
+  type Health,
+  RECENT_CALLS,
+  healthStateOf,
+} from '../../domain/deployments/health.ts';
 
 /** Reports the progress of one call to the health of its deployment. */
 export interface WatchedCall {
@@ -29,7 +35,7 @@ class CountedCall implements WatchedCall {
 
   ended(failure: unknown): void {
     this.#stats.inFlight -= 1;
-    const fault = (failure ?? null) === null ? null : faultOf(failure);
+    const fault = (failure ?? null) === null ? null : healthFailureCode(failure);
     // A refused call, or a disconnect before the response, is no evidence about the deployment.
     if (fault !== null || this.#hasAnswered) count(this.#stats, fault, this.#clock);
   }
@@ -56,7 +62,7 @@ interface Stats {
 
 function count(stats: Stats, fault: string | null, clock: Clock): void {
   stats.calls += 1;
-  stats.recent.push({ atMs: clock.monotonicMs(), well: fault === null });
+  stats.recent.push({ atMs: clock.monotonicMs(), succeeded: fault === null });
   if (stats.recent.length > RECENT_CALLS) stats.recent.shift();
   if (fault === null) stats.lastSuccessAt = clock.now();
   else {
@@ -90,7 +96,7 @@ export function watchHealth(clock: Clock): HealthWatch {
     begin: (id) => new CountedCall(statsOf(id), clock),
     of(id) {
       const { recent, ...stats } = statsOf(id);
-      return { ...stats, state: stateOf(recent, clock.monotonicMs()) };
+      return { ...stats, state: healthStateOf(recent, clock.monotonicMs()) };
     },
   };
 }

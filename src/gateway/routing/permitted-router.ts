@@ -5,7 +5,7 @@ import { admittingGroups, type VirtualKey } from '../../domain/keys/virtual-key.
 import type { LabelBudget } from '../admission/label-budgets.ts';
 import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
-import { entryFor } from '../../domain/deployments/priced-by.ts';
+import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import { isPriceField } from '../../domain/deployments/price-fields.ts';
 
 /** The router of the names and ids of a key's team, or of all. */
@@ -67,7 +67,7 @@ export const nowhere = (model: string, region: Region): Forbidden =>
 
 /** Whether a deployment has any price: of its own, or in the catalog. A price of 0 is one. */
 export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
-  const row = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const row = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   return Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined);
 }
 

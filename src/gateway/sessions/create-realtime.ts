@@ -1,5 +1,5 @@
 import type { RateAdmission } from '../../domain/admission/rate-limits.ts';
-import { rememberCall } from '../../domain/chat/failed-call.ts';
+import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../../domain/errors.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { REALTIME } from '../../domain/realtime/realtime.ts';
@@ -7,7 +7,7 @@ import { CallAccount } from '../accounting/call-account.ts';
 import { affordableModel } from '../admission/budget-fallbacks.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type CallTools, usedTokens } from '../calls/call.ts';
-import { tagged } from '../../domain/calls/call-tags.ts';
+import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
@@ -52,7 +52,7 @@ export function createRealtime(
   return {
     async open(caller, received, { signal, identify }) {
       const { key } = caller;
-      const named = tagged(key, received);
+      const named = withKeyTags(key, received);
       assertMayCall(key, named.model);
       const permitted = permittedFor(routeOf, key);
       const found = permitted(named.model);
@@ -115,7 +115,7 @@ export function createRealtime(
         sessions.add(session);
         return session;
       } catch (failure) {
-        rememberCall(failure, { callId: callAccount.callId, timeoutSeconds: deployment.timeoutSeconds });
+        attachFailedCall(failure, { callId: callAccount.callId, timeoutSeconds: deployment.timeoutSeconds });
         callAccount.close('failed', { failure, outcome: null, cost: null });
         reserved?.settle(null);
         rate?.settle(null);

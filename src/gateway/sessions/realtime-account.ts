@@ -8,7 +8,7 @@ import type { CallTools } from '../calls/call.ts';
 /** Usage and cost of a session so far. */
 export interface RealtimeAccount {
   /** Adds a report of the upstream. Returns whether it was charged. */
-  add(news: RealtimeFact): boolean;
+  add(fact: RealtimeFact): boolean;
   outcome(): Outcome;
   /** Sum of the priced turns; null when none has a price. */
   cost(): Usd | null;
@@ -48,16 +48,16 @@ export function openAccount(
         };
 
   return {
-    add(news) {
-      if (news.kind === 'session') {
-        sessionId = news.id ?? sessionId;
-        model = news.model ?? model;
-        transcriptionModel = news.transcriptionModel ?? transcriptionModel;
+    add(fact) {
+      if (fact.kind === 'session') {
+        sessionId = fact.id ?? sessionId;
+        model = fact.model ?? model;
+        transcriptionModel = fact.transcriptionModel ?? transcriptionModel;
       }
-      if (news.kind !== 'used') return false;
-      if (news.usage !== null) usage = usage === null ? news.usage : sumOf(usage, news.usage);
+      if (fact.kind !== 'used') return false;
+      if (fact.usage !== null) usage = usage === null ? fact.usage : sumOf(usage, fact.usage);
       const priced = plausibleCost(
-        price(pricedDeployment(news.by), news.usage === null ? news : { usage: news.usage }),
+        price(pricedDeployment(fact.by), fact.usage === null ? fact : { usage: fact.usage }),
       );
       if (priced === null) return false;
       cost = plausibleCost(cost === null ? priced : addUsd(cost, priced));

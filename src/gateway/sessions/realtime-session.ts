@@ -114,10 +114,10 @@ export function createSession(parts: SessionParts): LiveSession {
     if (hasEnded || caller === null) return;
     lastMessageMs = nowMs();
     try {
-      const { message: inbound, news } = upstream.inbound(message);
+      const { message: inbound, fact } = upstream.inbound(message);
       if (!caller.send(inbound)) vendor.hold();
-      lastError = news?.kind === 'error' ? news.message : null;
-      if (news !== null && account.add(news)) recheck();
+      lastError = fact?.kind === 'error' ? fact.message : null;
+      if (fact !== null && account.add(fact)) recheck();
     } catch (failure) {
       failWithBug(failure);
     }

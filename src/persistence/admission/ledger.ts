@@ -5,7 +5,7 @@ import {
   LEDGER_LEASE_MS,
   type LedgerSnapshot,
   type ShareAnswer,
-  sparePart,
+  spareDivisor,
 } from '../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
 import type { Database } from '../database/database.ts';
@@ -49,8 +49,8 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
       inFlight.run(async () => {
         const text = JSON.stringify(asks.map(encoded));
         const { rows } = await sql<{ answers: Answers }>`
-          select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${sparePart(1)}::numeric,
-            ${sparePart(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());
+          select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${spareDivisor(1)}::numeric,
+            ${spareDivisor(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());
         if (performance.now() - removedMs > REMOVAL_MS) {
           removedMs = performance.now();
           inFlight.run(removeUnused).catch(() => {});

@@ -69,7 +69,7 @@ export function createCheckoutStore({ orm, flavour, find, change }: Database): C
         const entity = await em.findOne(CheckoutEntity, { id, sessionId: null }, FOR_UPDATE);
         if (entity !== null) entity.sessionId = sessionId;
       }),
-    take: (event) =>
+    applyEvent: (event) =>
       change(async (em) => {
         await lockPaymentEvents(em, flavour);
         return read(await storeEvent(em, event));

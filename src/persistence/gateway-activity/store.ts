@@ -6,7 +6,7 @@ import {
   type ActivityQuery,
   type ActivityRow,
   type GatewayActivityStore,
-  picked,
+  pickFields,
 } from '../../domain/gateway-activity/gateway-activity.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
@@ -78,7 +78,7 @@ export function createGatewayActivityStore({ orm, flavour, readRows, transact }:
     groups: (wanted) =>
       readRows(async (db) => {
         const { rows } = await groupsOf(wanted).execute(db);
-        return rows.map((row) => ({ of: picked(row, wanted.by), succeeded: row.succeeded, failed: row.failed }));
+        return rows.map((row) => ({ of: pickFields(row, wanted.by), succeeded: row.succeeded, failed: row.failed }));
       }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Usd } from '../../domain/money.ts';
 import type { Finding } from '../../domain/lens/finding.ts';
 import type { Lens, LensRun, RunHead } from '../../domain/lens/lens.ts';
-import { dueAt } from '../../domain/lens/schedule.ts';
+import { nextRunDueAt } from '../../domain/lens/schedule.ts';
 import type { LensEntity, LensFindingEntity, LensRunEntity } from './entities.ts';
 
 // Members with a column of their own are not in the document of a row.
@@ -13,7 +13,7 @@ export function lensRow(lens: Lens, run: Pick<LensRun, 'id'>) {
 }
 
 /** When the schedule of a row is due, in Unix milliseconds. */
-export const dueMs = (lens: Lens, run: LensRun): number | null => dueAt({ lens, run })?.getTime() ?? null;
+export const dueMs = (lens: Lens, run: LensRun): number | null => nextRunDueAt({ lens, run })?.getTime() ?? null;
 
 export const lensOf = ({ id, data, reservations, spent }: LensEntity): Lens => ({
   ...data,

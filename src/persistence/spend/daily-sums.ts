@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely';
-import { MOST_LABEL_CHARACTERS } from '../../domain/spend/label.ts';
+import { MAX_LABEL_CHARACTERS } from '../../domain/spend/label.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
@@ -12,7 +12,7 @@ import type { Tables } from '../database/tables.ts';
 export const DAY_MS = 86_400_000;
 
 /** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
-export const MOST_KEY_CHARACTERS = MOST_LABEL_CHARACTERS;
+export const MOST_KEY_CHARACTERS = MAX_LABEL_CHARACTERS;
 
 /** Name of the relation of new spend in the statements: one row for each combination of `FRESH_KEYS`, with its sums. */
 export const FRESH = 'fresh_spend';

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
-import { cutLabel } from '../../domain/spend/label.ts';
+import { truncateLabel } from '../../domain/spend/label.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { amountText, storable, storableOrNull } from '../../domain/storable.ts';
 import type { Tables } from '../database/tables.ts';
@@ -111,7 +111,7 @@ export function costsByLabel(
 ): readonly { readonly kind: string; readonly label: string; readonly total: string }[] {
   const totals = { tag: new Map<string, Usd>(), end_user: new Map<string, Usd>() };
   const add = (sums: Map<string, Usd>, name: string, cost: Usd): unknown => {
-    const label = cutLabel(storable(name));
+    const label = truncateLabel(storable(name));
     return sums.set(label, addUsd(sums.get(label) ?? ZERO_USD, cost));
   };
   for (const { cost, labels } of calls) {

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { ZERO_USD } from '../../domain/money.ts';
-import type { SoughtCall, SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import type { CallSearch, SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
@@ -41,7 +41,7 @@ interface Interval {
 }
 
 /** The intervals to search; overlapping ones are merged. */
-function mergedIntervals(searched: readonly SoughtCall[]): readonly Interval[] {
+function mergedIntervals(searched: readonly CallSearch[]): readonly Interval[] {
   const merged: Interval[] = [];
   for (const { fromMs: from, toMs: to } of searched.toSorted((left, right) => left.fromMs - right.fromMs)) {
     const last = merged.at(-1);
@@ -149,7 +149,7 @@ export function createSpendStore(database: Database): SpendStore {
       const { rows } = await readRows((db) => found.execute(db));
       return rows.map(spendRowOf);
     },
-    async forgetErrors(traces) {
+    async removeErrorTexts(traces) {
       if (traces.length === 0) return;
       const keys = traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]);
       const ids = traces.map(({ traceId }) => storable(traceId));

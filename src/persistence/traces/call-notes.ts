@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import type { CallNotes, Climbed, Named, Note, NoteKind, NoteName } from '../../domain/traces/call-notes.ts';
+import type { CallNotes, VisitedAncestor, Named, Note, NoteKind, NoteName } from '../../domain/traces/call-notes.ts';
 import { BOUNDARIES, type CallCount } from '../../domain/traces/estimates.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import { statements } from '../database/rows.ts';
@@ -45,7 +45,7 @@ const countOf = (row: CountRow): CallCount => ({
   outputTokens: row.output,
 });
 
-type ClimbRow = NoteRow & (CountRow | { readonly span_id: null }) & { readonly answered: number | null };
+type AncestorRow = NoteRow & (CountRow | { readonly span_id: null }) & { readonly answered: number | null };
 
 interface NoteRow {
   readonly trace: string;
@@ -59,9 +59,9 @@ function nameOf({ trace, kind, name }: NoteRow): NoteName {
   return { trace, kind: known, name };
 }
 
-const climbedOf = (row: ClimbRow): Climbed => ({
+const visitedAncestorOf = (row: AncestorRow): VisitedAncestor => ({
   trace: row.trace,
-  kind: KIND_OF.get(row.kind) as Climbed['kind'],
+  kind: KIND_OF.get(row.kind) as VisitedAncestor['kind'],
   name: row.name,
   span: row.span_id === null ? null : countOf(row),
   answered: row.answered !== null,
@@ -152,11 +152,13 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         ];
         return (await rows<NoteRow>(texts.among, asked)).map(nameOf);
       },
-      async climb(from) {
+      async visitAncestors(from) {
         const starts = new Set(from.map(({ trace, kind, name }) => given(trace, KINDS[kind], name)));
-        const found = await rows<ClimbRow>(texts.climb, [...starts]);
+        const found = await rows<AncestorRow>(texts.climb, [...starts]);
         // Climbs of several statements may reach the same span.
-        return [...new Map(found.map((row) => [`${row.trace} ${row.kind} ${row.name}`, climbedOf(row)])).values()];
+        return [
+          ...new Map(found.map((row) => [`${row.trace} ${row.kind} ${row.name}`, visitedAncestorOf(row)])).values(),
+        ];
       },
       async naming(answers) {
         const found = await rows<NoteRow & CountRow>(texts.naming, namesOfKinds(answers, 'estimated', 'unestimated'));

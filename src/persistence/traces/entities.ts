@@ -44,7 +44,7 @@ export const TraceSummaryEntity = defineEntity({
     gatewayCalls: p.integer().default(0),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
-    /** Turn of the span with the preview (`turnOf`), negative for a root; null when its own root has it. */
+    /** Rank of the preview (`previewRankOf`), negative for a root; null when its own root has it. */
     previewNs: p.bigint('string').nullable(),
     /** Start of its root. */
     rootNs: p.bigint('string').nullable(),

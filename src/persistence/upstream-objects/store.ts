@@ -79,7 +79,7 @@ export function createUpstreamObjectStore({ orm, find, change, addIfNew }: Datab
         const where = { deploymentId, upstreamId: { $in: [...upstreamIds] } };
         return (await em.find(UpstreamObjectEntity, where, CURRENT)).map(read);
       }),
-    show: (id, shown) => changeOne(id, { shown }),
+    saveState: (id, shown) => changeOne(id, { shown }),
     remove: (id, at) => changeOne(id, { removedAt: at }),
     list: (visibility, page) => find(async (em) => (await listed(em, visibility, page)).map(read)),
   };

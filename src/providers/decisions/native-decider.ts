@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Abilities, Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
 import type { Decision, DecisionRequest } from '../../domain/decisions/decision.ts';
 import { type FitTerms, withImageRules } from '../../domain/decisions/fit.ts';
-import { inGroups, joined } from '../../domain/decisions/groups.ts';
+import { splitDecision, joinDecisions } from '../../domain/decisions/groups.ts';
 import { imagesIn } from '../../domain/decisions/media.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
@@ -63,14 +63,14 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       const sent = images?.inline
         ? withImageRules(await inlineImages(decision, images, { deployment, ...terms }), images, fit)
         : decision;
-      const groups = inGroups(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
+      const groups = splitDecision(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
         const groupDecision = await askVendor(deployment, group, terms);
         const first = index * (groups[0]?.questions.length ?? 0);
         for (const [offset, answer] of groupDecision.answers.entries()) terms.answered?.(first + offset, answer);
         return groupDecision;
       });
-      return joined(decisions);
+      return joinDecisions(decisions);
     },
   };
 

@@ -4,7 +4,7 @@ import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
 import { calibrated, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
 import type { Answer, Decision, DecisionFormat, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
-import { withEarlier } from '../../domain/decisions/earlier-answers.ts';
+import { mergeEarlierAnswers } from '../../domain/decisions/earlier-answers.ts';
 import { answersToAll, fitDecision } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
 import { InvalidInput } from '../../domain/errors.ts';
@@ -110,7 +110,7 @@ async function sendDecision({
     calibratedAnswer(question, uncalibrated[index] ?? { kind: 'refusal' }),
   );
   const newDecision = { ...upstreamDecision, answers };
-  const decision = earlier === undefined ? newDecision : withEarlier(earlier, newDecision, terms.model);
+  const decision = earlier === undefined ? newDecision : mergeEarlierAnswers(earlier, newDecision, terms.model);
   const text = answerText(format, decision, core.questions, terms.model);
   const exchange = {
     ...wholeExchange(

@@ -1,5 +1,5 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
-import { mistyped } from '../../domain/inference/request-validation.ts';
+import { invalidType } from '../../domain/inference/request-validation.ts';
 import { countedTexts, tokensOf } from './reply.ts';
 import { wholeAnswer } from './answers.ts';
 
@@ -12,8 +12,8 @@ const NOTICE =
 export async function embeddings(request: ModelRequest): Promise<Exchange> {
   const { body, endpoint, model } = request;
   const { encoding_format: format = 'float', dimensions = DIMENSIONS } = body;
-  if (format !== 'float' && format !== 'base64') throw mistyped('encoding_format', '"float" or "base64"', endpoint);
-  if (dimensions !== DIMENSIONS) throw mistyped('dimensions', `${DIMENSIONS} for the demo model`, endpoint);
+  if (format !== 'float' && format !== 'base64') throw invalidType('encoding_format', '"float" or "base64"', endpoint);
+  if (dimensions !== DIMENSIONS) throw invalidType('dimensions', `${DIMENSIONS} for the demo model`, endpoint);
   const texts = countedTexts(body['input']);
   const tokens = tokensOf(texts);
   return wholeAnswer(request, {

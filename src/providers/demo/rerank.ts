@@ -1,5 +1,5 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
-import { mistyped } from '../../domain/inference/request-validation.ts';
+import { invalidType } from '../../domain/inference/request-validation.ts';
 import { countTokens, tokensOf } from './reply.ts';
 import { vectorOf } from './embeddings.ts';
 import { wholeAnswer } from './answers.ts';
@@ -11,7 +11,7 @@ const NOTICE =
 export async function rerank(request: ModelRequest): Promise<Exchange> {
   const { body, endpoint } = request;
   const { query, documents, top_n: limit } = body;
-  if (!Array.isArray(documents)) throw mistyped('documents', 'an array', endpoint);
+  if (!Array.isArray(documents)) throw invalidType('documents', 'an array', endpoint);
   const texts = documents.map(textOf);
   const queryVector = vectorOf(String(query));
   const results = texts

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
-import { mapFault, modelsOf, type PricedModel } from '../../domain/catalog/price-map.ts';
+import { mapFault, modelsOfMap, type PricedModel } from '../../domain/catalog/price-map.ts';
 import { withServedValues } from '../../domain/catalog/quarantine.ts';
 import { createSnapshot, entryOf } from './snapshot.ts';
 import { type CatalogState, type IsReleased, stateBuilder } from './state.ts';
@@ -90,7 +90,7 @@ export async function loadLastGood(
   const endOfHead = rest.indexOf('\n', 1);
   const head = JSON.parse(rest.toString('utf8', 1, endOfHead)) as Head;
   if (head.address !== addressOf(url) || new Date(head.takenAt) < notBefore) return null;
-  const models = modelsOf(JSON.parse(gunzipSync(rest.subarray(endOfHead + 1)).toString('utf8')));
+  const models = modelsOfMap(JSON.parse(gunzipSync(rest.subarray(endOfHead + 1)).toString('utf8')));
   const fault = mapFault(models, 0);
   if (models === null || fault !== null) throw new LastGoodInvalid(fault ?? 'it has no models');
   return { state: restore(models, head, isReleased), mark: head.mark };

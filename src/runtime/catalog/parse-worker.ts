@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { mapFault, modelsOf, type PricedModel } from '../../domain/catalog/price-map.ts';
+import { mapFault, modelsOfMap, type PricedModel } from '../../domain/catalog/price-map.ts';
 
 /** Input of the thread. */
 export interface ParseTask {
@@ -39,7 +39,7 @@ function parseJson(bytes: Uint8Array): unknown {
 function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
   const map = parseJson(bytes);
   if (map === undefined) return { fault: 'the price map is not valid JSON; it may be truncated' };
-  const models = modelsOf(map);
+  const models = modelsOfMap(map);
   const fault = mapFault(models, currentCount);
   if (models === null || fault !== null) return { fault: fault ?? 'the price map is not a JSON object' };
   const json = JSON.stringify(Object.fromEntries(models));

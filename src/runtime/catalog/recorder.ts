@@ -7,7 +7,7 @@ import {
   compareStates,
   type EarlierState,
   type EntryDifference,
-  NEWS_SIZE,
+  MAX_CHANGES_PER_EVENT,
   stateOfRecord,
   stateOfSnapshot,
   type WatchedFields,
@@ -90,8 +90,8 @@ export function createCatalogRecorder({
 
   /** Publishes changes in events of limited size, and yields in between. */
   async function publish(changes: readonly CatalogChange[], at: Date, snapshotId: string): Promise<void> {
-    for (let start = 0; start < changes.length; start += NEWS_SIZE) {
-      const batch = changes.slice(start, start + NEWS_SIZE).map((change) => ({ ...change, at }));
+    for (let start = 0; start < changes.length; start += MAX_CHANGES_PER_EVENT) {
+      const batch = changes.slice(start, start + MAX_CHANGES_PER_EVENT).map((change) => ({ ...change, at }));
       bus.publish('catalogChange', { at, snapshotId, changes: batch });
       await setImmediate();
     }
@@ -209,7 +209,7 @@ async function flatMapYielding<Item, Result>(
   const results: Result[] = [];
   for (const [place, item] of items.entries()) {
     results.push(...resultsOf(item));
-    if (place % NEWS_SIZE === NEWS_SIZE - 1) await setImmediate();
+    if (place % MAX_CHANGES_PER_EVENT === MAX_CHANGES_PER_EVENT - 1) await setImmediate();
   }
   return results;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json-object.ts';
 import type { Credential, CredentialStore } from '../../domain/credentials/credential.ts';
-import { type Parameters, partedParameters, revealedParameters } from '../../domain/deployments/parameters.ts';
+import { type Parameters, splitParameters, revealedParameters } from '../../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
 import type { RowStore } from '../../domain/row-store.ts';
 import type { SealedCredential, SealedDeployment, SealedRow, SealedStore } from '../../domain/sealed-row.ts';
@@ -23,7 +23,7 @@ function sealing(salt: Secrets, kind: SealedKind) {
       const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
       if (plain === null) return EMPTY;
       const parameters = JSON.parse(plain.toString('utf8')) as JsonObject;
-      return { ...partedParameters(parameters), unreadable: false };
+      return { ...splitParameters(parameters), unreadable: false };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { Finder, Span } from '../../domain/guardrails/kinds/content-filter.ts';
+import type { Finder, TextRange } from '../../domain/guardrails/kinds/content-filter.ts';
 import { GuardrailFault } from './params.ts';
 
 /** Maximum characters of an expression, and maximum size of its compiled program. */
@@ -13,7 +13,7 @@ const MAX_PROGRAM_SIZE = 20_000;
 export function createPatternFinder(source: string): Finder {
   const engine = compiled(source);
   return (text) => {
-    const spans: Span[] = [];
+    const spans: TextRange[] = [];
     const matcher = engine.matcher(text);
     while (matcher.find()) {
       const [from, to] = [matcher.start(), matcher.end()];

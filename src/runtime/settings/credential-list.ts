@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
-import { partedParameters } from '../../domain/deployments/parameters.ts';
+import { splitParameters } from '../../domain/deployments/parameters.ts';
 import type { ConfigDocument } from './config-document.ts';
 import { shapeMessages } from './shape-faults.ts';
 import type { ConfigFault } from './config-fault.ts';
@@ -61,7 +61,7 @@ export function readCredentialList(
   return entries.map((one, index) => ({
     id: one.credential_name,
     info: one.credential_info ?? {},
-    ...partedParameters(Object.fromEntries(Object.entries(one.credential_values ?? {}).filter(isSet(index)))),
+    ...splitParameters(Object.fromEntries(Object.entries(one.credential_values ?? {}).filter(isSet(index)))),
   }));
 }
 

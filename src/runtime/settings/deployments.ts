@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
-import { type Deployment, PROVIDER_NAMES, USUAL_TIMEOUT_SECONDS } from '../../domain/chat/provider.ts';
+import { type Deployment, PROVIDER_NAMES, DEFAULT_TIMEOUT_SECONDS } from '../../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
 import { DECIDER_NAMES, isDecisionMode } from '../../domain/decisions/providers.ts';
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
@@ -11,7 +11,7 @@ import { DEFAULT_PROBE_SETTINGS } from '../../domain/deployments/probe-settings.
 import { isDuration } from '../../domain/budgets/route-budget.ts';
 import { usdFrom } from '../../domain/money.ts';
 import { Secret } from '../../domain/secret.ts';
-import { MOST_RETRIES } from '../../domain/routing/routing-policy.ts';
+import { MAX_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
@@ -35,7 +35,7 @@ export const modelEntry = z.looseObject({
     decision_votes: z.int().min(1).max(MAX_VOTES).optional(),
     max_budget: z.number().min(0).nullish(),
     budget_duration: z.string().refine(isDuration, 'must be a duration such as 1h, 1d or 1mo').nullish(),
-    num_retries: z.int().min(0).max(MOST_RETRIES).optional(),
+    num_retries: z.int().min(0).max(MAX_RETRIES).optional(),
     cooldown_time: z.number().min(0).optional(),
     extra_headers: z.record(z.string(), z.string()).optional(),
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
@@ -169,7 +169,7 @@ export function toDeployment(
     ...(params.decision_votes === undefined ? {} : { decisionVotes: params.decision_votes }),
     ...(params.max_decision_questions === undefined ? {} : { mostQuestions: params.max_decision_questions }),
     dropParams: params.drop_params ?? about.dropParams,
-    timeoutSeconds: params.timeout ?? USUAL_TIMEOUT_SECONDS,
+    timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
     priceOverrides: ownPrices(params, info ?? {}),
     baseModel: info?.base_model ?? null,
     ...(credentialName === undefined ? {} : { credentialName }),

@@ -1,4 +1,4 @@
-import { DEMANDS } from '../../domain/keys/enforced-params.ts';
+import { REQUIREMENT_SETTINGS } from '../../domain/keys/enforced-params.ts';
 import { RETENTIONS } from '../../domain/settings/retention.ts';
 import { SWITCHES } from '../../domain/settings/switches.ts';
 import type { Setting } from './setting.ts';
@@ -16,7 +16,7 @@ const LIVE: ReadonlySet<string> = new Set([
   ...pathsOf(ROUTING_SETTINGS),
   ...pathsOf(GROUP_SETTINGS),
   'general_settings.allowed_ips',
-  ...[...SWITCHES, ...DEMANDS].map((name) => `general_settings.${name}`),
+  ...[...SWITCHES, ...REQUIREMENT_SETTINGS].map((name) => `general_settings.${name}`),
   ...Object.keys(RETENTIONS).map((name) => `general_settings.${name}`),
   'general_settings.pass_through_endpoints',
   'litellm_settings.drop_params',

@@ -1,7 +1,7 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import { revealedParameters } from '../../domain/deployments/parameters.ts';
-import { BY_TEAM } from '../../domain/deployments/team-models.ts';
+import { MADE_BY_TEAM } from '../../domain/deployments/team-models.ts';
 import { InvalidInput, type Issue } from '../../domain/errors.ts';
 import { resolveReferences } from './config-references.ts';
 import { addressFault, modelEntry, toDeployment } from './deployments.ts';
@@ -27,7 +27,7 @@ export function createDeploymentReader(about: {
       const parsed = modelEntry.safeParse(entry);
       if (!parsed.success) throw refused([...issues, ...parsed.error.issues.map(issueOf)]);
       const { apiBase, ...made } = toDeployment(parsed.data, about);
-      const byTeam = apiBase !== null && info[BY_TEAM] === true;
+      const byTeam = apiBase !== null && info[MADE_BY_TEAM] === true;
       const deployment = { ...made, apiBase, id, ...(byTeam ? { addressByCaller: true } : {}) };
       for (const [name, price] of Object.entries(deployment.priceOverrides))
         if (!isPrice(price)) note(['litellm_params', name], 'this is not a price in USD');

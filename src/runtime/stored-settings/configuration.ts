@@ -8,13 +8,18 @@ import {
   type RouteBudget,
 } from '../../domain/budgets/route-budget.ts';
 import { throttlePart } from '../../domain/keys/budget-throttle.ts';
-import { type DemandedParams, demandedParams } from '../../domain/keys/enforced-params.ts';
+import { type RequiredParams, requiredParamsOf } from '../../domain/keys/enforced-params.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { valuesOfGroup } from '../../domain/settings/group-values.ts';
 import { isOn } from '../../domain/settings/switches.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
-import { type DeclaredConfig, sectionsOf, type StoredSections, viewOf } from '../../domain/settings/ownership.ts';
+import {
+  type DeclaredConfig,
+  sectionsOf,
+  type StoredSections,
+  settingViewOf,
+} from '../../domain/settings/ownership.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
 import { storedValueFaults } from '../settings/stored-values.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
@@ -33,7 +38,7 @@ export interface RunningConfiguration extends Configuration {
   /** Whether calls of models without a price are refused. */
   blocksUnpriced(): boolean;
   /** Members that calls must have. */
-  demandedParams(): DemandedParams;
+  requiredParams(): RequiredParams;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Keeps the outcome of a reload. */
@@ -58,7 +63,7 @@ export function createConfiguration({
   let budgets = budgetsOf(config, stored);
   let globalBudget = globalBudgetOf(config, stored);
   let limitPart = throttlePartOf(config, stored);
-  let demanded = demandsOf(config, stored);
+  let required = requiredParamsIn(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
   /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
@@ -75,7 +80,7 @@ export function createConfiguration({
     budgets = budgetsOf(config, stored);
     globalBudget = globalBudgetOf(config, stored);
     limitPart = throttlePartOf(config, stored);
-    demanded = demandsOf(config, stored);
+    required = requiredParamsIn(config, stored);
     isUnpricedBlocked = blocksUnpriced(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
@@ -88,7 +93,7 @@ export function createConfiguration({
     providerBudgets: () => budgets,
     globalBudget: () => globalBudget,
     throttlePart: () => limitPart,
-    demandedParams: () => demanded,
+    requiredParams: () => required,
     blocksUnpriced: () => isUnpricedBlocked,
     lastReload: () => outcome,
     reloaded(next) {
@@ -123,23 +128,23 @@ export function createConfiguration({
 }
 
 function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdjustments {
-  const valueOf = (name: string): unknown => viewOf(config, stored, 'litellm_settings', name).effectiveValue;
+  const valueOf = (name: string): unknown => settingViewOf(config, stored, 'litellm_settings', name).effectiveValue;
   return costAdjustmentsOf(valueOf('cost_discount_config'), valueOf('cost_margin_config'));
 }
 
 const budgetsOf = (config: DeclaredConfig, stored: StoredSections): ProviderBudgets =>
-  readProviderBudgets(viewOf(config, stored, 'router_settings', 'provider_budget_config').effectiveValue);
+  readProviderBudgets(settingViewOf(config, stored, 'router_settings', 'provider_budget_config').effectiveValue);
 
 function globalBudgetOf(config: DeclaredConfig, stored: StoredSections): RouteBudget | null {
-  const valueOf = (name: string): unknown => viewOf(config, stored, 'litellm_settings', name).effectiveValue;
+  const valueOf = (name: string): unknown => settingViewOf(config, stored, 'litellm_settings', name).effectiveValue;
   return readGlobalBudget(valueOf('max_budget'), valueOf('budget_duration'));
 }
 
 const throttlePartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
-  throttlePart(viewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);
+  throttlePart(settingViewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);
 
-const demandsOf = (config: DeclaredConfig, stored: StoredSections): DemandedParams =>
-  demandedParams((name) => viewOf(config, stored, 'general_settings', name).effectiveValue);
+const requiredParamsIn = (config: DeclaredConfig, stored: StoredSections): RequiredParams =>
+  requiredParamsOf((name) => settingViewOf(config, stored, 'general_settings', name).effectiveValue);
 
 const blocksUnpriced = (config: DeclaredConfig, stored: StoredSections): boolean =>
   isOn(valuesOfGroup('blockUnpriced', config, stored)['enabled']);

@@ -1,5 +1,5 @@
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
-import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import { OutcomeCollector } from '../../domain/chat/outcome.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
 import { asBuffer, upstreamChanges, withMembers } from '../json/members.ts';
@@ -33,7 +33,7 @@ export const GENERATE_CONTENT: NativeDialect = {
     if (error !== null) return { error };
     if (!isAnswer(value)) return null;
     const steps = createContentReader().read(value, null);
-    const gathered = new OutcomeOfSteps(textLimit);
+    const gathered = new OutcomeCollector(textLimit);
     for (const step of steps) gathered.add(step);
     return {
       bytes: withPublicModel(asBuffer(bytes), value, model),

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta, ModelRequest } from '../../domain/chat/chat.ts';
-import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import { OutcomeCollector } from '../../domain/chat/outcome.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect, WholeAnswer, WholeAnswerContext } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
 import { asBuffer, topLevelMembers, upstreamChanges, withMembers } from '../json/members.ts';
@@ -31,7 +31,7 @@ export const MESSAGES: NativeDialect = {
 
 function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: WholeAnswerContext): WholeAnswer {
   const steps = stepsOfMessage(value);
-  const gathered = new OutcomeOfSteps(textLimit);
+  const gathered = new OutcomeCollector(textLimit);
   for (const step of steps) gathered.add(step);
   return {
     bytes: value['model'] === undefined ? bytes : withMembers(bytes, { model: JSON.stringify(model) }),

@@ -13,20 +13,20 @@ const PARSED_KEYS = ['"model"', '"usage"', '"error"'] as const;
 
 /**
  * An upstream's event for the caller, with public model names, and the facts that it reports. Binary and unreadable
- * events are forwarded unchanged; `news` is then null.
+ * events are forwarded unchanged; `fact` is then null.
  */
 export function translateServerEvent(
   message: SocketMessage,
   names: SessionNames,
-): { readonly message: SocketMessage; readonly news: RealtimeFact | null } {
+): { readonly message: SocketMessage; readonly fact: RealtimeFact | null } {
   const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
-  if (message.binary || !PARSED_KEYS.some((key) => bytes.includes(key))) return { message, news: null };
+  if (message.binary || !PARSED_KEYS.some((key) => bytes.includes(key))) return { message, fact: null };
   const event = parse(bytes);
-  if (event === null) return { message, news: null };
+  if (event === null) return { message, fact: null };
   const translated = withPublicNames(event, names);
   return {
     message: translated === event ? message : { bytes: Buffer.from(JSON.stringify(translated)), binary: false },
-    news: factOf(event),
+    fact: factOf(event),
   };
 }
 

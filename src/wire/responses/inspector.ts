@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
-import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import { OutcomeCollector } from '../../domain/chat/outcome.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from '../sse/events.ts';
@@ -20,7 +20,7 @@ export class ResponseInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #names: PublicNames;
   readonly #reader: AnswerReader = createEventReader();
-  readonly #gathered: OutcomeOfSteps;
+  readonly #gathered: OutcomeCollector;
   #typed: AnswerReader | null = null;
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
@@ -30,7 +30,7 @@ export class ResponseInspector implements StreamInspector {
 
   constructor(options: InspectorOptions) {
     this.#options = options;
-    this.#gathered = new OutcomeOfSteps(options.textLimit);
+    this.#gathered = new OutcomeCollector(options.textLimit);
     const { model, idOf = (id) => id, previousId = null } = options;
     this.#names = { model, idOf, previousId };
   }

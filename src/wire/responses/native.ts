@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
-import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import { OutcomeCollector } from '../../domain/chat/outcome.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
@@ -22,7 +22,7 @@ export const RESPONSES_FRAME: NativeDialect = {
     if (error !== null) return { error };
     if (!isJsonObject(value) || !Array.isArray(value['output'])) return null;
     const steps = stepsOfResponse(value);
-    const gathered = new OutcomeOfSteps(textLimit);
+    const gathered = new OutcomeCollector(textLimit);
     for (const step of steps) gathered.add(step);
     const id = text(value['id']);
     const outcome = gathered.outcome();

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
-import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import { OutcomeCollector } from '../../domain/chat/outcome.ts';
 import type { AnswerError, AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { type Fields, parseJson } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from './events.ts';
@@ -23,7 +23,7 @@ export class StepsInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #dialect: InspectedDialect;
   readonly #reader: AnswerReader;
-  readonly #gathered: OutcomeOfSteps;
+  readonly #gathered: OutcomeCollector;
   #failure: Outcome['failure'] = null;
   /** Separate reader for `deltas`, because a reader keeps its position in the answer. Null until first use. */
   #typed: AnswerReader | null = null;
@@ -34,7 +34,7 @@ export class StepsInspector implements StreamInspector {
     this.#dialect = dialect;
     this.#options = options;
     this.#reader = dialect.reader();
-    this.#gathered = new OutcomeOfSteps(options.textLimit);
+    this.#gathered = new OutcomeCollector(options.textLimit);
   }
 
   get hasBegun(): boolean {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MOST_ANNOTATIONS } from '../../../src/domain/annotations/annotation.ts';
+import { MAX_ANNOTATIONS } from '../../../src/domain/annotations/annotation.ts';
 import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
@@ -146,10 +146,10 @@ describe('feedback about traces', () => {
     if (run === undefined) throw new Error('No run was made.');
     await ingest([run]);
     const trace = { trace_id: run.traceId, score: 5 };
-    for (let at = 0; at < MOST_ANNOTATIONS; at += 50)
+    for (let at = 0; at < MAX_ANNOTATIONS; at += 50)
       await Promise.all(Array.from({ length: 50 }, (_one, n) => send('PUT', PATH, { ...trace, user: `u${at + n}` })));
     expect(await send('PUT', PATH, { ...trace, user: 'late' })).toEqual(
-      detail(409, `A trace has at most ${MOST_ANNOTATIONS} annotations.`),
+      detail(409, `A trace has at most ${MAX_ANNOTATIONS} annotations.`),
     );
   });
 

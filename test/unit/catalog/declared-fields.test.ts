@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredFieldsOf, extraFieldsOf, faultOf } from '../../../src/domain/catalog/declared-fields.ts';
+import { declaredFieldsOf, extraFieldsOf, rowFault } from '../../../src/domain/catalog/declared-fields.ts';
 
 const NOTHING = {
   provider: null,
@@ -71,9 +71,9 @@ describe('a value of the wrong kind', () => {
     [{ deprecation_date: 20270101 }, 'deprecation_date is not of type text'],
     [{ litellm_provider: 1 }, 'litellm_provider is not of type text'],
   ])('%j is a fault and reads as null', (row, fault) => {
-    expect([faultOf('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
+    expect([rowFault('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
   });
   it('is read as no other kind', () => {
-    expect(faultOf('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
+    expect(rowFault('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { modelNameOf } from '../../../src/domain/catalog/model-names.ts';
-import { modelsOf } from '../../../src/domain/catalog/price-map.ts';
+import { modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
 describe('the logical model of an id', () => {
@@ -106,5 +106,5 @@ const OLDER = new URL('../../../../shared/data/model_prices.json', import.meta.u
 /** Empty when the file does not exist. */
 function olderIds(): readonly string[] {
   if (!existsSync(OLDER)) return [];
-  return (modelsOf(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? []).map(([id]) => id);
+  return (modelsOfMap(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? []).map(([id]) => id);
 }

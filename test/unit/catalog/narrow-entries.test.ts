@@ -10,7 +10,7 @@ import {
   NO_CONDITIONS,
   pricePerTokenFrom,
 } from '../../../src/domain/catalog/narrow-entries.ts';
-import { modelsOf } from '../../../src/domain/catalog/price-map.ts';
+import { modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 import type { Rate } from '../../../src/domain/money.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
@@ -109,7 +109,7 @@ describe('the capabilities', () => {
 
   const older = new URL('../../../../shared/data/model_prices.json', import.meta.url);
   it.skipIf(!existsSync(older))('cover a map of another day', () => {
-    const models = modelsOf(JSON.parse(readFileSync(older, 'utf8'))) ?? [];
+    const models = modelsOfMap(JSON.parse(readFileSync(older, 'utf8'))) ?? [];
     expect(keysOf(models.map(([, row]) => row)).filter((key) => !(key in CAPABILITIES))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mapFault, modelsOf } from '../../../src/domain/catalog/price-map.ts';
+import { mapFault, modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 
 const models = (count: number) => Array.from({ length: count }, (_, at) => [`m${at}`, {}] as const);
 
@@ -13,13 +13,13 @@ describe('a price map', () => {
       a: {},
       fallback_generalizations: {},
     };
-    expect(modelsOf(map)).toEqual([
+    expect(modelsOfMap(map)).toEqual([
       ['b', { mode: 'chat' }],
       ['a', {}],
     ]);
   });
   it.each([[null], [[]], ['text'], [1]])('is not %j', (map) => {
-    expect(mapFault(modelsOf(map), 0)).toBe('the price map is not a JSON object');
+    expect(mapFault(modelsOfMap(map), 0)).toBe('the price map is not a JSON object');
   });
   it('needs fifty models', () => {
     expect([mapFault(models(50), 0), mapFault(models(49), 0)]).toEqual([

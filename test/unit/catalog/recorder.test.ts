@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CatalogNews, Delivery } from '../../../src/domain/bus.ts';
+import type { CatalogChanges, Delivery } from '../../../src/domain/bus.ts';
 import type { CatalogHistory, ChangeFilters } from '../../../src/domain/catalog/history.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { openStores } from '../../../src/persistence/database/orm.ts';
@@ -59,9 +59,9 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     see: recorder.enqueue,
     stop: recorder.stop,
     lines,
-    next: async (): Promise<CatalogNews> => ((await feed.next()).value as Delivery<CatalogNews>).event,
+    next: async (): Promise<CatalogChanges> => ((await feed.next()).value as Delivery<CatalogChanges>).event,
     /** Published states that are not yet read. */
-    async published(): Promise<readonly CatalogNews[]> {
+    async published(): Promise<readonly CatalogChanges[]> {
       bus.close();
       return (await Array.fromAsync(feed)).map(({ event }) => event);
     },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { factsOf } from '../../../scripts/facts-only.ts';
-import { mapFault, modelsOf } from '../../../src/domain/catalog/price-map.ts';
+import { mapFault, modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 import {
   EMBEDDED_FOLDER,
   embeddedTakenAt,
@@ -24,7 +24,7 @@ describe('the built-in catalog', () => {
     expect({ models: count, sha256 }).toEqual({ models: provenance['models'], sha256: provenance['sha256'] });
   });
   it('has at least 4,000 models and passes the guards of a live map', () => {
-    const models = modelsOf(JSON.parse(json));
+    const models = modelsOfMap(JSON.parse(json));
     expect([(models?.length ?? 0) >= 4_000, mapFault(models, 0)]).toEqual([true, null]);
   });
   it('contains only facts', () => {

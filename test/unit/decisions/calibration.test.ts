@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   calibrated,
-  FEWEST_OUTCOMES,
+  MIN_OUTCOMES,
   fittedTemperature,
   type JudgedAnswer,
   logLoss,
@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/decisions/calibration.ts';
 import type { Question } from '../../../src/domain/decisions/decision.ts';
 import { answerOf } from '../../../src/domain/decisions/distribution.ts';
-import { judged } from '../../../src/domain/decisions/outcome.ts';
+import { judgedAnswer } from '../../../src/domain/decisions/outcome.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const PREDICATE: Question = { kind: 'predicate', name: 'late', instructions: null, more: {}, rules: null };
@@ -55,15 +55,15 @@ describe('a temperature', () => {
 
   it('is not fitted to fewer than 30 outcomes', () => {
     const answers = surest(75).slice(60);
-    expect(fittedTemperature(answers.slice(0, FEWEST_OUTCOMES - 1))).toBeNull();
-    expect(fittedTemperature(answers.slice(0, FEWEST_OUTCOMES))).not.toBeNull();
+    expect(fittedTemperature(answers.slice(0, MIN_OUTCOMES - 1))).toBeNull();
+    expect(fittedTemperature(answers.slice(0, MIN_OUTCOMES))).not.toBeNull();
   });
 
   it('never has a greater log loss than the model on its own outcomes', () => {
     const random = randomFrom(20_261_123);
     for (let run = 0; run < 300; run += 1) {
       const labels = 2 + random(5);
-      const answers = Array.from({ length: FEWEST_OUTCOMES + random(40) }, (): JudgedAnswer => {
+      const answers = Array.from({ length: MIN_OUTCOMES + random(40) }, (): JudgedAnswer => {
         const weights = Array.from({ length: labels }, () => (random(6) === 0 ? 0 : 1 + random(1000)));
         const sum = weights.reduce((total, weight) => total + weight, 0) || 1;
         return { probabilities: weights.map((weight) => weight / sum), outcome: random(labels) };
@@ -153,7 +153,10 @@ describe('a calibrated answer', () => {
       scope: 'platform',
       temperatures,
     });
-    expect(judged(PREDICATE, answer, false)).toEqual({ probabilities: [0.9, expect.closeTo(0.1, 12)], outcome: 1 });
+    expect(judgedAnswer(PREDICATE, answer, false)).toEqual({
+      probabilities: [0.9, expect.closeTo(0.1, 12)],
+      outcome: 1,
+    });
   });
 });
 
@@ -166,19 +169,19 @@ describe('an outcome', () => {
     [SCORE, 1, 1],
   ])('of %o as %o is label %i', (question, outcome, index) => {
     if (question.kind === 'box') throw new Error('A box has no labels.');
-    expect(judged(question, answerOf(question, [0.5, 0.5], undefined), outcome)).toEqual({
+    expect(judgedAnswer(question, answerOf(question, [0.5, 0.5], undefined), outcome)).toEqual({
       probabilities: [0.5, 0.5],
       outcome: index,
     });
   });
 
   it.each([[null], [2], ['yes'], [{}], ['']])('%o is refused for a predicate', (outcome) => {
-    expect(() => judged(PREDICATE, answerOf(PREDICATE, [0.5, 0.5], undefined), outcome)).toThrow(
+    expect(() => judgedAnswer(PREDICATE, answerOf(PREDICATE, [0.5, 0.5], undefined), outcome)).toThrow(
       '`outcome` must be one of true, false.',
     );
   });
 
   it('of a refused question is refused', () => {
-    expect(() => judged(PREDICATE, { kind: 'refusal' }, true)).toThrow('names a question without probabilities');
+    expect(() => judgedAnswer(PREDICATE, { kind: 'refusal' }, true)).toThrow('names a question without probabilities');
   });
 });

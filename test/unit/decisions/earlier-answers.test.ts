@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, Decision } from '../../../src/domain/decisions/decision.ts';
-import { isWeak, weakPositions, withEarlier } from '../../../src/domain/decisions/earlier-answers.ts';
+import { isWeak, weakPositions, mergeEarlierAnswers } from '../../../src/domain/decisions/earlier-answers.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { randomFrom } from '../../support/random.ts';
 
@@ -39,7 +39,7 @@ describe('a decision with repeated weak questions', () => {
     const open = weakPositions(decision, 0.5);
     expect(open).toEqual([1, 2, 3, 4]);
     const made = decisionOf([answer(0.6), answer(0.7, 0.8), REFUSAL, answer(0.8, 0.25)], 7, 2n);
-    expect(withEarlier({ decision, upstream: 'a/one', open }, made, 'b/two')).toEqual({
+    expect(mergeEarlierAnswers({ decision, upstream: 'a/one', open }, made, 'b/two')).toEqual({
       model: 'm10',
       answers: [
         { ...answer(0.1, 0.9), model: 'a/one' },
@@ -57,7 +57,9 @@ describe('a decision with repeated weak questions', () => {
 
   it('has no reported cost where one of the calls reports none', () => {
     const decision = decisionOf([REFUSAL], 1, 5n);
-    expect(withEarlier({ decision, upstream: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged).toBeUndefined();
+    expect(
+      mergeEarlierAnswers({ decision, upstream: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged,
+    ).toBeUndefined();
   });
 
   it('keeps the order, sends each question once to a model and sums all costs, for random answers of random models', () => {
@@ -91,7 +93,7 @@ describe('a decision with repeated weak questions', () => {
       for (let model = 1; model < models.length; model += 1) {
         const open = weakPositions(decision, limit);
         if (open.length === 0) break;
-        decision = withEarlier({ decision, upstream: 'p/m0', open }, ask(model, open), models[model] ?? '');
+        decision = mergeEarlierAnswers({ decision, upstream: 'p/m0', open }, ask(model, open), models[model] ?? '');
         calls += 1;
       }
       expect(decision.answers).toHaveLength(count);

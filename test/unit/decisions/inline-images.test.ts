@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ByteStream, bytesOf } from '../../../src/domain/bytes.ts';
+import { type ByteStream, streamOfBytes } from '../../../src/domain/bytes.ts';
 import type { DecisionRequest } from '../../../src/domain/decisions/decision.ts';
 import type { HttpCallOptions, HttpClient } from '../../../src/domain/http.ts';
 import { createImageInliner } from '../../../src/providers/decisions/inline-images.ts';
@@ -29,7 +29,7 @@ const endless = ({ signal }: HttpCallOptions): ByteStream => ({
 });
 
 it('replaces an address by the content of the image', async () => {
-  const client = clientWith(() => bytesOf(Buffer.from('pixels')));
+  const client = clientWith(() => streamOfBytes(Buffer.from('pixels')));
   expect(await inlined(client, new AbortController().signal)).toEqual({
     input: 'Look.',
     images: ['data:image/png;base64,cGl4ZWxz'],
@@ -55,7 +55,7 @@ it.each([
   const large = Buffer.alloc(20 * 1024 * 1024);
   const client = clientWith(() => {
     calls += 1;
-    return bytesOf(large);
+    return streamOfBytes(large);
   });
   const images = Array.from({ length: 100 }, (_, index) => urlOf(index));
   const decision = { ...DECISION, images } as unknown as DecisionRequest;

@@ -2,21 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
 import {
   type EndedCall,
-  faultOf,
+  healthFailureCode,
   type Health,
   type HealthState,
   jointHealth,
   jointState,
   RECENT_MS,
-  stateOf,
+  healthStateOf,
 } from '../../../src/domain/deployments/health.ts';
 import { watchHealth } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
 /** Successful and failed calls, all at the same time. */
-const ended = (well: number, failed: number, atMs = 0): readonly EndedCall[] =>
-  [...Array(failed).fill(false), ...Array(well).fill(true)].map((went: boolean) => ({ atMs, well: went }));
+const ended = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[] =>
+  [...Array(failed).fill(false), ...Array(succeeded).fill(true)].map((isSuccess: boolean) => ({
+    atMs,
+    succeeded: isSuccess,
+  }));
 
 describe('the state of a deployment', () => {
   it.each([
@@ -30,12 +33,12 @@ describe('the state of a deployment', () => {
     // Only the last twenty count.
     ['healthy', ended(20, 20)],
   ])('is %s', (state, calls) => {
-    expect(stateOf(calls, 0)).toBe(state);
+    expect(healthStateOf(calls, 0)).toBe(state);
   });
 
   it('ignores calls that ended more than five minutes ago', () => {
     const calls = [...ended(0, 5, 0), ...ended(1, 0, 10)];
-    expect([RECENT_MS, RECENT_MS + 1, RECENT_MS + 11].map((nowMs) => stateOf(calls, nowMs))).toEqual([
+    expect([RECENT_MS, RECENT_MS + 1, RECENT_MS + 11].map((nowMs) => healthStateOf(calls, nowMs))).toEqual([
       'failing',
       'healthy',
       'unknown',
@@ -67,7 +70,7 @@ it.each([
   [new TypeError('a bug'), null],
   [null, null],
 ])('%o gives the deployment the state %j', (failure, code) => {
-  expect(faultOf(failure)).toBe(code);
+  expect(healthFailureCode(failure)).toBe(code);
 });
 
 describe('the health of deployments', () => {

@@ -1,6 +1,6 @@
 import { fixedDeployments } from '../../../src/domain/deployments/deployment-source.ts';
 import { describe, expect, it } from 'vitest';
-import { bytesOf } from '../../../src/domain/bytes.ts';
+import { streamOfBytes } from '../../../src/domain/bytes.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { BudgetExceeded, UpstreamFailed } from '../../../src/domain/errors.ts';
@@ -40,7 +40,7 @@ function anExchange(outputTokens: number | null, streaming: boolean): Exchange {
     status: 200,
     headers: {},
     streaming,
-    bytes: bytesOf(new Uint8Array(0)),
+    bytes: streamOfBytes(new Uint8Array(0)),
     deltas: oneStep,
     outcome: () => ({ ...NO_OUTCOME, usage }),
   };

@@ -1,6 +1,6 @@
 import { fixedDeployments } from '../../../src/domain/deployments/deployment-source.ts';
 import { describe, expect, it } from 'vitest';
-import { bytesOf } from '../../../src/domain/bytes.ts';
+import { streamOfBytes } from '../../../src/domain/bytes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { ChatDelta, Exchange, Outcome, ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
@@ -38,7 +38,7 @@ const anExchange = (differing: Partial<Exchange> = {}): Exchange => ({
   status: 200,
   headers: {},
   streaming: true,
-  bytes: bytesOf(new Uint8Array(0)),
+  bytes: streamOfBytes(new Uint8Array(0)),
   deltas: () => stepsOf({ kind: 'text', text: 'Hi' }),
   outcome: () => OUTCOME,
   ...differing,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ByteSink, type ByteStream, bytesOf, collect } from '../../../src/domain/bytes.ts';
+import { type ByteSink, type ByteStream, streamOfBytes, collect } from '../../../src/domain/bytes.ts';
 import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
 import { Unavailable, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { ReaderStalled } from '../../../src/domain/http.ts';
@@ -35,7 +35,7 @@ const FAILURE = new UpstreamFailed('It broke.', { provider: 'openai', upstreamSt
 
 describe('a forwarded answer', () => {
   it('settles as completed after its last byte', () => {
-    const { call, done, read } = aCall(bytesOf(Buffer.from('abc')));
+    const { call, done, read } = aCall(streamOfBytes(Buffer.from('abc')));
     call.bytes().pipe(read);
     expect(done).toEqual([['chunk', 'abc'], ['done'], ['completed', undefined]]);
   });
@@ -102,13 +102,13 @@ describe('a forwarded answer', () => {
 
 describe('a consumed answer', () => {
   it('settles as completed with its result', async () => {
-    const { call, done } = aCall(bytesOf(Buffer.from('abc')));
+    const { call, done } = aCall(streamOfBytes(Buffer.from('abc')));
     expect(await call.consume(async (bytes) => Buffer.from((await collect(bytes, 9)) ?? []).toString())).toBe('abc');
     expect(done).toEqual([['completed', undefined]]);
   });
 
   it('settles as failed with the error of its reader, although every byte arrived', async () => {
-    const { call, done } = aCall(bytesOf(Buffer.from('abc')));
+    const { call, done } = aCall(streamOfBytes(Buffer.from('abc')));
     await expect(
       call.consume(async (bytes) => {
         await collect(bytes, 9);

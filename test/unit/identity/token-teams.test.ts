@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { identityOf } from '../../../src/domain/identity/token-identity.ts';
+import { tokenIdentityOf } from '../../../src/domain/identity/token-identity.ts';
 import { DEFAULT_TOKEN_RULES, type TokenRules } from '../../../src/domain/identity/token-rules.ts';
-import { teamsOf } from '../../../src/domain/identity/token-teams.ts';
+import { tokenTeamsOf } from '../../../src/domain/identity/token-teams.ts';
 
 const EXPIRES = new Date('2026-11-23T12:00:00Z');
 const FIELDS: Partial<TokenRules> = { userIdField: 'sub', teamIdsField: 'groups' };
 
 const identify = (claims: Readonly<Record<string, unknown>>, rules: Partial<TokenRules> = FIELDS) =>
-  identityOf({ claims, expiresAt: EXPIRES }, { ...DEFAULT_TOKEN_RULES, ...rules });
+  tokenIdentityOf({ claims, expiresAt: EXPIRES }, { ...DEFAULT_TOKEN_RULES, ...rules });
 
 interface Setup {
   readonly claims?: Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ interface Setup {
 /** Teams a, b and c with the aliases A, B and C: their ids, or the message of the refusal. */
 function teams({ claims = {}, chosen, rules = {}, memberships = [], blocked = [], shared = [] }: Setup) {
   const all: Partial<TokenRules> = { ...FIELDS, ...rules };
-  const found = teamsOf(
+  const found = tokenTeamsOf(
     { identity: identify({ sub: 'u', ...claims }, all), chosenTeam: chosen ?? null },
     {
       teams: new Map(['a', 'b', 'c'].map((id) => [id, { id, alias: id.toUpperCase(), blocked: blocked.includes(id) }])),

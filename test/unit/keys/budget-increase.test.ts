@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type BudgetPatch, newBudget, ownCopy, withIncrease } from '../../../src/domain/budgets/budget.ts';
+import {
+  type BudgetPatch,
+  newBudget,
+  copyOfSharedBudget,
+  withTemporaryIncrease,
+} from '../../../src/domain/budgets/budget.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 
 const NOW = new Date('2026-11-24T12:00:00Z');
@@ -7,7 +12,7 @@ const usd = (amount: bigint): Usd => amount as Usd;
 const budget = (patch: BudgetPatch) => newBudget(patch, { id: 'b', now: NOW, by: 'a' });
 
 describe('the temporary increase of a budget', () => {
-  const increased = (patch: BudgetPatch) => withIncrease(budget(patch), NOW).maxBudget;
+  const increased = (patch: BudgetPatch) => withTemporaryIncrease(budget(patch), NOW).maxBudget;
   const later = new Date(NOW.getTime() + 1);
 
   it.each([
@@ -27,7 +32,7 @@ describe('the temporary increase of a budget', () => {
   it('of a shared budget is that of an own copy, with the same limits and window', () => {
     const shared = { ...budget({ maxBudget: usd(3n), budgetDuration: '1d', rpmLimit: 5 }), countsFrom: NOW };
     const patch = { tempBudgetIncrease: usd(4n), tempBudgetExpiry: later };
-    expect(ownCopy(shared, patch, { id: 'own', now: later, by: 'c' })).toEqual({
+    expect(copyOfSharedBudget(shared, patch, { id: 'own', now: later, by: 'c' })).toEqual({
       ...shared,
       ...patch,
       id: 'own',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { throttled, throttleOf, throttlePart, withoutBudget } from '../../../src/domain/keys/budget-throttle.ts';
+import { throttledLimit, throttleOf, throttlePart, withoutBudget } from '../../../src/domain/keys/budget-throttle.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { createBudgets } from '../../../src/gateway/admission/budgets.ts';
 import { batchScopesOf, rateScopesOf } from '../../../src/gateway/admission/rate-limits.ts';
@@ -19,7 +19,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     [0, 1, 1],
     [7, 1, 7],
   ])('of %i at %d is %i, and at least 1', (limit, part, expected) => {
-    expect(throttled(limit, part)).toBe(expected);
+    expect(throttledLimit(limit, part)).toBe(expected);
   });
 
   it.each([

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { budgetOf, nextReset, windowLimit, windowsOf, withResets } from '../../../src/domain/keys/budget-windows.ts';
+import {
+  currentBudgetOf,
+  nextReset,
+  windowLimit,
+  keyWindowsOf,
+  withResets,
+} from '../../../src/domain/keys/budget-windows.ts';
 import { windowEnd } from '../../../src/domain/keys/durations.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { aKey } from '../../support/chat.ts';
@@ -53,9 +59,9 @@ describe('the windows of a key', () => {
   ];
 
   it('begin with the spend before them', () => {
-    const windows = windowsOf(wanted, { now, total: usd(4), before: [] });
+    const windows = keyWindowsOf(wanted, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
-    const nextWindows = windowsOf([{ budgetDuration: '1d', maxBudget: '3' }], {
+    const nextWindows = keyWindowsOf([{ budgetDuration: '1d', maxBudget: '3' }], {
       now: later,
       total: usd(9),
       before: windows,
@@ -67,7 +73,7 @@ describe('the windows of a key', () => {
     const key = aKey({
       budgetDuration: '1mo',
       budgetResetAt: new Date('2026-12-01T00:00:00Z'),
-      settings: { budgetLimits: windowsOf(wanted, { now, total: usd(0), before: [] }) },
+      settings: { budgetLimits: keyWindowsOf(wanted, { now, total: usd(0), before: [] }) },
     });
     expect(nextReset(key)).toEqual(new Date('2026-11-23T00:00:00Z'));
     const reset = withResets(key, later, usd(7));
@@ -87,7 +93,7 @@ describe('a temporary increase', () => {
       maxBudget: usd(10),
       metadata: { temp_budget_increase: 5, temp_budget_expiry: '2026-11-22T12:00:00Z' },
     });
-    expect(budgetOf(key, new Date('2026-11-22T11:59:59Z'))).toBe(usd(15));
-    expect(budgetOf(key, new Date('2026-11-22T12:00:00Z'))).toBe(usd(10));
+    expect(currentBudgetOf(key, new Date('2026-11-22T11:59:59Z'))).toBe(usd(15));
+    expect(currentBudgetOf(key, new Date('2026-11-22T12:00:00Z'))).toBe(usd(10));
   });
 });

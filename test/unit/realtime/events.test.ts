@@ -97,15 +97,15 @@ describe('an event of the caller', () => {
 
 describe('an event of the upstream', () => {
   const readEvent = (event: string) => {
-    const { message, news } = translateServerEvent(text(event), NAMES);
-    return [textOf(message), news];
+    const { message, fact } = translateServerEvent(text(event), NAMES);
+    return [textOf(message), fact];
   };
 
   it('that the gateway does not interpret is forwarded unchanged, also invalid JSON', () => {
     for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
       expect(readEvent(event)).toEqual([event, null]);
     const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };
-    expect(translateServerEvent(bytes, NAMES)).toEqual({ message: bytes, news: null });
+    expect(translateServerEvent(bytes, NAMES)).toEqual({ message: bytes, fact: null });
   });
 
   it('describes the session, under the public name of its model', () => {
@@ -139,8 +139,8 @@ describe('an event of the upstream', () => {
       },
       output_token_details: { audio_tokens: 1 },
     };
-    const [, news] = readEvent(JSON.stringify({ type: 'response.done', response: { usage } }));
-    expect(news).toEqual({
+    const [, fact] = readEvent(JSON.stringify({ type: 'response.done', response: { usage } }));
+    expect(fact).toEqual({
       kind: 'used',
       by: 'session',
       usage: {
@@ -166,8 +166,8 @@ describe('an event of the upstream', () => {
     ],
     ['{"type":"error","error":{"message":"no"}}', { kind: 'error', message: 'no' }],
     ['{"type":"error","error":"no"}', { kind: 'error', message: 'The upstream gave no reason.' }],
-  ])('%s is read as %j', (event, news) => {
-    expect(readEvent(event)).toEqual([event, news]);
+  ])('%s is read as %j', (event, fact) => {
+    expect(readEvent(event)).toEqual([event, fact]);
   });
 
   it('ignores invalid counts', () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createFile } from '../../../resolvers/files.ts';
 import { createBatch, listBatches } from '../../../resolvers/batches.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import { bytesOf } from '../../../src/domain/bytes.ts';
+import { streamOfBytes } from '../../../src/domain/bytes.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import type { PassThrough } from '../../../src/domain/upstream-objects/pass-through.ts';
 import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstream-object.ts';
@@ -33,7 +33,7 @@ function aSetup(differing: { readonly found?: UpstreamObject | null; readonly kn
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       done.push(`${action.method} ${path}`);
       const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));
-      const answer = { bytes: bytesOf(body), deltas: () => [][Symbol.iterator]() as never };
+      const answer = { bytes: streamOfBytes(body), deltas: () => [][Symbol.iterator]() as never };
       return Promise.resolve(settledCall(answer, (end) => settled.push(end)));
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ByteSink, bytesOf, type ByteStream } from '../../../src/domain/bytes.ts';
+import { type ByteSink, streamOfBytes, type ByteStream } from '../../../src/domain/bytes.ts';
 import { socketMessages } from '../../../src/wire/responses/socket-messages.ts';
 
 /** Messages of a stream in chunks of this size. */
@@ -69,7 +69,7 @@ describe('events as messages', () => {
   it('pause with their reader', () => {
     const sink: ByteSink = { chunk: () => false, done() {}, fail() {} };
     const results: boolean[] = [];
-    const source = bytesOf(Buffer.from(STREAM));
+    const source = streamOfBytes(Buffer.from(STREAM));
     socketMessages(
       { ...source, pipe: (inner) => source.pipe({ ...inner, chunk: (bytes) => results.push(inner.chunk(bytes)) > 0 }) },
       { streamId: null, ended() {} },

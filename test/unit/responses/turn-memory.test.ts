@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createTurnMemories, type RememberedTurn } from '../../../src/domain/responses/turn-memory.ts';
+import { createTurnMemories, type UnstoredTurn } from '../../../src/domain/responses/turn-memory.ts';
 
-const turn = (id: string, text = 'x', previousStoredId: string | null = null): RememberedTurn => ({
+const turn = (id: string, text = 'x', previousStoredId: string | null = null): UnstoredTurn => ({
   id,
   previousStoredId,
   items: [{ role: 'user', content: text }],
@@ -10,14 +10,14 @@ const turn = (id: string, text = 'x', previousStoredId: string | null = null): R
 describe('the memory of a connection', () => {
   it('holds the latest response of each lane, readable from all lanes', () => {
     const memory = createTurnMemories().open();
-    memory.remember('a', turn('one', 'é'));
-    memory.remember('b', turn('two', 'x', 'kept'));
+    memory.put('a', turn('one', 'é'));
+    memory.put('b', turn('two', 'x', 'kept'));
     expect([memory.find('one'), memory.find('two'), memory.find('three')]).toEqual([
       turn('one', 'é'),
       turn('two', 'x', 'kept'),
       null,
     ]);
-    memory.remember('a', turn('three'));
+    memory.put('a', turn('three'));
     expect([memory.find('one'), memory.find('three')]).toEqual([null, turn('three')]);
     memory.evict('b');
     expect(memory.find('two')).toBeNull();
@@ -26,16 +26,16 @@ describe('the memory of a connection', () => {
   it('is its own', () => {
     const memories = createTurnMemories();
     const [one, other] = [memories.open(), memories.open()];
-    one.remember('', turn('one'));
+    one.put('', turn('one'));
     expect(other.find('one')).toBeNull();
-    other.remember('', turn('one', 'other'));
+    other.put('', turn('one', 'other'));
     one.close();
     expect([one.find('one'), other.find('one')]).toEqual([null, turn('one', 'other')]);
   });
 
   it('is dropped when its own lane fails to continue it', () => {
     const memory = createTurnMemories().open();
-    memory.remember('a', turn('one'));
+    memory.put('a', turn('one'));
     memory.failed('b', 'one');
     memory.failed('a', 'other');
     expect(memory.find('one')).toEqual(turn('one'));
@@ -46,27 +46,27 @@ describe('the memory of a connection', () => {
   it('is bounded: the oldest of the connection is evicted first, and one that is too large is not stored', () => {
     // Two characters of an id and 33 of the items, at two bytes each: 70 bytes.
     const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
-    memory.remember('a', turn('t1', 'xxx'));
-    memory.remember('b', turn('t2', 'xxx'));
-    memory.remember('a', turn('t3', 'xxx'));
-    memory.remember('c', turn('t4', 'xxx'));
+    memory.put('a', turn('t1', 'xxx'));
+    memory.put('b', turn('t2', 'xxx'));
+    memory.put('a', turn('t3', 'xxx'));
+    memory.put('c', turn('t4', 'xxx'));
     const ids = () => ['t1', 't2', 't3', 't4', 't5', 't6'].filter((id) => memory.find(id) !== null);
     expect(ids()).toEqual(['t3', 't4']);
-    memory.remember('a', turn('t5', 'x'.repeat(200)));
+    memory.put('a', turn('t5', 'x'.repeat(200)));
     expect(ids()).toEqual(['t4']);
-    memory.remember('b', turn('t6', 'xxx'));
+    memory.put('b', turn('t6', 'xxx'));
     expect(ids()).toEqual(['t4', 't6']);
   });
 
   it('of all connections is bounded, too, and is freed when a connection closes', () => {
     const memories = createTurnMemories({ connection: 150, process: 150 });
     const [one, two, three] = [memories.open(), memories.open(), memories.open()];
-    one.remember('', turn('t1', 'xxx'));
-    two.remember('', turn('t2', 'xxx'));
-    three.remember('', turn('t3', 'xxx'));
+    one.put('', turn('t1', 'xxx'));
+    two.put('', turn('t2', 'xxx'));
+    three.put('', turn('t3', 'xxx'));
     expect([one.find('t1'), two.find('t2'), three.find('t3')]).toEqual([null, turn('t2', 'xxx'), turn('t3', 'xxx')]);
     three.close();
-    one.remember('', turn('t1', 'xxx'));
+    one.put('', turn('t1', 'xxx'));
     expect([one.find('t1'), two.find('t2')]).toEqual([turn('t1', 'xxx'), turn('t2', 'xxx')]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamFailed } from '../../../src/domain/errors.ts';
-import { coolsDown, cooldownSeconds, type FailureCounts } from '../../../src/domain/routing/cooldown.ts';
+import { shouldCoolDown, cooldownSeconds, type FailureCounts } from '../../../src/domain/routing/cooldown.ts';
 import {
   type CooldownPolicy,
   DEFAULT_ROUTING,
@@ -21,7 +21,7 @@ function cools(
     own?: DeploymentRouting;
   } = {},
 ): boolean {
-  return coolsDown(failed(status), {
+  return shouldCoolDown(failed(status), {
     counts: { ...ONCE, ...about.counts },
     isAlone: about.isAlone ?? false,
     policy: { ...DEFAULT_ROUTING.cooldowns, ...about.policy },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { classOfFailure } from '../../../src/domain/routing/failure-class.ts';
-import { mostRetries, retryDelayMs } from '../../../src/domain/routing/retry-rule.ts';
+import { maxRetries, retryDelayMs } from '../../../src/domain/routing/retry-rule.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../../../src/domain/routing/routing-policy.ts';
 
 const failed = (upstreamStatus: number | null, more: object = {}, message = 'no') =>
@@ -11,7 +11,7 @@ const most = (
   failure: unknown,
   about: { requested?: number | null; own?: number; elsewhere?: boolean; policy?: Partial<RoutingPolicy> } = {},
 ): number =>
-  mostRetries(failure, {
+  maxRetries(failure, {
     requested: about.requested ?? null,
     group: 'g',
     own: about.own,

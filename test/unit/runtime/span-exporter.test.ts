@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { bytesOf } from '../../../src/domain/bytes.ts';
+import { streamOfBytes } from '../../../src/domain/bytes.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../../../src/domain/http.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { ExportedSpan } from '../../../src/domain/traces/exported-span.ts';
@@ -40,7 +40,11 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
       const answer = left.shift() ?? { status: 200 };
       if (answer instanceof Error) return Promise.reject(answer);
       const { status, headers: responseHeaders = {}, body: text = '' } = answer;
-      return Promise.resolve<UpstreamAnswer>({ status, headers: responseHeaders, body: bytesOf(Buffer.from(text)) });
+      return Promise.resolve<UpstreamAnswer>({
+        status,
+        headers: responseHeaders,
+        body: streamOfBytes(Buffer.from(text)),
+      });
     },
     send: () => Promise.reject(new Error('this test sends no request')),
     close: () => Promise.resolve(),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownMetadata, withKeptSecrets } from '../../../src/domain/settings/redaction.ts';
+import { redactedMetadata, withKeptSecrets } from '../../../src/domain/settings/redaction.ts';
 
 const STORED = {
   logging: [
@@ -21,8 +21,8 @@ const SHOWN = {
 };
 
 it('metadata is shown without the secrets of callbacks', () => {
-  expect(shownMetadata(STORED)).toEqual(SHOWN);
-  expect(shownMetadata({ secret: 'of the client', list: [1, null] })).toEqual({
+  expect(redactedMetadata(STORED)).toEqual(SHOWN);
+  expect(redactedMetadata({ secret: 'of the client', list: [1, null] })).toEqual({
     secret: 'of the client',
     list: [1, null],
   });

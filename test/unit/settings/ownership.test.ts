@@ -4,9 +4,9 @@ import {
   assertWritable,
   type DeclaredConfig,
   OwnedByFile,
-  viewOf,
+  settingViewOf,
 } from '../../../src/domain/settings/ownership.ts';
-import { shown } from '../../../src/domain/settings/redaction.ts';
+import { redacted } from '../../../src/domain/settings/redaction.ts';
 import { isOfKind } from '../../../src/domain/settings/value-kinds.ts';
 
 const config: DeclaredConfig = {
@@ -19,7 +19,7 @@ const config: DeclaredConfig = {
 const stored = new Map([
   ['general_settings', { a: 2, none: 3, ref: 'os.environ/X', open: 4, cleared: null, pass_through_endpoints: [1] }],
 ]);
-const view = (name: string) => viewOf(config, stored, 'general_settings', name);
+const view = (name: string) => settingViewOf(config, stored, 'general_settings', name);
 
 describe('the owner of a setting', () => {
   it('is the file for what it declares, also null; stored values that differ are ignored', () => {
@@ -82,29 +82,29 @@ describe('a write', () => {
 });
 
 it('secrets are hidden from everyone, further names from read-only administrators', () => {
-  expect(shown('master_key', 'sk-1', 'admin')).toBe('REDACTED');
-  expect(shown('master_key', 'os.environ/KEY', 'admin')).toBe('os.environ/KEY');
-  expect(shown('max_tokens', 5, 'viewer')).toBe(5);
-  expect(shown('pass_through_endpoints', [{ path: '/p' }], 'admin')).toEqual([{ path: '/p' }]);
-  expect(shown('pass_through_endpoints', [{ path: '/p' }], 'viewer')).toBe('REDACTED');
+  expect(redacted('master_key', 'sk-1', 'admin')).toBe('REDACTED');
+  expect(redacted('master_key', 'os.environ/KEY', 'admin')).toBe('os.environ/KEY');
+  expect(redacted('max_tokens', 5, 'viewer')).toBe(5);
+  expect(redacted('pass_through_endpoints', [{ path: '/p' }], 'admin')).toEqual([{ path: '/p' }]);
+  expect(redacted('pass_through_endpoints', [{ path: '/p' }], 'viewer')).toBe('REDACTED');
   expect(
-    shown('list', [{ api_key: 'k', name: 'n', headers: { any: 'h' }, extra_headers: { 'x-vendor': 'v' } }], 'admin'),
+    redacted('list', [{ api_key: 'k', name: 'n', headers: { any: 'h' }, extra_headers: { 'x-vendor': 'v' } }], 'admin'),
   ).toEqual([
     { api_key: 'REDACTED', name: 'n', headers: { any: 'REDACTED' }, extra_headers: { 'x-vendor': 'REDACTED' } },
   ]);
   const hook = 'https://hooks.example.org/T0/secret';
-  expect(shown('alert_to_webhook_url', { budget_alerts: hook, all: [hook, 'os.environ/HOOK'] }, 'admin')).toEqual({
+  expect(redacted('alert_to_webhook_url', { budget_alerts: hook, all: [hook, 'os.environ/HOOK'] }, 'admin')).toEqual({
     budget_alerts: 'REDACTED',
     all: ['REDACTED', 'os.environ/HOOK'],
   });
-  expect(shown('credential_values', { region: 'r', nested: { id: 'x' } }, 'admin')).toEqual({
+  expect(redacted('credential_values', { region: 'r', nested: { id: 'x' } }, 'admin')).toEqual({
     region: 'REDACTED',
     nested: { id: 'REDACTED' },
   });
-  expect(shown('url', 'redis://:pass@host:6379', 'admin')).toBe('REDACTED');
-  expect(shown('url', 'redis://host:6379/user@x', 'admin')).toBe('redis://host:6379/user@x');
+  expect(redacted('url', 'redis://:pass@host:6379', 'admin')).toBe('REDACTED');
+  expect(redacted('url', 'redis://host:6379/user@x', 'admin')).toBe('redis://host:6379/user@x');
   const deep = JSON.parse(`${'{"a":'.repeat(15)}"x"${'}'.repeat(15)}`) as unknown;
-  expect(JSON.stringify(shown('deep', deep, 'admin'))).toContain('REDACTED');
+  expect(JSON.stringify(redacted('deep', deep, 'admin'))).toContain('REDACTED');
 });
 
 it.each([

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { agentSpendOf } from '../../../src/domain/traces/agents.ts';
-import { callSpendOf, soughtCalls, spendWithElsewhere, unsoughtCalls } from '../../../src/domain/traces/call-spend.ts';
+import {
+  callSpendOf,
+  callSearchesOf,
+  spendWithElsewhere,
+  unsearchedCalls,
+} from '../../../src/domain/traces/call-spend.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
 import { aSummary } from '../../support/seeds.ts';
 import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
@@ -133,7 +138,7 @@ describe('calls that the gateway has in traces of its own', () => {
       call(9, { ...at, requestId: 'r-9', type: 'tool' }),
     ];
     const window = { fromMs: 90_000, toMs: 111_000 };
-    expect(soughtCalls(spans, callSpendOf(spans, []))).toEqual([
+    expect(callSearchesOf(spans, callSpendOf(spans, []))).toEqual([
       { responseId: 'r-1', callId: null, ...window },
       { responseId: null, callId: 'c-2', ...window },
     ]);
@@ -213,8 +218,8 @@ it('a call has incomplete evidence after the limit of searches in other traces, 
     headOf(aSpan({ spanId: spanId(at + 1), requestId: `r-${at}` })),
   );
   const here = callSpendOf(spans, []);
-  expect(soughtCalls(spans, here).length).toBe(1_000);
-  const unsought = unsoughtCalls(spans, here);
+  expect(callSearchesOf(spans, here).length).toBe(1_000);
+  const unsought = unsearchedCalls(spans, here);
   const matches = [...callSpendOf(spans, [], [], unsought).values()].map(({ match }) => match);
   expect(matches.slice(998)).toEqual(['no_spend_log', 'no_spend_log', 'incomplete_evidence', 'incomplete_evidence']);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PREVIEW_LENGTH } from '../../../src/domain/traces/conventions/convention.ts';
 import { conversationOf, latestUserText, parseStructure } from '../../../src/domain/traces/conventions/conversation.ts';
 import { latestUserTextIn } from '../../../src/domain/traces/conventions/plain-messages.ts';
-import { startOf } from '../../../src/domain/traces/truncate.ts';
+import { truncateUnits } from '../../../src/domain/traces/truncate.ts';
 import { seeded } from '../../support/random-export.ts';
 
 const below = seeded(11);
@@ -50,13 +50,13 @@ const spaced = (value: unknown): string => {
 function shown(text: string): string | null {
   const messages = conversationOf(parseStructure(text));
   const latest = messages && latestUserText(messages);
-  return latest === null ? null : startOf(latest, PREVIEW_LENGTH);
+  return latest === null ? null : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
 /** Preview by the JSON text; undefined where the text must be parsed. */
 function read(text: string): string | undefined {
   const latest = latestUserTextIn(text, PREVIEW_LENGTH + 1);
-  return latest === null ? undefined : startOf(latest, PREVIEW_LENGTH);
+  return latest === null ? undefined : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
 describe('the latest text of a user, read from the JSON text of a conversation', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startOf, truncateConversation, truncateText } from '../../../src/domain/traces/truncate.ts';
+import { truncateUnits, truncateConversation, truncateText } from '../../../src/domain/traces/truncate.ts';
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 const message = (content: string, role = 'user') => ({ role, content });
@@ -18,9 +18,9 @@ describe('text that is too long', () => {
   });
 
   it('starts, for a preview, without half a character', () => {
-    expect(startOf('abc', 3)).toBe('abc');
-    expect(startOf('abcd', 3)).toBe('abc');
-    expect(startOf('ab🌍', 3)).toBe('ab');
+    expect(truncateUnits('abc', 3)).toBe('abc');
+    expect(truncateUnits('abcd', 3)).toBe('abc');
+    expect(truncateUnits('ab🌍', 3)).toBe('ab');
   });
 });
 

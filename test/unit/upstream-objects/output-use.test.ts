@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf } from '../../../src/domain/bytes.ts';
+import { streamOfBytes } from '../../../src/domain/bytes.ts';
 import { outputUseOf } from '../../../src/domain/upstream-objects/output-use.ts';
 import { fedStream } from '../../support/byte-streams.ts';
 
@@ -16,7 +16,7 @@ const use = (
   usage: { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens: 0, reasoningTokens },
 });
 
-const read = (text: string) => outputUseOf(bytesOf(Buffer.from(text)));
+const read = (text: string) => outputUseOf(streamOfBytes(Buffer.from(text)));
 
 describe('the usage in the output of a batch', () => {
   it.each([
@@ -59,10 +59,12 @@ describe('the usage in the output of a batch', () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(32) }, finish_reason: null }];
     const lines = [chat(3, 2), line({ model: 'm-1', choices, ...(usage === undefined ? {} : { usage }) })].join('\n');
     // Eight tokens for the text, one for the index.
-    expect(await outputUseOf(bytesOf(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
-    expect(await outputUseOf(bytesOf(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([use('e', 7, 0)]);
-    expect(await outputUseOf(bytesOf(Buffer.from(line({ model: 'm-1' }))), 7)).toBeNull();
-    expect(await outputUseOf(bytesOf(Buffer.from('nonsense')), 7)).toBeNull();
+    expect(await outputUseOf(streamOfBytes(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
+    expect(await outputUseOf(streamOfBytes(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([
+      use('e', 7, 0),
+    ]);
+    expect(await outputUseOf(streamOfBytes(Buffer.from(line({ model: 'm-1' }))), 7)).toBeNull();
+    expect(await outputUseOf(streamOfBytes(Buffer.from('nonsense')), 7)).toBeNull();
   });
 
   it('is the same wherever the bytes were cut, and a stream that fails has none', async () => {

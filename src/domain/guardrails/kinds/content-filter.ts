@@ -1,13 +1,13 @@
 import type { Guardrail, Inspection, Verdict } from '../guardrail.ts';
 
-/** A place in a text: from its first character to the one after its last. */
-export interface Span {
+/** A range of a text, in UTF-16 units: `from` is inclusive, `to` exclusive. */
+export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Finds places in a text, in order and apart. */
-export type Finder = (text: string) => readonly Span[];
+/** Finds ranges in a text, sorted and without overlap. */
+export type Finder = (text: string) => readonly TextRange[];
 
 interface Rule {
   readonly find: Finder;
@@ -34,13 +34,13 @@ export interface FilterRules {
   readonly patterns: readonly PatternRule[];
 }
 
-/** Places of a keyword, without regard to case. */
+/** Finds a keyword, ignoring case. The keyword must not be empty. */
 export function keywordFinder(keyword: string): Finder {
   const keywordText = keyword.toLowerCase();
   return (text) => {
-    const spans: Span[] = [];
+    const spans: TextRange[] = [];
     const lower = text.toLowerCase();
-    // A change of case changes the length of a few characters; places in the text are unknown then.
+    // Lower case changes the length of a few characters. Ranges in the text are then unknown, so that the whole text matches.
     if (lower.length !== text.length) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : spans;
     for (let at = lower.indexOf(keywordText); at !== -1; at = lower.indexOf(keywordText, at + keywordText.length))
       spans.push({ from: at, to: at + keywordText.length });
@@ -48,7 +48,7 @@ export function keywordFinder(keyword: string): Finder {
   };
 }
 
-function replaced(text: string, spans: readonly Span[], replacement: string): string {
+function replaced(text: string, spans: readonly TextRange[], replacement: string): string {
   let result = '';
   let from = 0;
   for (const span of spans) {

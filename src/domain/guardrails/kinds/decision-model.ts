@@ -29,7 +29,7 @@ export interface DecisionGuardrailSettings {
   readonly failsOpen: boolean;
 }
 
-/** Part of a piece that the next one repeats. */
+/** Share of a piece that the next piece repeats. */
 const OVERLAP = 0.1;
 
 /** A text in pieces of at most `size` characters, each of which repeats the end of the one before. */

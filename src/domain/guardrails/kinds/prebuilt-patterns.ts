@@ -1,16 +1,16 @@
-import type { Finder, Span } from './content-filter.ts';
+import type { Finder, TextRange } from './content-filter.ts';
 
 /** A pattern that needs no configuration. Each has bounded repetitions, so that its run time is linear in the text. */
 interface Prebuilt {
   readonly expression: RegExp;
   /** Whether the check digits of a match are right. */
-  readonly holds?: (match: string) => boolean;
+  readonly isValid?: (match: string) => boolean;
 }
 
 const digitsOf = (text: string): readonly number[] => Array.from(text.replace(/\D/g, ''), Number);
 
-/** Luhn's check digit, which cards have. */
-function hasLuhn(text: string): boolean {
+/** Whether the check digit of a card number is right (Luhn algorithm). */
+function hasLuhnCheckDigit(text: string): boolean {
   const sum = digitsOf(text)
     .toReversed()
     .reduce((total, digit, index) => {
@@ -20,13 +20,13 @@ function hasLuhn(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Check digits of an IBAN: the number modulo 97 is 1. */
+/** Whether the check digits of an IBAN are right: the number modulo 97 is 1. */
 function isIban(text: string): boolean {
   const compact = text.replaceAll(/[\s-]/g, '').toUpperCase();
   if (compact.length < 15 || compact.length > 34) return false;
-  const moved = compact.slice(4) + compact.slice(0, 4);
+  const rearranged = compact.slice(4) + compact.slice(0, 4);
   let rest = 0;
-  for (const character of moved) {
+  for (const character of rearranged) {
     const value = Number.parseInt(character, 36);
     rest = (value > 9 ? rest * 100 + value : rest * 10 + value) % 97;
   }
@@ -46,7 +46,7 @@ const MASTERCARD = four(String.raw`(?:5[1-5]\d{2}|222[1-9]|22[3-9]\d|2[3-6]\d{2}
 const DISCOVER = four(String.raw`(?:6011|65\d{2}|64[4-9]\d)`);
 const card = (...parts: readonly string[]): Prebuilt => ({
   expression: new RegExp(String.raw`(?<!\d)(?:${parts.join('|')})(?!\d)`, 'g'),
-  holds: hasLuhn,
+  isValid: hasLuhnCheckDigit,
 });
 
 const PATTERNS: Readonly<Record<string, Prebuilt>> = {
@@ -62,12 +62,12 @@ const PATTERNS: Readonly<Record<string, Prebuilt>> = {
   credit_card: card(VISA, MASTERCARD, AMEX, DISCOVER),
   iban: {
     expression: /(?<![a-z\d])[a-z]{2}\d{2}(?:[ -]?[a-z\d]{4}){2,7}(?:[ -]?[a-z\d]{1,4})?(?![a-z\d])/gi,
-    holds: isIban,
+    isValid: isIban,
   },
   ipv4: {
     expression: /(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?!\.?\d)/g,
   },
-  ipv6: { expression: /(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:])/gi, holds: isIpv6 },
+  ipv6: { expression: /(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:])/gi, isValid: isIpv6 },
   url: { expression: /(?<!\w)https?:\/\/[^\s<>"']{1,2048}/gi },
   aws_access_key: { expression: /(?<![A-Z\d])(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z\d]{16}(?![A-Z\d])/g },
   aws_secret_key: {
@@ -117,11 +117,12 @@ export function prebuiltFinder(name: string): Finder | null {
   const known = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
   const pattern = Object.hasOwn(PATTERNS, known) ? PATTERNS[known] : undefined;
   if (pattern === undefined) return null;
-  const { expression, holds } = pattern;
+  const { expression, isValid } = pattern;
   return (text) => {
-    const spans: Span[] = [];
+    const spans: TextRange[] = [];
     for (const { 0: match, index } of text.matchAll(expression))
-      if (match !== '' && (holds === undefined || holds(match))) spans.push({ from: index, to: index + match.length });
+      if (match !== '' && (isValid === undefined || isValid(match)))
+        spans.push({ from: index, to: index + match.length });
     return spans;
   };
 }

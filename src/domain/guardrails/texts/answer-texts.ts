@@ -32,7 +32,7 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
       walk.everything(body['answers'], ['answers'], 'assistant', ANSWER_SKIPS);
       break;
     case 'data':
-      // Pictures: the prompt as the model rewrote it.
+      // Generated images: the prompt as the model rewrote it.
       for (const [index, one] of listOf(body['data']).entries())
         if (isMembers(one)) walk.content(one['revised_prompt'], ['data', index, 'revised_prompt'], 'assistant');
       break;

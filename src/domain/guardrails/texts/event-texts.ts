@@ -26,7 +26,7 @@ interface Reading {
 }
 
 /** Members of events of unknown formats that are no texts. */
-const FACTS: ReadonlySet<string> = new Set(
+const NOT_TEXTS: ReadonlySet<string> = new Set(
   (
     'id type object model role status index finish_reason stop_reason service_tier system_fingerprint ' +
     'b64_json partial_image_b64 result data encrypted_content usage'
@@ -56,7 +56,7 @@ export function eventTexts(holder: { readonly value: unknown }, count: number): 
       }
     },
     others(path) {
-      for (const place of placesOf((walk) => walk.everything(valueAt(holder, path), path, null, FACTS)))
+      for (const place of placesOf((walk) => walk.everything(valueAt(holder, path), path, null, NOT_TEXTS)))
         add(`other ${place.slice(1).join(' ')}`, place, 'unknown');
     },
   };
@@ -98,7 +98,7 @@ function readTyped(event: Members, type: string, path: Path, { text, content, ot
   }
   content(block, [...path, 'content_block']);
   content('message', [...path, 'message', 'content']);
-  // The ends of texts, items and answers have the texts again.
+  // Events that end a text, item or answer repeat its text.
   for (const member of ['text', 'arguments', 'refusal', 'code', 'input', 'item', 'part'])
     content(`${type} ${member}`, [...path, member], 'repeated');
   content('response', [...path, 'response', 'output'], 'repeated');

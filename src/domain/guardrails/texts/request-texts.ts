@@ -112,19 +112,19 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
   '/images/edits': { prompt: plain },
   '/audio/transcriptions': { prompt: plain },
   '/audio/translations': { prompt: plain },
-  // The texts of a moderation are there to be judged.
+  // Guardrails do not check the texts of a moderation call, whose purpose is to judge them.
   '/moderations': {},
 };
 
 /** Members of decisions whose texts cannot be read. */
 const UNREADABLE = ['audio', 'video'];
 
-/** The texts of a request with their places. Throws InvalidInput for sound that cannot be checked. */
+/** The texts of a request with their places. Throws InvalidInput for audio or video, which cannot be checked. */
 export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): readonly Place[] {
   const readers = OTHERS[path] ?? CONVERSATION;
   if (readers === DECISION) {
-    const sound = UNREADABLE.find((member) => body[member] !== undefined && body[member] !== null);
-    if (sound !== undefined) throw unreadable(sound);
+    const media = UNREADABLE.find((member) => body[member] !== undefined && body[member] !== null);
+    if (media !== undefined) throw unreadable(media);
   }
   const walk = createWalk();
   for (const [member, read] of Object.entries(readers)) {

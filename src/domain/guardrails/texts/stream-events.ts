@@ -37,14 +37,14 @@ export function createEventReader(): EventReader {
   let open = 0;
   let count = 0;
 
-  function closed(): StreamEvent {
+  function endEvent(): StreamEvent {
     const event = eventOf(lines, count);
     count += 1;
     lines = [];
     return event;
   }
 
-  function take(text: string): readonly StreamEvent[] {
+  function split(text: string): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
     let from = 0;
     for (const { 0: end, index } of text.matchAll(LINE_END)) {
@@ -54,7 +54,7 @@ export function createEventReader(): EventReader {
       lines.push({ text: line, end });
       open += line.length + end.length;
       if (line !== '') continue;
-      events.push(closed());
+      events.push(endEvent());
       open = 0;
     }
     rest += text.slice(from);
@@ -65,12 +65,12 @@ export function createEventReader(): EventReader {
     read(text) {
       const all = pending + text;
       pending = all.endsWith('\r') ? '\r' : '';
-      return take(pending === '' ? all : all.slice(0, -1));
+      return split(pending === '' ? all : all.slice(0, -1));
     },
     end() {
-      const events = take(pending);
+      const events = split(pending);
       if (rest !== '') lines.push({ text: rest, end: '' });
-      return lines.length === 0 ? events : [...events, closed()];
+      return lines.length === 0 ? events : [...events, endEvent()];
     },
     get open() {
       return open + rest.length + pending.length;
@@ -78,9 +78,9 @@ export function createEventReader(): EventReader {
   };
 }
 
-/** Data of an event that are one JSON value. */
+/** A JSON value in the data of an event. */
 interface Value {
-  /** Positions of its lines. */
+  /** Indices of its lines. */
   readonly at: readonly number[];
   readonly holder: { readonly value: unknown };
 }
@@ -93,8 +93,8 @@ interface Plain {
 
 const END = '[DONE]';
 const DATA = /^\uFEFF?data: ?/;
-/** Fields and comments that are no texts. */
-const OTHERS = /^\uFEFF?(:|(data|event|id|retry)(:|$)|$)/;
+/** Lines that are fields or comments. */
+const FIELD_OR_COMMENT = /^\uFEFF?(:|(data|event|id|retry)(:|$)|$)/;
 
 function parsed(text: string): unknown {
   try {
@@ -108,19 +108,19 @@ function parsed(text: string): unknown {
 function contentOf(lines: readonly Line[]): { readonly values: readonly Value[]; readonly plain: readonly Plain[] } {
   const data = [...lines.entries()].flatMap(([at, { text }]) => {
     const start = DATA.exec(text)?.[0].length;
-    const said = start === undefined ? END : text.slice(start);
-    return said.trim() === END ? [] : [{ at, text: said }];
+    const content = start === undefined ? END : text.slice(start);
+    return content.trim() === END ? [] : [{ at, text: content }];
   });
-  // A reader of events joins the lines of one; a reader of lines takes each by itself.
-  const alone = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
-  const isWhole = alone.every(({ value }) => value !== undefined);
+  // Some clients join the data lines of an event, others parse each line.
+  const separate = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
+  const isWhole = separate.every(({ value }) => value !== undefined);
   const joined = isWhole || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
   const values =
     joined === undefined
-      ? alone.flatMap(({ at, value }) => (value === undefined ? [] : [{ at: [at], holder: { value } }]))
+      ? separate.flatMap(({ at, value }) => (value === undefined ? [] : [{ at: [at], holder: { value } }]))
       : [{ at: data.map(({ at }) => at), holder: { value: joined } }];
-  const unread = isWhole || joined !== undefined ? [] : alone.filter(({ value }) => value === undefined);
-  const stray = lines.filter(({ text }) => !OTHERS.test(text));
+  const unread = isWhole || joined !== undefined ? [] : separate.filter(({ value }) => value === undefined);
+  const stray = lines.filter(({ text }) => !FIELD_OR_COMMENT.test(text));
   return {
     values,
     plain: [
@@ -149,7 +149,7 @@ function eventOf(lines: readonly Line[], count: number): StreamEvent {
     texts: texts.map(({ channel, text, kind }) => ({ channel, text, kind })),
     withTexts(next) {
       const written: (string | null)[] = lines.map(({ text }) => text);
-      // Read again, so that a held event is in memory as text only.
+      // Parsed again, so that an event that waits for a check is in memory as text only.
       for (const { at, holder } of contentOf(lines).values) {
         for (const { channel, path, kind } of eventTexts(holder, count))
           if (kind === 'editable') setAt(holder, path, next(channel));

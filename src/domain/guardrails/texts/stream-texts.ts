@@ -13,17 +13,18 @@ export interface StreamTexts {
   /** Whether a text was left out because another one is the same, so that an edit would leave a copy of it. */
   readonly hasCopies: boolean;
   /**
-   * The texts to check, without escapes of JSON: the waiting part of each with some released text before it; the whole text at the end.
+   * The texts to check, without escapes of JSON: the waiting part of each with some released text before it; the whole text at
+   * the end.
    */
   texts(isLast: boolean): readonly string[];
   /**
-   * Releases what waits. `edited` are the texts after a check; null where they stay. Returns the new waiting text of each
+   * Releases the waiting texts. `edited` are the texts after a check; null where they stay. Returns the new waiting text of each
    * channel, or null where an edit cannot be made: it changes what was released before, a text that is fixed, or escapes.
    */
   release(edited: readonly string[] | null): ReadonlyMap<string, string> | null;
 }
 
-/** Characters before the waiting ones that are checked again, so that what lies across two checks is found. */
+/** Number of released characters that are checked again, so that a match across two checks is found. */
 const OVERLAP = 4_000;
 
 interface Channel {
@@ -78,9 +79,9 @@ export function createStreamTexts(): StreamTexts {
       const next = new Map<string, string>();
       for (const [index, [name, one]] of checked.entries()) {
         const text = edited?.[index];
-        const waits = text === undefined ? one.waiting : editedWaiting(one, text);
-        if (waits === null) return null;
-        next.set(name, waits);
+        const released = text === undefined ? one.waiting : editedWaiting(one, text);
+        if (released === null) return null;
+        next.set(name, released);
       }
       for (const [name, one] of checked) {
         one.sent += next.get(name) ?? '';

@@ -18,8 +18,8 @@ export interface Walk {
   everything(value: unknown, path: Path, role: TextRole | null, skipped?: ReadonlySet<string>): void;
 }
 
-/** Most levels of a value. Texts below are not found, so deeper values are refused before. */
-const MOST_LEVELS = 512;
+/** Maximum nesting of a value. Deeper texts are not found, so that deeper values must be refused before. */
+const MAX_LEVELS = 512;
 
 export const isMembers = (value: unknown): value is Members => isJsonObject(value);
 
@@ -29,7 +29,7 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
  * Members of a part that are a text or a content of their own. A thought is checked, also one that its vendor has signed:
  * the vendor refuses a masked one.
  */
-const CONTENTS = [
+const CONTENT_MEMBERS = [
   'text',
   'content',
   'output',
@@ -51,7 +51,7 @@ const CONTENTS = [
   'annotations',
 ];
 /** Members of a part that are values of tools. */
-const VALUES = [
+const TOOL_VALUE_MEMBERS = [
   'input',
   'args',
   'response',
@@ -65,7 +65,7 @@ const VALUES = [
   'variables',
 ];
 /** Members of a part that hold a part. */
-const NESTED = [
+const PART_MEMBERS = [
   'functionCall',
   'function_call',
   'functionResponse',
@@ -80,16 +80,16 @@ const NESTED = [
   'url_citation',
 ];
 /** Members of the values of tools that are no texts. */
-const KINDS: ReadonlySet<string> = new Set(['type']);
+const ACTION_SKIPS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 
-/** A text without the escapes of JSON, which a filter of words would not see through. */
+/** A text with its `\uXXXX` escapes decoded, so that filters find words in it. */
 export const withoutEscapes = (text: string): string =>
   text.includes('\\u')
     ? text.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
 
-/** JSON text without escapes; it stays the same value. Another value stays as it is. */
+/** JSON text with its escapes decoded; it stays the same value. Other values are returned unchanged. */
 function readable(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\\u')) return value;
   try {
@@ -101,13 +101,13 @@ function readable(value: unknown): unknown {
 
 export function createWalk(): Walk {
   const places: Place[] = [];
-  const found = (text: string, path: Path, role: TextRole | null): void => {
+  const addText = (text: string, path: Path, role: TextRole | null): void => {
     if (text !== '') places.push({ text, path, role });
   };
 
   function everything(value: unknown, path: Path, role: TextRole | null, skipped = NO_MEMBERS): void {
-    if (path.length > MOST_LEVELS) return;
-    if (typeof value === 'string') found(value, path, role);
+    if (path.length > MAX_LEVELS) return;
+    if (typeof value === 'string') addText(value, path, role);
     else if (Array.isArray(value))
       for (const [index, one] of value.entries()) everything(one, [...path, index], role, skipped);
     else if (isMembers(value))
@@ -120,11 +120,11 @@ export function createWalk(): Walk {
     // The text of a document.
     if (type === 'text') everything(value['data'], [...path, 'data'], role);
     if (type === 'input_json') everything(value['data'], [...path, 'data'], role);
-    for (const name of CONTENTS) if (name in value) content(value[name], [...path, name], role);
-    for (const name of VALUES)
+    for (const name of CONTENT_MEMBERS) if (name in value) content(value[name], [...path, name], role);
+    for (const name of TOOL_VALUE_MEMBERS)
       if (name in value)
-        everything(readable(value[name]), [...path, name], role, name === 'action' ? KINDS : NO_MEMBERS);
-    for (const name of NESTED) {
+        everything(readable(value[name]), [...path, name], role, name === 'action' ? ACTION_SKIPS : NO_MEMBERS);
+    for (const name of PART_MEMBERS) {
       const inner = value[name];
       if (isMembers(inner)) part(inner, [...path, name], role);
     }
@@ -132,8 +132,8 @@ export function createWalk(): Walk {
   }
 
   function content(value: unknown, path: Path, role: TextRole | null): void {
-    if (path.length > MOST_LEVELS) return;
-    if (typeof value === 'string') found(value, path, role);
+    if (path.length > MAX_LEVELS) return;
+    if (typeof value === 'string') addText(value, path, role);
     else if (Array.isArray(value)) for (const [index, one] of value.entries()) content(one, [...path, index], role);
     else if (isMembers(value)) part(value, path, role);
   }
@@ -171,7 +171,7 @@ export function valueAt(root: unknown, path: Path): unknown {
 export function setAt(root: object, path: Path, text: string): void {
   const at = valueAt(root, path.slice(0, -1));
   const last = path.at(-1);
-  // A member by the name of the prototype is a member like any other.
+  // Not assigned: the member may be named `__proto__`.
   if (last !== undefined)
     Object.defineProperty(at, last, { value: text, writable: true, enumerable: true, configurable: true });
 }

@@ -6,30 +6,33 @@ import type { Candidate } from './grouping.ts';
 import { catalogueOf, feedbackOf, quoteOfExecution, textOfParts } from './reviewing.ts';
 import { listOf, objectOf, oneOf, orNull, textUpTo } from './structure.ts';
 
-/** Supporting executions with excerpts, and others that are searched for counterexamples. */
-const MOST_SUPPORTING = 6;
-const MOST_OTHERS = 6;
-/** Observations in the question, and characters of one excerpt. */
-const MOST_OBSERVATIONS = 60;
+/** Maximum numbers of supporting executions and of other executions, which may have counterexamples, in a question. */
+const MAX_SUPPORTING = 6;
+const MAX_OTHERS = 6;
+/** Maximum number of observations in a question, and length of one excerpt in characters. */
+const MAX_OBSERVATIONS = 60;
 const EXCERPT_CHARACTERS = 5_000;
-/** Quotes of one execution that a finding keeps. */
-const QUOTES_OF_EXECUTION = 2;
+/** Maximum number of quotes of one execution that a finding keeps. */
+const MAX_QUOTES_OF_EXECUTION = 2;
 
-const MOST_TEXT = 2_000;
+const MAX_TEXT_CHARACTERS = 2_000;
 
 const EXAMINATION = objectOf({
   decision: oneOf('submit', 'inconclusive'),
   title: textUpTo(160),
-  description: textUpTo(MOST_TEXT),
+  description: textUpTo(MAX_TEXT_CHARACTERS),
   priority: oneOf(...PRIORITIES),
-  suggestion: textUpTo(MOST_TEXT),
-  limitation: textUpTo(MOST_TEXT),
+  suggestion: textUpTo(MAX_TEXT_CHARACTERS),
+  limitation: textUpTo(MAX_TEXT_CHARACTERS),
   brief: orNull(
     objectOf({
-      problem: textUpTo(MOST_TEXT),
-      user_goal: textUpTo(MOST_TEXT),
-      what_happened: textUpTo(MOST_TEXT),
-      test_cases: listOf(objectOf({ input: textUpTo(MOST_TEXT), expected: textUpTo(MOST_TEXT) }), 10),
+      problem: textUpTo(MAX_TEXT_CHARACTERS),
+      user_goal: textUpTo(MAX_TEXT_CHARACTERS),
+      what_happened: textUpTo(MAX_TEXT_CHARACTERS),
+      test_cases: listOf(
+        objectOf({ input: textUpTo(MAX_TEXT_CHARACTERS), expected: textUpTo(MAX_TEXT_CHARACTERS) }),
+        10,
+      ),
     }),
   ),
   evidence: listOf(quoteOfExecution, 20),
@@ -42,7 +45,7 @@ export interface Excerpt {
   readonly parts: readonly ContentPart[];
 }
 
-/** What the examination of a candidate may read. */
+/** Input of the examination of a candidate. */
 export interface Examined {
   readonly candidate: Candidate;
   readonly findings: readonly Finding[];
@@ -67,11 +70,11 @@ function excerptText(parts: readonly ContentPart[], wanted: ReadonlySet<string>)
   return textOfParts(short).slice(0, EXCERPT_CHARACTERS);
 }
 
-const cutEvidence = ({ sightings }: Candidate): readonly Evidence[] =>
+const observedEvidence = ({ sightings }: Candidate): readonly Evidence[] =>
   [...Map.groupBy(sightings, ({ executionId }) => executionId)].flatMap(([executionId, ofOne]) =>
     ofOne
       .flatMap(({ observation }) => observation.evidence)
-      .slice(0, QUOTES_OF_EXECUTION)
+      .slice(0, MAX_QUOTES_OF_EXECUTION)
       .map((quoted): Evidence => ({ executionId, ...quoted, role: 'support' })),
   );
 
@@ -96,15 +99,15 @@ function verifiedEvidence(
 
 /**
  * Examines a candidate: the model sees its observations, excerpts of some of its executions and of others, and earlier
- * findings. The quotes of the answer are checked; those of the observations have been.
+ * findings. Only quotes of the answer that are literally in their span are kept; those of the observations are verified already.
  */
 export async function examine(analyst: Analyst, { candidate, findings, load, others }: Examined): Promise<Examination> {
   const { checkId, kind, sightings } = candidate;
   const supporting = [...new Set(sightings.map(({ executionId }) => executionId))];
   const loaded = async (ids: readonly string[], prefix: string): Promise<readonly (readonly [string, Excerpt])[]> =>
     Promise.all(ids.map(async (id, at) => [`${prefix}${at + 1}`, await load(id)] as const));
-  const shown = await loaded(supporting.slice(0, MOST_SUPPORTING), 's');
-  const compared = await loaded(others.slice(0, MOST_OTHERS), 'c');
+  const shown = await loaded(supporting.slice(0, MAX_SUPPORTING), 's');
+  const compared = await loaded(others.slice(0, MAX_OTHERS), 'c');
   const quoted = new Set(sightings.flatMap(({ observation }) => observation.evidence.map(({ spanId }) => spanId)));
   const answer = await analyst.ask({
     purpose: 'investigate',
@@ -121,7 +124,7 @@ export async function examine(analyst: Analyst, { candidate, findings, load, oth
         .map(({ id, title, description, status, reason }) => ({ id, title, description, status, reason })),
       observations: fenced(
         sightings
-          .slice(0, MOST_OBSERVATIONS)
+          .slice(0, MAX_OBSERVATIONS)
           .map(({ observation }) => `- ${observation.summary}`)
           .join('\n'),
       ),
@@ -140,10 +143,10 @@ export async function examine(analyst: Analyst, { candidate, findings, load, oth
   const { value } = answer;
   if (value.decision === 'inconclusive') return { draft: null, failure: null, final: false };
   const own = verifiedEvidence(value.evidence, new Map([...shown, ...compared]));
-  return { draft: draftOf(candidate, value, joinedEvidence(own, cutEvidence(candidate))) };
+  return { draft: draftOf(candidate, value, joinedEvidence(own, observedEvidence(candidate))) };
 }
 
-/** An examination that the model has sent. */
+/** The parsed answer of the model. */
 type Decided = NonNullable<ReturnType<(typeof EXAMINATION)['read']>>;
 
 function draftOf(

@@ -21,15 +21,15 @@ export interface Candidate {
 
 /** Characters of summaries in one question. */
 const BATCH_CHARACTERS = 16_000;
-const MOST_TITLE = 160;
-const MOST_HYPOTHESIS = 600;
+const MAX_TITLE_CHARACTERS = 160;
+const MAX_HYPOTHESIS_CHARACTERS = 600;
 
 const GROUP_ANSWER = objectOf({
   groups: listOf(
     objectOf({
       group: orNull(textUpTo(40)),
-      title: textUpTo(MOST_TITLE),
-      hypothesis: textUpTo(MOST_HYPOTHESIS),
+      title: textUpTo(MAX_TITLE_CHARACTERS),
+      hypothesis: textUpTo(MAX_HYPOTHESIS_CHARACTERS),
       references: listOf(textUpTo(40)),
     }),
   ),
@@ -72,22 +72,22 @@ function batchesOf(sightings: readonly Sighting[]): readonly Batch[] {
   return batches;
 }
 
-interface Registry {
+interface RegisteredCandidate {
   readonly id: string;
   readonly candidate: Candidate;
 }
 
-/** One group for each sighting that the model left out or could not group. */
+/** The candidate of one sighting that the model left out or could not group. */
 const singleCandidate = ({ executionId, observation }: Sighting): Candidate => ({
   checkId: observation.checkId,
   kind: observation.kind,
-  title: observation.summary.slice(0, MOST_TITLE),
+  title: observation.summary.slice(0, MAX_TITLE_CHARACTERS),
   hypothesis: observation.summary,
   sightings: [{ executionId, observation }],
 });
 
 /** The candidates of one check and kind after one more batch. */
-async function grouped(registry: readonly Registry[], batch: Batch, analyst: Analyst) {
+async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, analyst: Analyst) {
   const named = new Map(batch.sightings.map((sighting, at) => [`o${at + 1}`, sighting]));
   const answer = await analyst.ask({
     purpose: 'cluster',
@@ -125,19 +125,19 @@ async function grouped(registry: readonly Registry[], batch: Batch, analyst: Ana
     }
   for (const sighting of left.values()) add(singleCandidate(sighting));
   return {
-    registry: [...candidates].map(([id, candidate]): Registry => ({ id, candidate })),
+    registry: [...candidates].map(([id, candidate]): RegisteredCandidate => ({ id, candidate })),
     failure: 'failure' in answer ? answer : null,
   };
 }
 
-const joined = (candidates: readonly Candidate[]): readonly Candidate[] => {
+const mergeCandidates = (candidates: readonly Candidate[]): readonly Candidate[] => {
   const [first, ...others] = candidates.toSorted((left, right) => right.sightings.length - left.sightings.length);
   if (first === undefined) return [];
   return [{ ...first, sightings: [...first.sightings, ...others.flatMap(({ sightings }) => sightings)] }];
 };
 
 /** The candidates of one check and kind, with those of one cause joined. */
-async function reconciled(registry: readonly Registry[], analyst: Analyst): Promise<readonly Candidate[]> {
+async function reconcile(registry: readonly RegisteredCandidate[], analyst: Analyst): Promise<readonly Candidate[]> {
   const all = registry.map(({ candidate }) => candidate);
   const [first] = all;
   if (first === undefined || all.length < 2) return all;
@@ -160,7 +160,7 @@ async function reconciled(registry: readonly Registry[], analyst: Analyst): Prom
       return candidate === undefined ? [] : [candidate];
     }),
   );
-  return [...sets.flatMap(joined), ...left.values()];
+  return [...sets.flatMap(mergeCandidates), ...left.values()];
 }
 
 /** Groups of all sightings, and the progress of the grouping. */
@@ -186,9 +186,9 @@ export async function groupSightings(
   let isFinal = false;
   reportProgress(batches.length, 0);
   for (const section of sections) {
-    let registry: readonly Registry[] = [];
+    let registry: readonly RegisteredCandidate[] = [];
     for (const batch of section) {
-      const done = await grouped(registry, batch, analyst);
+      const done = await addBatch(registry, batch, analyst);
       ({ registry } = done);
       if (done.failure === null) groupedBatches += 1;
       else {
@@ -198,7 +198,7 @@ export async function groupSightings(
       reportProgress(batches.length, groupedBatches);
     }
     const found =
-      section.length > 1 && !isFinal ? await reconciled(registry, analyst) : registry.map(({ candidate }) => candidate);
+      section.length > 1 && !isFinal ? await reconcile(registry, analyst) : registry.map(({ candidate }) => candidate);
     candidates.push(...found);
   }
   return { candidates, batches: batches.length, groupedBatches, failures, final: isFinal };

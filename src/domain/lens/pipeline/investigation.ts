@@ -1,25 +1,26 @@
 import type { Clock } from '../../clock.ts';
 import { evictOldest } from '../../evict-oldest.ts';
+import { inParallel } from '../../in-parallel.ts';
 import type { ContentPart } from '../content.ts';
 import type { Execution, Sample } from '../execution.ts';
 import { versionWithFeedback } from '../feedback.ts';
 import type { FindingDraft } from '../finding.ts';
 import type { Activity, LensRun } from '../lens.ts';
 import type { Assessment, Review } from '../review.ts';
-import { CHECKING, GROUPING, READING } from '../schedule.ts';
+import { CHECKING_STAGE, GROUPING_STAGE, READING_STAGE } from '../schedule.ts';
 import type { ClaimedRun, LensBackend, RunClaim } from '../worker.ts';
 import { type Analyst, createAnalyst } from './analyst.ts';
 import { type Excerpt, examine } from './examining.ts';
 import { type Candidate, groupSightings, sightingsOf } from './grouping.ts';
 import { createReporter, type Reporter } from './progress.ts';
-import { judged, type Reviewed, reviewOf } from './reviewing.ts';
+import { judgeExecution, type Reviewed, reviewOf } from './reviewing.ts';
 
-/** Pages of content that one review reads. */
-const MOST_PAGES = 25;
-/** Contents of executions that candidates have read last. */
-const MOST_LOADED = 64;
+/** Maximum number of pages of content that one review reads. */
+const MAX_PAGES = 25;
+/** Capacity of the cache of contents of executions. */
+const MAX_CACHED_CONTENTS = 64;
 
-interface Working {
+interface RunContext {
   readonly backend: LensBackend;
   readonly claim: RunClaim;
   readonly claimed: ClaimedRun;
@@ -29,31 +30,12 @@ interface Working {
   readonly signal: AbortSignal;
 }
 
-/** Runs work on items, a few at a time. The first failure ends it, after the work that has begun. */
-async function eachOf<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {
-  const left = items.values();
-  let failure: { readonly error: unknown } | null = null;
-  await Promise.all(
-    Array.from({ length: Math.min(most, items.length) }, async () => {
-      for (const item of left) {
-        if (failure !== null) return;
-        try {
-          await work(item);
-        } catch (error) {
-          failure ??= { error };
-        }
-      }
-    }),
-  );
-  if (failure !== null) throw (failure as { readonly error: unknown }).error;
-}
-
 /** All spans of an execution, page by page. */
-async function contentOf({ backend, claim, signal }: Working, execution: Execution): Promise<Reviewed> {
+async function contentOf({ backend, claim, signal }: RunContext, execution: Execution): Promise<Reviewed> {
   const parts: ContentPart[] = [];
   let cursor: string | null = null;
   let contentVersion = '';
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const read = await backend.content(claim, execution.id, cursor, signal);
     parts.push(...read.parts);
     ({ contentVersion } = read);
@@ -69,9 +51,9 @@ interface Screening {
   readonly failures: readonly string[];
 }
 
-/** Reviews the sampled executions; reviews that are still true are used again. */
-async function screen(working: Working, { executions }: Sample): Promise<Screening> {
-  const { backend, claim, claimed, report, analyst, clock, signal } = working;
+/** Reviews the sampled executions; cached reviews of unchanged executions are used again. */
+async function screen(context: RunContext, { executions }: Sample): Promise<Screening> {
+  const { backend, claim, claimed, report, analyst, clock, signal } = context;
   const { settings } = claimed.run;
   const known = new Map((await backend.reviews(claim, signal)).map((review) => [review.executionId, review]));
   const reviews = new Map<string, Review>();
@@ -79,7 +61,7 @@ async function screen(working: Working, { executions }: Sample): Promise<Screeni
   let isFinal = false;
   report.count({ reusable: known.size });
 
-  function take(review: Review): void {
+  function addReview(review: Review): void {
     reviews.set(review.executionId, review);
     report.add('screened');
     if (review.partial) report.add('partial');
@@ -90,24 +72,24 @@ async function screen(working: Working, { executions }: Sample): Promise<Screeni
 
   for (const { id } of executions) {
     const review = known.get(id);
-    if (review !== undefined) take({ ...review, reused: true });
+    if (review !== undefined) addReview({ ...review, reused: true });
   }
   const fresh = executions.filter(({ id }) => !known.has(id));
-  await eachOf(fresh, settings.concurrency, async (execution) => {
+  await inParallel(fresh, settings.concurrency, async (execution) => {
     signal.throwIfAborted();
     if (isFinal) return;
     const began = clock.monotonicMs();
     const startedAt = clock.now().toISOString();
     const reading = { executionId: execution.id, traceId: execution.traceId, agent: execution.agent, startedAt };
     report.reading(reading, false);
-    const reviewed = await contentOf(working, execution);
-    const judgement = await judged(reviewed, { settings, findings: claimed.findings, analyst });
+    const reviewed = await contentOf(context, execution);
+    const judgement = await judgeExecution(reviewed, { settings, findings: claimed.findings, analyst });
     report.reading(reading, true);
     if (judgement.failure !== null) failures.push(judgement.failure);
     if (judgement.final) isFinal = true;
     if (judgement.extraction === null) return report.add('failedTasks');
     const at = clock.now().toISOString();
-    take(reviewOf(reviewed, judgement, { model: settings.model, durationMs: clock.monotonicMs() - began, at }));
+    addReview(reviewOf(reviewed, judgement, { model: settings.model, durationMs: clock.monotonicMs() - began, at }));
   });
   await report.flush();
   // In the order of the sample, not of the answers.
@@ -125,8 +107,8 @@ const taskOf = (phase: Activity['phase'], label: string, executionIds: readonly 
   finished: false,
 });
 
-/** Contents that were read last, so that candidates with the same executions read them once. */
-function createLoader(working: Working, { executions }: Sample): (id: string) => Promise<Excerpt> {
+/** Loads contents through a cache, so that candidates with the same executions read them once. */
+function createLoader(context: RunContext, { executions }: Sample): (id: string) => Promise<Excerpt> {
   const byId = new Map(executions.map((execution) => [execution.id, execution]));
   const loaded = new Map<string, Promise<Excerpt>>();
   return (id) => {
@@ -136,26 +118,26 @@ function createLoader(working: Working, { executions }: Sample): (id: string) =>
     const excerpt =
       execution === undefined
         ? Promise.resolve({ executionId: id, parts: [] })
-        : contentOf(working, execution).then(({ parts }) => ({ executionId: id, parts }));
+        : contentOf(context, execution).then(({ parts }) => ({ executionId: id, parts }));
     loaded.set(id, excerpt);
-    evictOldest(loaded, MOST_LOADED);
+    evictOldest(loaded, MAX_CACHED_CONTENTS);
     return excerpt;
   };
 }
 
 /** Examines the candidates. Drafts are in the order of the candidates. */
 async function examineAll(
-  working: Working,
+  context: RunContext,
   sample: Sample,
   candidates: readonly Candidate[],
   reviews: readonly Review[],
 ) {
-  const { claimed, report, analyst, clock, signal } = working;
-  const load = createLoader(working, sample);
+  const { claimed, report, analyst, clock, signal } = context;
+  const load = createLoader(context, sample);
   const drafts: (FindingDraft | null)[] = candidates.map(() => null);
   const failures: string[] = [];
   let isFinal = false;
-  await eachOf([...candidates.entries()], claimed.run.settings.concurrency, async ([at, candidate]) => {
+  await inParallel([...candidates.entries()], claimed.run.settings.concurrency, async ([at, candidate]) => {
     signal.throwIfAborted();
     if (isFinal) return;
     const inside = new Set(candidate.sightings.map(({ executionId }) => executionId));
@@ -198,25 +180,25 @@ const errorOf = (failures: readonly string[]): string => [...new Set(failures)].
  */
 export async function investigate(
   claimed: ClaimedRun,
-  { backend, clock, signal }: Pick<Working, 'backend' | 'clock' | 'signal'>,
+  { backend, clock, signal }: Pick<RunContext, 'backend' | 'clock' | 'signal'>,
 ): Promise<void> {
   const { run }: { readonly run: LensRun } = claimed;
   const claim: RunClaim = { lensId: claimed.lensId, runId: run.id, attempt: run.attempts };
   const report = createReporter(backend, claim, signal);
   const analyst = createAnalyst(backend, claim, signal);
-  const working: Working = { backend, claim, claimed, analyst, report, clock, signal };
+  const context: RunContext = { backend, claim, claimed, analyst, report, clock, signal };
   const sample = await backend.sample(claim, signal);
   report.count({ eligible: sample.eligible, selected: sample.selected });
-  report.stage(READING);
-  const { reviews, failures } = await screen(working, sample);
-  report.stage(GROUPING);
+  report.stage(READING_STAGE);
+  const { reviews, failures } = await screen(context, sample);
+  report.stage(GROUPING_STAGE);
   const grouping = await groupSightings(sightingsOf(reviews), analyst, (groupingBatches, groupedBatches) =>
     report.count({ groupingBatches, groupedBatches }),
   );
   report.count({ candidates: grouping.candidates.length });
-  if (grouping.candidates.length > 0) report.stage(CHECKING);
+  if (grouping.candidates.length > 0) report.stage(CHECKING_STAGE);
   const wanted = grouping.final ? [] : grouping.candidates;
-  const examined = await examineAll(working, sample, wanted, reviews);
+  const examined = await examineAll(context, sample, wanted, reviews);
   await report.flush();
   const answered = new Set(reviews.map(({ executionId }) => executionId));
   const missing = sample.executions.flatMap(({ id }): readonly Assessment[] =>

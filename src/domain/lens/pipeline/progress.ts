@@ -29,7 +29,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
   /** Ends the pause between two reports. */
   let endPause: (() => void) | null = null;
 
-  function rest(): Promise<void> {
+  function pause(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, REPORT_MS);
       endPause = () => {
@@ -44,11 +44,11 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
       const now = waiting;
       waiting = null;
       await backend.progress(claim, now, signal);
-      await rest();
+      await pause();
     }
   }
 
-  function note(change: RunProgress): void {
+  function queue(change: RunProgress): void {
     waiting = { ...waiting, ...change, coverage };
     if (sending !== null) return;
     sending = send().finally(() => {
@@ -62,22 +62,22 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     coverage: () => coverage,
     count(change) {
       coverage = { ...coverage, ...change };
-      note({});
+      queue({});
     },
     add(count, by = 1) {
       coverage = { ...coverage, [count]: coverage[count] + by };
     },
-    stage: (stage) => note({ stage }),
-    reviewed: (review) => note({ reviews: [...(waiting?.reviews ?? []), review] }),
+    stage: (stage) => queue({ stage }),
+    reviewed: (review) => queue({ reviews: [...(waiting?.reviews ?? []), review] }),
     reading(reading, isOver) {
       if (isOver) readings.delete(reading.executionId);
       else readings.set(reading.executionId, reading);
-      note({ reading: [...readings.values()] });
+      queue({ reading: [...readings.values()] });
     },
     activity(activity) {
       if (activity.finished) activities.delete(activity.id);
       else activities.set(activity.id, activity);
-      note({ activities: [...activities.values()] });
+      queue({ activities: [...activities.values()] });
     },
     async flush() {
       while (sending !== null) {
@@ -85,7 +85,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
         await sending;
       }
       if (waiting === null) return;
-      note({});
+      queue({});
       await this.flush();
     },
   };

@@ -8,19 +8,19 @@ import { enabledChecks, type LensSettings } from '../settings.ts';
 import type { Analyst } from './analyst.ts';
 import { flag, listOf, objectOf, oneOf, textUpTo } from './structure.ts';
 
-/** Characters of trace text in one question, and questions about one execution. */
+/** Maximum length of trace text in one question, in characters, and maximum number of questions about one execution. */
 const WINDOW_CHARACTERS = 48_000;
-const MOST_WINDOWS = 6;
-/** Spans in the list of a question. */
-const MOST_LISTED = 200;
-/** Quotes and summaries in characters. */
-const MOST_QUOTE = 600;
+const MAX_WINDOWS = 6;
+/** Maximum number of spans in the list of a question. */
+const MAX_LISTED_SPANS = 200;
+/** Maximum length of a quote, in characters. */
+const MAX_QUOTE_CHARACTERS = 600;
 
-const quoteOfSpan = objectOf({ span_id: textUpTo(64), quote: textUpTo(MOST_QUOTE) });
+const quoteOfSpan = objectOf({ span_id: textUpTo(64), quote: textUpTo(MAX_QUOTE_CHARACTERS) });
 export const quoteOfExecution = objectOf({
   execution: textUpTo(64),
   span_id: textUpTo(64),
-  quote: textUpTo(MOST_QUOTE),
+  quote: textUpTo(MAX_QUOTE_CHARACTERS),
   role: oneOf(...EVIDENCE_ROLES),
 });
 
@@ -47,8 +47,9 @@ export interface Reviewed {
   readonly contentVersion: string;
 }
 
-/** Judgement of one execution; null when the model gave none. */
+/** Judgement of one execution. */
 export interface Judgement {
+  /** Null when the model gave no answer. */
   readonly extraction: Extraction | null;
   /** Whether observations, parts or questions were left out. */
   readonly partial: boolean;
@@ -63,7 +64,7 @@ const headOf = ({ content }: ContentPart): string =>
 /** One line for each span: id, parent, kind, name and the beginning of its text. */
 export const catalogueOf = (parts: readonly ContentPart[]): string =>
   parts
-    .slice(0, MOST_LISTED)
+    .slice(0, MAX_LISTED_SPANS)
     .map((part) => [part.spanId, part.parentSpanId ?? '-', part.kind, part.name, headOf(part)].join(' | '))
     .join('\n');
 
@@ -90,7 +91,7 @@ export const textOfParts = (parts: readonly ContentPart[]): string =>
     )
     .join('\n\n');
 
-/** Remarks of people on earlier findings that reviewers have to respect. */
+/** Remarks of people on earlier findings, which reviewers must respect. */
 export const feedbackOf = (findings: readonly Finding[]): readonly object[] =>
   findings.flatMap(({ title, status, reason, kind }) =>
     reason === '' && status !== 'dismissed' ? [] : [{ finding: title, kind, status, reason }],
@@ -109,7 +110,7 @@ function verified(observations: readonly Observation[], checks: ReadonlySet<stri
 }
 
 /** Judges one execution by the checks of a run: one question for each window of its content. */
-export async function judged(
+export async function judgeExecution(
   { execution, parts, partial }: Reviewed,
   {
     settings,
@@ -122,10 +123,10 @@ export async function judged(
   const windows = windowsOf(parts);
   const observations: Observation[] = [];
   const reasons: string[] = [];
-  let isPartial = partial || windows.length > MOST_WINDOWS;
+  let isPartial = partial || windows.length > MAX_WINDOWS;
   let assessed = 0;
   let failure: string | null = null;
-  for (const [at, window] of windows.slice(0, MOST_WINDOWS).entries()) {
+  for (const [at, window] of windows.slice(0, MAX_WINDOWS).entries()) {
     const answer = await analyst.ask({
       purpose: 'extract',
       task: REVIEW_TASK,
@@ -180,7 +181,7 @@ export function reviewOf(
   const observations = extraction?.observations ?? [];
   const cited = new Set(observations.flatMap(({ evidence }) => evidence.map(({ spanId }) => spanId)));
   const isCited = ({ spanId }: ContentPart): boolean => cited.has(spanId);
-  // The spans that are quoted first, because only a few are shown.
+  // Quoted spans first, because only a few spans are shown.
   const ordered = [...parts.filter(isCited), ...parts.filter((part) => !isCited(part))];
   return {
     ...made,

@@ -12,7 +12,7 @@ const refuse = (path: string, wanted: string, faults: string[]): null => {
   return null;
 };
 
-/** A text. Longer ones are cut, because models cannot count characters. */
+/** A text of at most `most` characters. Longer ones are cut, not refused, because models cannot count characters. */
 export const textUpTo = (most: number): Structure<string> => ({
   schema: { type: 'string' },
   read: (sent, path, faults) =>
@@ -73,7 +73,7 @@ export function objectOf<Values extends Readonly<Record<string, unknown>>>(membe
   };
 }
 
-/** JSON of an answer, which models like to put into a code fence; undefined for none. */
+/** The JSON object in an answer, which may be inside a code fence; undefined for none. */
 function jsonIn(text: string): unknown {
   const first = text.indexOf('{');
   const last = text.lastIndexOf('}');

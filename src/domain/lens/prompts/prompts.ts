@@ -61,8 +61,8 @@ export const INVESTIGATE_TASK = [
 export const repairRequest = (faults: readonly string[]): string =>
   `The answer is not valid: ${faults.join('; ')}. Send the whole corrected JSON object, and nothing else.`;
 
-/** The beginning of what a model may read as a tag of the fence. The number of spaces is limited, so that the search is linear. */
+/** Start of a text that a model may read as a tag of the fence. The number of spaces is limited, so that the search is linear. */
 const TAG = /<(?=\s{0,8}\/?\s{0,8}trace\b)/gi;
 
-/** Text from outside between marks that it cannot contain. */
+/** Untrusted text between tags that it cannot contain. */
 export const fenced = (text: string): string => `<trace>\n${text.replaceAll(TAG, '\u2039')}\n</trace>`;

@@ -4,11 +4,11 @@ import type { Attributes, SpanType } from '../span.ts';
 import {
   type Convention,
   conversation,
-  counted,
+  countReader,
   firstPlain,
   type SpanText,
-  named,
-  plain,
+  agentNameReader,
+  plainText,
   tokenCount,
   undeclaredType,
 } from './convention.ts';
@@ -44,7 +44,7 @@ const OPERATIONS: Readonly<Record<string, SpanType>> = {
   'ai.rerank.doRerank': 'reranker',
 };
 
-const functionId = named('ai.telemetry.functionId');
+const functionId = agentNameReader('ai.telemetry.functionId');
 
 /** The AI SDK's telemetry up to version 6; from version 7 on it follows the GenAI conventions. */
 export const aiSdk: Convention = {
@@ -61,7 +61,7 @@ export const aiSdk: Convention = {
   modelKeys: [...genAi.modelKeys, 'ai.model.id', 'ai.response.model'],
   responseIdKeys: [...genAi.responseIdKeys, 'ai.response.id'],
   inputTokens: (attributes) => tokenCount(attributes, INPUT_TOKENS) ?? embeddedTokens(attributes),
-  outputTokens: counted(...GEN_AI_OUTPUT_TOKENS, 'ai.usage.outputTokens', 'ai.usage.completionTokens'),
+  outputTokens: countReader(...GEN_AI_OUTPUT_TOKENS, 'ai.usage.outputTokens', 'ai.usage.completionTokens'),
   cacheReadTokenKeys: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
   cacheWriteTokenKeys: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
   reasoningTokenKeys: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
@@ -88,13 +88,13 @@ function promptOf(attributes: Attributes): SpanText | null {
   const text = messages || textAt(attributes, PROMPT);
   if (text === '') return null;
   const parsed = parseStructure(text);
-  const read = conversationOf(isJson(parsed) ? begunWith(parsed) : parsed);
-  return read === null ? plain(text, [key]) : conversation(read, [key]);
+  const read = conversationOf(isJson(parsed) ? messagesOfPrompt(parsed) : parsed);
+  return read === null ? plainText(text, [key]) : conversation(read, [key]);
 }
 
-function begunWith(parsed: JsonObject): unknown {
+function messagesOfPrompt(parsed: JsonObject): unknown {
   const { system, prompt, messages, ...rest } = parsed;
-  // Anything else would be lost.
+  // Further members would be lost.
   if (Object.keys(rest).length > 0) return parsed;
   const promptMessages = Array.isArray(prompt) ? (prompt as readonly unknown[]) : null;
   return [
@@ -111,6 +111,6 @@ function answerOf(attributes: Attributes): SpanText | null {
   if (text === '' && calls === '') return null;
   const parsed = parseStructure(calls);
   const message: Message | null = messageOf({ role: 'assistant', content: text, tool_calls: listOf(parsed) });
-  const partTypes = calls !== '' && !Array.isArray(parsed) ? [TEXT] : [TEXT, TOOL_CALLS];
-  return message === null ? null : conversation([message], partTypes);
+  const keys = calls !== '' && !Array.isArray(parsed) ? [TEXT] : [TEXT, TOOL_CALLS];
+  return message === null ? null : conversation([message], keys);
 }

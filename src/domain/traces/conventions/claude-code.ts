@@ -3,11 +3,11 @@ import type { Attributes, RawSpan, SpanType } from '../span.ts';
 import {
   type Convention,
   conversation,
-  counted,
+  countReader,
   firstPlain,
   firstValue,
   type SpanText,
-  plain,
+  plainText,
   textOf,
   tokensIn,
 } from './convention.ts';
@@ -53,8 +53,8 @@ export const claudeCode: Convention = {
   responseIdKeys: [...genAi.responseIdKeys, 'request_id'],
   // Without cache reads and writes; other conventions include both in the input.
   inputTokens: (attributes) =>
-    tokensIn(['input_tokens', CACHE_READ, CACHE_WRITE].reduce((sum, key) => sum + counted(key)(attributes), 0)),
-  outputTokens: counted('output_tokens'),
+    tokensIn(['input_tokens', CACHE_READ, CACHE_WRITE].reduce((sum, key) => sum + countReader(key)(attributes), 0)),
+  outputTokens: countReader('output_tokens'),
   cacheReadTokenKeys: [CACHE_READ],
   cacheWriteTokenKeys: [CACHE_WRITE],
   reasoningTokenKeys: [],
@@ -73,7 +73,7 @@ export const claudeCode: Convention = {
 const kindOf = ({ attributes, name }: RawSpan): string =>
   textAt(attributes, 'span.type') || (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name);
 
-/** `agent:builtin:Explore` asked for the subagent Explore. */
+/** The subagent in a query source: `Explore` in `agent:builtin:Explore`. */
 function subagentIn(source: string): string | null {
   const [, name] = /^agent:[^:]*:(.+)$/s.exec(source) ?? [];
   return name ?? null;
@@ -111,20 +111,20 @@ function headed(text: string): { readonly header: string; readonly body: string 
 function toolInput(attributes: Attributes): SpanText | null {
   const { header, body } = headed(textAt(attributes, TOOL_INPUT));
   const given = header === '' || header.startsWith('TOOL INPUT') ? body : '';
-  if (isJson(parseStructure(given))) return plain(given, [TOOL_INPUT]);
+  if (isJson(parseStructure(given))) return plainText(given, [TOOL_INPUT]);
   const facts = TOOL_FACTS.flatMap(([name, key]) => {
     const text = textAt(attributes, key);
     return text === '' ? [] : [[name, text] as const];
   });
-  return facts.length === 0 ? null : plain(JSON.stringify(Object.fromEntries(facts)), []);
+  return facts.length === 0 ? null : plainText(JSON.stringify(Object.fromEntries(facts)), []);
 }
 
 function toolOutput({ attributes, events }: RawSpan): SpanText | null {
   for (const event of events) {
     const output = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
     // It stays an event, which has its own time.
-    if (output !== null) return plain(textOf(output), []);
+    if (output !== null) return plainText(textOf(output), []);
   }
   const { header, body } = headed(textAt(attributes, CONTEXT));
-  return header.startsWith('TOOL RESULT') && body !== '' ? plain(body, [CONTEXT]) : null;
+  return header.startsWith('TOOL RESULT') && body !== '' ? plainText(body, [CONTEXT]) : null;
 }

@@ -24,7 +24,7 @@ export interface Convention {
   type(span: RawSpan): SpanType;
   /** Agent name by this convention, before the common agent attributes. Null when it names none. */
   agent(span: RawSpan): string | null;
-  /** Attribute keys of each fact; the first one that is present counts. */
+  /** Attribute keys of the model; the first one that is present counts, here and below. */
   readonly modelKeys: readonly string[];
   /** The model, where no key has it. */
   model?(attributes: Attributes): string | null;
@@ -55,24 +55,23 @@ export const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'la
  */
 export function undeclaredType({ parentSpanId, attributes, resource }: RawSpan, agent: string | null): SpanType {
   if (parentSpanId !== null) return 'chain';
-  const named = agent ?? firstValue(attributes, AGENT_KEYS) ?? firstValue(resource.attributes, [GEN_AI.agentName]);
-  return named === null ? 'chain' : 'agent';
+  const name = agent ?? firstValue(attributes, AGENT_KEYS) ?? firstValue(resource.attributes, [GEN_AI.agentName]);
+  return name === null ? 'chain' : 'agent';
 }
 
-/** Plain text. */
-export function plain(text: string, keys: readonly string[]): SpanText {
+export function plainText(text: string, keys: readonly string[]): SpanText {
   return { content: text, preview: text, keys };
 }
 
-/** Messages in the common form. */
+/** The span text of messages in the common form. */
 export function conversation(messages: readonly Message[], keys: readonly string[]): SpanText {
   return { content: messages, preview: latestUserText(messages) ?? JSON.stringify(messages), keys };
 }
 
 /** Content as stored text. Made separately, because ingest needs the preview only. */
 export function textOf({ content: found }: SpanText): string {
-  const said = typeof found === 'function' ? found() : found;
-  return typeof said === 'string' ? said : JSON.stringify(said);
+  const content = typeof found === 'function' ? found() : found;
+  return typeof content === 'string' ? content : JSON.stringify(content);
 }
 
 /** The first text that is not empty: in the common form where it is a conversation, else unchanged. */
@@ -85,19 +84,19 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
   const preview = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   if (preview !== null) return { content: () => parsed() ?? text, preview, keys: [key] };
   const messages = parsed();
-  return messages === null ? plain(text, [key]) : conversation(messages, [key]);
+  return messages === null ? plainText(text, [key]) : conversation(messages, [key]);
 }
 
 /**
- * The first text that is not empty, also when its messages are in an object: `{ "messages": [...] }`, as one conversation or a batch of
- * them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
+ * The first text that is not empty, also when its messages are in an object: `{ "messages": [...] }`, as one conversation or a
+ * batch of them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
   if (found === null) return null;
   const packed = unpacked(parseStructure(found.text));
   const messages = conversationOf(packed.messages);
-  if (messages === null) return plain(found.text, [found.key]);
+  if (messages === null) return plainText(found.text, [found.key]);
   return conversation(messages, packed.isComplete ? [found.key] : []);
 }
 
@@ -114,7 +113,7 @@ function unpacked(value: unknown): { readonly messages: unknown; readonly isComp
 /** The first text that is not empty, unchanged. */
 export function firstPlain(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
-  return found === null ? null : plain(found.text, [found.key]);
+  return found === null ? null : plainText(found.text, [found.key]);
 }
 
 /** The first of these values that is not empty; null when all are. */
@@ -131,26 +130,26 @@ export function tokenCount(attributes: Attributes, keys: readonly string[]): num
   const key = keys.find((candidate) => attributes[candidate] !== undefined);
   if (key === undefined) return null;
   const value = attributes[key] ?? null;
-  return tokensIn(typeof value === 'number' ? value : digits(attributeText(value)));
+  return tokensIn(typeof value === 'number' ? value : countInText(attributeText(value)));
 }
 
 /**
- * A token count. A value that is no whole number between 0 and 2^32-1 counts as 0 and stays among the attributes: an invalid count does
- * not refuse the span.
+ * A token count. A value that is no whole number between 0 and 2^32-1 counts as 0 and stays among the attributes: an invalid
+ * count does not refuse the span.
  */
 export const tokensIn = (count: number): number =>
   Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS ? count : 0;
 
-/** Reads the count under the first of these keys that is present. */
-export const counted =
+/** Returns a function that reads the count under the first of these keys that is present; 0 without any. */
+export const countReader =
   (...keys: readonly string[]) =>
   (attributes: Attributes): number =>
     tokenCount(attributes, keys) ?? 0;
 
-/** Names the agent by the first of these keys that is not empty. */
-export const named =
+/** Returns a function that reads the agent name under the first of these keys that is not empty. */
+export const agentNameReader =
   (...keys: readonly string[]) =>
   ({ attributes }: RawSpan): string | null =>
     firstValue(attributes, keys);
 
-const digits = (text: string): number => (/^\s*\d{1,10}\s*$/.test(text) ? Number(text) : 0);
+const countInText = (text: string): number => (/^\s*\d{1,10}\s*$/.test(text) ? Number(text) : 0);

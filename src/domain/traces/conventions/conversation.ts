@@ -25,8 +25,8 @@ const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant'
 const MESSAGE_TYPES = new Set(['human', 'ai', 'system', 'tool', 'function', 'developer']);
 const TOOL_CALL_PARTS = new Set(['function_call', 'tool_use', 'tool_call', 'tool-call']);
 const TOOL_RESULT_PARTS = new Set(['tool_result', 'tool_call_response', 'tool-result']);
-/** Parts without text of the message. */
-const SILENT_PARTS = new Set(['reasoning', 'thinking', 'redacted_thinking', ...TOOL_CALL_PARTS]);
+/** Types of parts that add no text to the message. */
+const TEXTLESS_PARTS = new Set(['reasoning', 'thinking', 'redacted_thinking', ...TOOL_CALL_PARTS]);
 const PARAGRAPH = '\n\n';
 
 /** The value of a JSON text that holds a list or object; undefined for any other text. */
@@ -61,8 +61,8 @@ export function messageOf(value: unknown): Message | null {
   if (!isJson(value)) return null;
   const fields = unwrapped(value);
   const role = roleOf(fields);
-  const given = fields['parts'] ?? fields['content'];
-  const parts = Array.isArray(given) ? given.map(typedPart) : given;
+  const sent = fields['parts'] ?? fields['content'];
+  const parts = Array.isArray(sent) ? sent.map(typedPart) : sent;
   if (role === null || (parts === undefined && fields['tool_calls'] === undefined)) return null;
   const content = contentText(parts);
   if (content === null) return null;
@@ -70,13 +70,13 @@ export function messageOf(value: unknown): Message | null {
     toolCallOf,
   );
   // Some providers send the result of a tool with the role of the user.
-  const speaker = role === 'user' && holdsOnlyResults(parts) ? 'tool' : role;
+  const shownRole = role === 'user' && holdsOnlyResults(parts) ? 'tool' : role;
   const name = fields['name'] ?? toolNameIn(parts);
   return {
-    role: speaker,
+    role: shownRole,
     content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...(speaker === 'tool' && typeof name === 'string' && name !== '' ? { name } : {}),
+    ...(shownRole === 'tool' && typeof name === 'string' && name !== '' ? { name } : {}),
   };
 }
 
@@ -125,11 +125,11 @@ function partText(part: unknown): string | null {
   if (typeof part === 'string') return part;
   if (!isJson(part)) return null;
   const { type } = part;
-  if (typeof type === 'string' && SILENT_PARTS.has(type)) return '';
-  const said = part['text'] ?? part['content'] ?? part['response'] ?? part['result'] ?? toolOutput(part['output']);
+  if (typeof type === 'string' && TEXTLESS_PARTS.has(type)) return '';
+  const content = part['text'] ?? part['content'] ?? part['response'] ?? part['result'] ?? toolOutput(part['output']);
   // Parts without text, such as images, are named by their kind.
-  if (said === undefined || said === null) return typeof type === 'string' ? `[${type}]` : null;
-  return asText(said);
+  if (content === undefined || content === null) return typeof type === 'string' ? `[${type}]` : null;
+  return asText(content);
 }
 
 /** Bedrock's parts are named by their only member instead of a type: `toolUse`, `toolResult`. */

@@ -7,7 +7,7 @@ import { conversation, type SpanText } from './convention.ts';
 export interface FlattenedForm {
   readonly prefix: string;
   /** Role of a message without one. */
-  readonly speaker: string;
+  readonly defaultRole: string;
   readonly role: string;
   readonly content: string;
   readonly name: string;
@@ -25,15 +25,16 @@ interface Draft {
   readonly calls: Map<number, { name: string; arguments: string; id: string }>;
 }
 
+/** Maximum index of a message; attributes with larger ones are ignored. */
 const MAX_INDEX = 10_000;
 
-export interface SpreadConversation extends SpanText {
+export interface FlattenedConversation extends SpanText {
   /** Whether its messages have neither text nor tool calls. */
-  readonly silent: boolean;
+  readonly isEmpty: boolean;
 }
 
 /** The messages in the flattened attributes of a span; null when there are none. */
-export function flattenedConversation(attributes: Attributes, form: FlattenedForm): SpreadConversation | null {
+export function flattenedConversation(attributes: Attributes, form: FlattenedForm): FlattenedConversation | null {
   const start = `${form.prefix}.`;
   const drafts = new Map<number, Draft>();
   const keys: string[] = [];
@@ -49,9 +50,9 @@ export function flattenedConversation(attributes: Attributes, form: FlattenedFor
   }
   if (drafts.size === 0) return null;
   const inOrder = [...drafts].toSorted(([left], [right]) => left - right);
-  const messages = inOrder.map(([, draft]) => messageOf(draft, form.speaker));
-  const silent = messages.every(({ content, tool_calls: calls }) => content === '' && calls === undefined);
-  return { ...conversation(messages, keys), silent };
+  const messages = inOrder.map(([, draft]) => messageOf(draft, form.defaultRole));
+  const isEmpty = messages.every(({ content, tool_calls: calls }) => content === '' && calls === undefined);
+  return { ...conversation(messages, keys), isEmpty };
 }
 
 /** Adds one attribute to the draft; false when this form does not have it. */
@@ -73,8 +74,8 @@ function readToolCall(draft: Draft, rest: string, text: string, form: FlattenedF
   return true;
 }
 
-function messageOf({ role, name, content, parts, calls }: Draft, speaker: string): Message {
-  const common = commonRole(role || speaker);
+function messageOf({ role, name, content, parts, calls }: Draft, defaultRole: string): Message {
+  const common = commonRole(role || defaultRole);
   const toolCalls = [...calls].toSorted(([left], [right]) => left - right).map(([, call]) => toolCallOf(call));
   return {
     role: common,
@@ -84,8 +85,8 @@ function messageOf({ role, name, content, parts, calls }: Draft, speaker: string
   };
 }
 
-const toolCallOf = ({ name, arguments: given, id }: { name: string; arguments: string; id: string }): ToolCall => ({
+const toolCallOf = ({ name, arguments: args, id }: { name: string; arguments: string; id: string }): ToolCall => ({
   name,
-  arguments: given,
+  arguments: args,
   ...(id === '' ? {} : { id }),
 });

@@ -4,11 +4,11 @@ import { asText, isJson, type Message, messageOf, parseStructure } from './conve
 import {
   type Convention,
   conversation,
-  counted,
+  countReader,
   firstConversation,
   firstPlain,
   type SpanText,
-  plain,
+  plainText,
   undeclaredType,
 } from './convention.ts';
 import { flattenedConversation, type FlattenedForm } from './flattened.ts';
@@ -22,9 +22,9 @@ import {
 } from './gen-ai-attributes.ts';
 
 /** Flattened form of messages in GenAI conventions: `<prefix>.<index>.<field>`. */
-export const indexed = (prefix: string, speaker: string): FlattenedForm => ({
+export const indexedForm = (prefix: string, defaultRole: string): FlattenedForm => ({
   prefix,
-  speaker,
+  defaultRole,
   role: 'role',
   content: 'content',
   name: 'name',
@@ -32,8 +32,8 @@ export const indexed = (prefix: string, speaker: string): FlattenedForm => ({
   part: /^$/,
   toolCall: /^tool_calls\.(\d+)\.(id|name|arguments)$/,
 });
-const PROMPTS = indexed(GEN_AI.prompt, 'user');
-const COMPLETIONS = indexed(GEN_AI.completion, 'assistant');
+const PROMPTS = indexedForm(GEN_AI.prompt, 'user');
+const COMPLETIONS = indexedForm(GEN_AI.completion, 'assistant');
 
 const isOperation = (name: string): name is keyof typeof GEN_AI_OPERATIONS => Object.hasOwn(GEN_AI_OPERATIONS, name);
 const isMessageEvent = (name: string): name is keyof typeof GEN_AI_EVENTS => Object.hasOwn(GEN_AI_EVENTS, name);
@@ -51,8 +51,8 @@ export const genAi: Convention = {
   agent: () => null,
   modelKeys: [GEN_AI.requestModel, GEN_AI.responseModel],
   responseIdKeys: [GEN_AI.responseId],
-  inputTokens: counted(...GEN_AI_INPUT_TOKENS),
-  outputTokens: counted(...GEN_AI_OUTPUT_TOKENS),
+  inputTokens: countReader(...GEN_AI_INPUT_TOKENS),
+  outputTokens: countReader(...GEN_AI_OUTPUT_TOKENS),
   cacheReadTokenKeys: GEN_AI_TOKEN_PARTS.cacheRead,
   cacheWriteTokenKeys: GEN_AI_TOKEN_PARTS.cacheWrite,
   reasoningTokenKeys: GEN_AI_TOKEN_PARTS.reasoning,
@@ -74,8 +74,8 @@ export const genAi: Convention = {
 function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): SpanText | null {
   const messages = events.flatMap((event): readonly Message[] => {
     if (!isMessageEvent(event.name)) return [];
-    const { role, side: stands } = GEN_AI_EVENTS[event.name];
-    return stands === side ? [eventMessage(event.attributes, role)] : [];
+    const { role, side: eventSide } = GEN_AI_EVENTS[event.name];
+    return eventSide === side ? [eventMessage(event.attributes, role)] : [];
   });
   return messages.length === 0 ? null : conversation(messages, []);
 }
@@ -83,7 +83,7 @@ function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): SpanTe
 /** On spans of tools the same events have input and output of the tool. */
 function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): SpanText | null {
   const found = events.find((event) => event.name === name);
-  return found === undefined ? null : plain(eventMessage(found.attributes, 'tool').content, []);
+  return found === undefined ? null : plainText(eventMessage(found.attributes, 'tool').content, []);
 }
 
 /** The body of an event is JSON in one attribute, or flattened into several. */
@@ -98,9 +98,9 @@ function eventMessage(attributes: RawSpan['attributes'], role: string): Message 
     textAt(attributes, 'message') ||
     textAt(attributes, GEN_AI.prompt) ||
     textAt(attributes, GEN_AI.completion);
-  const speaker = textAt(attributes, 'role') || role;
+  const ownRole = textAt(attributes, 'role') || role;
   // A list of parts is JSON text, too.
-  return messageOf({ role: speaker, content: listIn(text) }) ?? { role: speaker, content: text };
+  return messageOf({ role: ownRole, content: listIn(text) }) ?? { role: ownRole, content: text };
 }
 
 function listIn(text: string): unknown {

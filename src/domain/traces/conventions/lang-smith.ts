@@ -1,7 +1,15 @@
 import { textAt } from '../attribute-text.ts';
 import { type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
 import { asText, conversationOf, isJson, listOf, messageOf, parseStructure } from './conversation.ts';
-import { type Convention, conversation, firstPlain, type SpanText, named, plain, textOf } from './convention.ts';
+import {
+  type Convention,
+  conversation,
+  firstPlain,
+  type SpanText,
+  agentNameReader,
+  plainText,
+  textOf,
+} from './convention.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI } from './gen-ai-attributes.ts';
 
@@ -21,7 +29,7 @@ export const langSmith: Convention = {
     if (parentSpanId === null || name === textAt(attributes, AGENT_NAME)) return 'agent';
     return MIDDLEWARE.test(name) ? 'framework' : 'chain';
   },
-  agent: named(AGENT_NAME),
+  agent: agentNameReader(AGENT_NAME),
   modelKeys: [...genAi.modelKeys, 'langsmith.metadata.ls_model_name'],
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
@@ -42,7 +50,7 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | 
   const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
   const common = conversationOf(wanted);
   if (common !== null) return conversation(common, [GEN_AI.prompt]);
-  return type === 'llm' && wanted.length === 0 ? plain('[]', raw?.keys ?? []) : raw;
+  return type === 'llm' && wanted.length === 0 ? plainText('[]', raw?.keys ?? []) : raw;
 }
 
 function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | null {
@@ -69,5 +77,5 @@ function toolOutput(value: unknown): SpanText | null {
   const { output } = value;
   const update = isJson(output) && isJson(output['update']) ? output['update'] : null;
   const message = update === null ? null : messageOf(messagesIn(update).at(-1));
-  return plain(message === null ? asText(output) : message.content, [GEN_AI.completion]);
+  return plainText(message === null ? asText(output) : message.content, [GEN_AI.completion]);
 }

@@ -1,6 +1,13 @@
 import { firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, SpanType } from '../span.ts';
-import { type Convention, conversation, firstConversation, firstPlain, type SpanText, named } from './convention.ts';
+import {
+  type Convention,
+  conversation,
+  firstConversation,
+  firstPlain,
+  type SpanText,
+  agentNameReader,
+} from './convention.ts';
 import { isJson, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
@@ -8,13 +15,13 @@ import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 const SPAN_TYPE = 'logfire.span_type';
 /** Attributes with whole conversations, by the names of Pydantic AI's versions. */
 const RECORDS = ['pydantic_ai.all_messages', 'all_messages_events', 'events'];
-const SIGNS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
+const MARKER_KEYS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
 
 /** Logfire's SDK, and Pydantic AI's agents. */
 export const logfire: Convention = {
   name: 'logfire',
   recognises: ({ attributes, instrumentationScope: { name } }) =>
-    name === 'pydantic-ai' || SIGNS.some((key) => attributes[key] !== undefined),
+    name === 'pydantic-ai' || MARKER_KEYS.some((key) => attributes[key] !== undefined),
   type(span): SpanType {
     const { attributes } = span;
     const declared = textAt(attributes, GEN_AI.operationName) !== '' || textAt(attributes, GEN_AI.requestModel) !== '';
@@ -22,10 +29,10 @@ export const logfire: Convention = {
     // Earlier agents name themselves, and their tools, instead of the operation.
     if (firstText(attributes, RECORDS.slice(0, 2)) !== null) return 'agent';
     if (textAt(attributes, GEN_AI_TOOL_NAME) !== '') return 'tool';
-    // A log line is no run, also without a parent.
+    // A log line without a parent is not an agent run.
     return textAt(attributes, SPAN_TYPE) === 'log' ? 'chain' : genAi.type(span);
   },
-  agent: named(GEN_AI.agentName, 'agent_name'),
+  agent: agentNameReader(GEN_AI.agentName, 'agent_name'),
   modelKeys: [...genAi.modelKeys, 'model_name'],
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,

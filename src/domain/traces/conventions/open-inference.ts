@@ -2,24 +2,24 @@ import { textAt } from '../attribute-text.ts';
 import { type Attributes, type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
 import {
   type Convention,
-  counted,
+  countReader,
   firstPacked,
   firstValue,
   type SpanText,
-  plain,
+  plainText,
   undeclaredType,
 } from './convention.ts';
 import { isJson, parseStructure } from './conversation.ts';
-import { flattenedConversation, type FlattenedForm, type SpreadConversation } from './flattened.ts';
+import { flattenedConversation, type FlattenedForm, type FlattenedConversation } from './flattened.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
 
 const KIND = 'openinference.span.kind';
 const LANGCHAIN_AGENT = 'lc_agent_name';
 
-const messages = (prefix: string, speaker: string): FlattenedForm => ({
+const messages = (prefix: string, defaultRole: string): FlattenedForm => ({
   prefix,
-  speaker,
+  defaultRole,
   role: 'message.role',
   content: 'message.content',
   name: 'message.name',
@@ -44,8 +44,8 @@ export const openInference: Convention = {
   model: modelInParameters,
   responseIdKeys: genAi.responseIdKeys,
   responseId: answerInOutput,
-  inputTokens: counted('llm.token_count.prompt', ...GEN_AI_INPUT_TOKENS),
-  outputTokens: counted('llm.token_count.completion', ...GEN_AI_OUTPUT_TOKENS),
+  inputTokens: countReader('llm.token_count.prompt', ...GEN_AI_INPUT_TOKENS),
+  outputTokens: countReader('llm.token_count.completion', ...GEN_AI_OUTPUT_TOKENS),
   cacheReadTokenKeys: ['llm.token_count.prompt_details.cache_read'],
   cacheWriteTokenKeys: ['llm.token_count.prompt_details.cache_write'],
   reasoningTokenKeys: ['llm.token_count.completion_details.reasoning'],
@@ -103,12 +103,16 @@ function documentsOf(attributes: Attributes): SpanText | null {
   }
   if (documents.size === 0) return null;
   const inOrder = [...documents].toSorted(([left], [right]) => left - right).map(([, document]) => document);
-  return plain(JSON.stringify(inOrder), keys);
+  return plainText(JSON.stringify(inOrder), keys);
 }
 
-/** LangChain's flattened messages may lack their contents. Then the original value counts. */
-function richestConversation(spread: SpreadConversation | null, attributes: Attributes, key: string): SpanText | null {
-  return spread !== null && !spread.silent ? spread : (firstPacked(attributes, [key]) ?? spread);
+/** The flattened messages, or the original value where they are empty: LangChain's may lack their contents. */
+function richestConversation(
+  flattened: FlattenedConversation | null,
+  attributes: Attributes,
+  key: string,
+): SpanText | null {
+  return flattened !== null && !flattened.isEmpty ? flattened : (firstPacked(attributes, [key]) ?? flattened);
 }
 
 const agentNameIn = ({ attributes }: RawSpan): string | null =>

@@ -4,7 +4,8 @@
  */
 const MESSAGE =
   /\{"role": ?"(user|system|assistant|tool)", ?"(?:(content": ?")|(?:content|parts)": ?\[\{"type": ?"text", ?"(?:text|content)": ?")/y;
-const [SPOKEN, TEXT] = [1, 2];
+/** Groups of the expression: the role, and the opening of a text that is not in a part. */
+const [ROLE, TEXT] = [1, 2];
 /** The end of a message, after its text. */
 const END = '"}';
 const END_IN_PART = '"}]}';
@@ -26,7 +27,7 @@ export function latestUserTextIn(conversation: string, length: number): string |
     const stop = endOfText(conversation, start);
     if (stop === -1) return null;
     // The last text may be blank: the caller then looks at earlier ones.
-    if (message[SPOKEN] === 'user') [from, to] = [start, stop];
+    if (message[ROLE] === 'user') [from, to] = [start, stop];
     const end = message[TEXT] === undefined ? END_IN_PART : END;
     if (!conversation.startsWith(end, stop)) return null;
     at = stop + end.length;

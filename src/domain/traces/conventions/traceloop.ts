@@ -1,15 +1,15 @@
 import { textAt } from '../attribute-text.ts';
 import type { RawSpan, SpanType } from '../span.ts';
-import { type Convention, counted, firstPacked, firstValue } from './convention.ts';
+import { type Convention, countReader, firstPacked, firstValue } from './convention.ts';
 import { flattenedConversation } from './flattened.ts';
-import { genAi, indexed } from './gen-ai.ts';
+import { genAi, indexedForm } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
 
 const KIND = 'traceloop.span.kind';
 const ENTITY = 'traceloop.entity.name';
 const REQUEST_TYPE = 'llm.request.type';
-/** One of these is on every span that Traceloop's SDK or its instrumentations touched. */
-const SIGNS = [KIND, ENTITY, 'traceloop.workflow.name', 'traceloop.entity.path', REQUEST_TYPE];
+/** Every span of Traceloop's SDK or its instrumentations has one of these attributes. */
+const MARKER_KEYS = [KIND, ENTITY, 'traceloop.workflow.name', 'traceloop.entity.path', REQUEST_TYPE];
 
 const KINDS: Readonly<Record<string, SpanType>> = { agent: 'agent', tool: 'tool', workflow: 'chain', task: 'chain' };
 const REQUEST_TYPES: Readonly<Record<string, SpanType>> = {
@@ -20,13 +20,13 @@ const REQUEST_TYPES: Readonly<Record<string, SpanType>> = {
   rerank: 'reranker',
 };
 
-const PROMPTS = indexed('llm.prompts', 'user');
-const COMPLETIONS = indexed('llm.completions', 'assistant');
+const PROMPTS = indexedForm('llm.prompts', 'user');
+const COMPLETIONS = indexedForm('llm.completions', 'assistant');
 
 /** OpenLLMetry, as Traceloop's SDK and its instrumentations send it: GenAI attributes inside their own structure. */
 export const traceloop: Convention = {
   name: 'traceloop',
-  recognises: ({ attributes }) => SIGNS.some((key) => attributes[key] !== undefined),
+  recognises: ({ attributes }) => MARKER_KEYS.some((key) => attributes[key] !== undefined),
   type(span): SpanType {
     const kind = textAt(span.attributes, KIND).trim().toLowerCase();
     const request = textAt(span.attributes, REQUEST_TYPE).trim().toLowerCase();
@@ -35,8 +35,8 @@ export const traceloop: Convention = {
   agent: (span) => firstValue(span.attributes, [GEN_AI.agentName, ...(isAgent(span) ? [ENTITY] : []), LANGCHAIN_AGENT]),
   modelKeys: [...genAi.modelKeys, 'llm.request.model', 'llm.response.model'],
   responseIdKeys: genAi.responseIdKeys,
-  inputTokens: counted(...GEN_AI_INPUT_TOKENS, 'llm.usage.prompt_tokens'),
-  outputTokens: counted(...GEN_AI_OUTPUT_TOKENS, 'llm.usage.completion_tokens'),
+  inputTokens: countReader(...GEN_AI_INPUT_TOKENS, 'llm.usage.prompt_tokens'),
+  outputTokens: countReader(...GEN_AI_OUTPUT_TOKENS, 'llm.usage.completion_tokens'),
   cacheReadTokenKeys: ['llm.usage.cache_read_input_tokens'],
   cacheWriteTokenKeys: ['llm.usage.cache_creation_input_tokens'],
   reasoningTokenKeys: ['llm.usage.reasoning_tokens'],

@@ -1,4 +1,4 @@
-import { LEDGER_LEASE_MS, sparePart } from '../../../domain/admission/ledger.ts';
+import { LEDGER_LEASE_MS, spareDivisor } from '../../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 
 // Keys: the first is a sorted set of processes by the end of their lease, the others are hashes, one for each counter.
@@ -39,7 +39,7 @@ for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   alive[name] = true
   processes = processes + 1
 end
-local part = processes <= 1 and ${sparePart(1)} or processes * ${sparePart(2) / 2}
+local part = processes <= 1 and ${spareDivisor(1)} or processes * ${spareDivisor(2) / 2}
 local answers = { joined }
 for at = 2, #KEYS do
   local key = KEYS[at]

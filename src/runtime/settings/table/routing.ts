@@ -1,5 +1,5 @@
 import { FAILURE_CLASSES } from '../../../domain/routing/failure-class.ts';
-import { MOST_FALLBACKS, MOST_RETRIES } from '../../../domain/routing/routing-policy.ts';
+import { MAX_FALLBACKS, MAX_RETRIES } from '../../../domain/routing/routing-policy.ts';
 import { countsByClass, countsByModel, flag, list, listsByModel, integer, decimal } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
@@ -14,7 +14,7 @@ const models = () => list('models', (item) => (item === '' ? 'is empty' : null))
 /** Retries, cooldowns and fallbacks. Each call reads them. */
 export const ROUTING_SETTINGS = {
   routerRetries: setting({
-    kind: integer(0, MOST_RETRIES),
+    kind: integer(0, MAX_RETRIES),
     default: null,
     defaultText: '`litellm_settings.num_retries`',
     file: 'router_settings.num_retries',
@@ -22,7 +22,7 @@ export const ROUTING_SETTINGS = {
       'Retries of a call whose request and deployment name none (ADR 0041). `num_retries` of a deployment wins over it.',
   }),
   retries: setting({
-    kind: integer(0, MOST_RETRIES),
+    kind: integer(0, MAX_RETRIES),
     default: 2,
     file: 'litellm_settings.num_retries',
     description: 'The same, where `router_settings.num_retries` is not set.',
@@ -35,13 +35,13 @@ export const ROUTING_SETTINGS = {
     description: 'Minimum wait before a retry at the same deployment, at most 8 s.',
   }),
   retryPolicy: setting({
-    kind: countsByClass(RETRY_COUNTS, MOST_RETRIES),
+    kind: countsByClass(RETRY_COUNTS, MAX_RETRIES),
     default: null,
     file: 'router_settings.retry_policy',
     description: 'Retries by class of failure, e.g. `RateLimitErrorRetries: 3`. They replace the rule by status.',
   }),
   groupRetryPolicy: setting({
-    kind: countsByModel(RETRY_COUNTS, MOST_RETRIES),
+    kind: countsByModel(RETRY_COUNTS, MAX_RETRIES),
     default: null,
     file: 'router_settings.model_group_retry_policy',
     description: 'The same by model. It replaces `retry_policy` for the model.',
@@ -119,8 +119,8 @@ export const ROUTING_SETTINGS = {
     description: 'Models that are called after a model without `fallbacks` failed.',
   }),
   maxFallbacks: setting({
-    kind: integer(0, MOST_FALLBACKS),
-    default: MOST_FALLBACKS,
+    kind: integer(0, MAX_FALLBACKS),
+    default: MAX_FALLBACKS,
     file: 'router_settings.max_fallbacks',
     description: 'Maximum number of models that are called after the first one failed.',
   }),

@@ -1,4 +1,4 @@
-import { DEFAULT_WRONG_KEYS, MOST_WRONG_KEYS } from '../../../domain/keys/failed-keys.ts';
+import { DEFAULT_WRONG_KEYS, MAX_WRONG_KEYS } from '../../../domain/keys/failed-keys.ts';
 import { proxyFault } from '../../network/client-network.ts';
 import { LOG_LEVELS } from '../../telemetry/log.ts';
 import { ADMIN_KEY_FORM } from '../data-folder.ts';
@@ -122,7 +122,7 @@ export const SERVER_SETTINGS = {
     description: 'Maximum open client connections; more are answered 503. 0 sets no limit.',
   }),
   wrongKeysPerMinute: setting({
-    kind: integer(0, MOST_WRONG_KEYS),
+    kind: integer(0, MAX_WRONG_KEYS),
     default: DEFAULT_WRONG_KEYS,
     env: ['LENSGATE_WRONG_KEYS_PER_MINUTE'],
     unit: 'per minute',

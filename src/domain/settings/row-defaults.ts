@@ -39,7 +39,7 @@ interface Sent {
 }
 
 /** An object without the members that are undefined. */
-const defined = <Values extends object>(
+const withoutUndefined = <Values extends object>(
   values: Values,
 ): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
@@ -54,7 +54,7 @@ export function defaultsOfUsers(configuration: Read): {
   const values = valuesOf(configuration, 'internalUser');
   const { user_role: role, models, teams } = values;
   return {
-    patch: defined({ ...budgetOf(values), role: ROLES.find((one) => one === role), models: textsOf(models) }),
+    patch: withoutUndefined({ ...budgetOf(values), role: ROLES.find((one) => one === role), models: textsOf(models) }),
     teamIds: (Array.isArray(teams) ? teams : []).flatMap((one: unknown) => {
       const id = typeof one === 'object' && one !== null ? (one as Content)['team_id'] : one;
       return typeof id === 'string' ? [id] : [];
@@ -65,7 +65,7 @@ export function defaultsOfUsers(configuration: Read): {
 /** Settings of new teams that a request leaves out. Their models apply to teams of a single sign-on only. */
 export function defaultsOfTeams(configuration: Read): TeamPatch {
   const values = valuesOf(configuration, 'defaultTeam');
-  return defined({
+  return withoutUndefined({
     ...budgetOf(values),
     budgetLimits: windowsOf(values['budget_limits']),
     tpmLimit: integerOf(values['tpm_limit']),

@@ -5,7 +5,7 @@ import type { Deployment } from '../chat/provider.ts';
  * The catalog entry of a deployment: the first that exists of base model, `provider/model`, upstream model and public
  * name. `provider/model` comes before the bare name, which has the price of the model's maker.
  */
-export function entryFor(deployment: Deployment, catalog: CatalogSnapshot): CatalogEntry | null {
+export function catalogEntryFor(deployment: Deployment, catalog: CatalogSnapshot): CatalogEntry | null {
   const { baseModel, upstreamModel, provider, modelGroup } = deployment;
   for (const name of [baseModel, `${provider}/${upstreamModel}`, upstreamModel, modelGroup]) {
     const found = name === null ? null : catalog.find(name);
