@@ -167,11 +167,11 @@ export function renewedCallbacks(metadata: JsonObject, renew: (text: string) => 
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return null;
   const renewed = (list as readonly unknown[]).map((one) => {
-    if (!isJsonObject(one)) return one;
-    const vars = Object.entries(textsOf(one['callback_vars'])).map(([name, text]): [string, string] => {
-      const fresh = renew(text);
+    if (!isJsonObject(one) || !isJsonObject(one['callback_vars'])) return one;
+    const vars = Object.entries(one['callback_vars']).map(([name, value]): [string, unknown] => {
+      const fresh = typeof value === 'string' ? renew(value) : null;
       isRenewed ||= fresh !== null;
-      return [name, fresh ?? text];
+      return [name, fresh ?? value];
     });
     return { ...one, callback_vars: Object.fromEntries(vars) };
   });

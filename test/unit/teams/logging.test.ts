@@ -36,6 +36,18 @@ it('secrets of callbacks are encrypted again after a change of the salt key', ()
   expect(renewedCallbacks(renewed, (text) => fresh.renewed(text, 't1'))).toBeNull();
 });
 
+it('entries and variables without a secret are unchanged by a new encryption', () => {
+  const others = [
+    { callback_name: 'other', callback_vars: { rate: 0.5, tags: ['a'], off: null } },
+    { callback_name: 'x' },
+  ];
+  const secret = { callback_name: 'langfuse', callback_vars: { langfuse_secret_key: 'old', sample: 2 } };
+  const renewed = renewedCallbacks({ logging: [secret, ...others] }, (text) => (text === 'old' ? 'new' : null));
+  expect(renewed).toEqual({
+    logging: [{ callback_name: 'langfuse', callback_vars: { langfuse_secret_key: 'new', sample: 2 } }, ...others],
+  });
+});
+
 it('an encrypted text is decrypted for its own row only, and a plain text is returned unchanged', () => {
   const sealed = old.seal('sk-1', 't1');
   expect(sealed).not.toContain('sk-1');
