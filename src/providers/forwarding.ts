@@ -216,9 +216,13 @@ const upstreamFailure = (
   new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: details.timedOut ?? false });
 
 const tooLong = (request: Forwarded): UpstreamFailed =>
-  upstreamFailure(request, `The answer was not complete within ${request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR} seconds.`, {
-    timedOut: true,
-  });
+  upstreamFailure(
+    request,
+    `The answer was not complete within ${request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR} seconds.`,
+    {
+      timedOut: true,
+    },
+  );
 
 const tooLarge = (request: Forwarded): UpstreamFailed =>
   upstreamFailure(request, `The answer has more than ${request.answerLimit} bytes.`);

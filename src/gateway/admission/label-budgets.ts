@@ -258,7 +258,8 @@ export function createLabelBudgets(
 
   function namesOf({ tags, customers }: LabelKinds, labels: CallLabels, key: VirtualKey | null): readonly NamedLabel[] {
     const names: NamedLabel[] = [];
-    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: truncateLabel(tag), defaultBudgetId: null });
+    if (tags)
+      for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: truncateLabel(tag), defaultBudgetId: null });
     const endUser = idOrNull(labels[END_USER] ?? null);
     const defaultBudgetId = key?.settings.endUserBudgetId ?? endUserBudgetId;
     if (endUser !== null && (customers || defaultBudgetId !== null))
