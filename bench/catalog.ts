@@ -190,16 +190,15 @@ try {
     '## The catalog beside plain Koa',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${ROUNDS} rounds of ${SECONDS} s per target after ${WARM_SECONDS} s of warm-up, ${CONNECTIONS} clients, load by ${LOAD_TOOL}.`,
     machine().join('\n'),
-    'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, the free allowance of ' +
-      'its callers counted. Every request is the same. During swaps the product follows a price map in which ' +
-      'every row differs from the one before, read once a second; the ' +
-      'threads that read it may run on either core. Medians of the rounds; CPU is the best round; of the longest requests of ' +
-      'the rounds the median and the best.',
+    'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, with the free tier of callers ' +
+      'counted. Every request is the same. During swaps the product reads, once a second, a price map in which every row ' +
+      'has changed; the threads that read it may run on either core. Figures are medians of the rounds; CPU is the best ' +
+      'round; for the longest request of a round, the median and the best.',
     figures,
     goals,
     scanTable,
     'Patterns are compiled again for every scan. Memory is measured after garbage collection, with every row replaced once ' +
-      'and every entry and page served, less what a process has that has read a map and dropped it.',
+      'and every entry and page served; the memory of a process that has read a map and released it is subtracted.',
   ];
   if (!options.dry) {
     writePart('catalog', text.join('\n\n'));

@@ -120,5 +120,5 @@ console.log(
 const ratio = (figure: (turn: Turn) => number): string =>
   median(other.map((turned, at) => figure(turned) / figure(own[at] ?? turned))).toFixed(2);
 console.log(
-  `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with what is put off ${ratio(all)}, each second ${ratio(({ perSecond }) => perSecond)}`,
+  `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with deferred work ${ratio(all)}, each second ${ratio(({ perSecond }) => perSecond)}`,
 );

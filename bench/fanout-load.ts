@@ -47,9 +47,9 @@ function post(path: string, key: string, contentType: string, body: Uint8Array):
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': contentType, 'content-length': body.length };
     const sent = request(`${order.origin}${path}`, { agent, method: 'POST', headers }, (answer) => {
-      let said = '';
-      answer.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      answer.on('end', () => (answer.statusCode === 200 ? resolve(said) : reject(new Error(said))));
+      let text = '';
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      answer.on('end', () => (answer.statusCode === 200 ? resolve(text) : reject(new Error(text))));
     });
     sent.on('error', reject);
     sent.end(body);

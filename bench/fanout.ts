@@ -34,7 +34,7 @@ const row = (name: string, all: readonly FanoutRound[]): readonly (string | numb
 
 /** From a manual run of `perf`. */
 const PROFILE =
-  "What a profile shows: of a delivery's CPU half is the kernel's for one write to a socket, a sixth Node's way there, a tenth the loop over the readers; a fifth is the export itself, read, packed, committed and answered once for all of them. What is missed beyond the bare sockets is that export, some 2 ms before the first reader has it.";
+  'CPU time of a delivery by a profile: half in the kernel for one write to a socket, a sixth in Node before that write, a tenth in the loop over the readers, and a fifth for the export, which is read, packed, committed and answered once for all readers. The delay beyond that of the bare sockets is the export, about 2 ms before the first reader receives it.';
 
 /** Figures of one run. */
 interface FanoutFigures {
@@ -66,10 +66,10 @@ async function reportOf(
   try {
     await untilReady(`${origin}/health/readiness`);
     const order: FanoutOrder = { origin, adminKey, pid: program.pid, readers, rounds, rate, seconds, stalls };
-    const said = await run(pinned(CORES.load, [process.execPath, join(import.meta.dirname, 'fanout-load.ts')]), {
+    const output = await run(pinned(CORES.load, [process.execPath, join(import.meta.dirname, 'fanout-load.ts')]), {
       FANOUT: JSON.stringify(order),
     });
-    return JSON.parse(said) as FanoutReport;
+    return JSON.parse(output) as FanoutReport;
   } finally {
     await program.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -115,14 +115,14 @@ while (figures.length < runs) {
   figures.push(one);
   console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
-const several = `${runs} runs with processes of their own; times are the last one's, the goals all of them: a goal holds when it held in two of three. `;
+const several = `${runs} runs, each with new processes; the table shows the last run, the goals all runs: a verdict holds when two of three runs have it. `;
 const text = figures
   .slice(-1)
   .flatMap(({ times, missed }) => [
     `## One trace to ${readers} readers`,
     `Measured ${new Date().toISOString().slice(0, 10)}: ${runs > 1 ? several : ''}${rounds} rounds of each kind in turn, ${rate} exports of one span a second for ${seconds} s; every reader follows \`traceUpdates\` over an event stream of its own, with one key and one document.`,
     conditions,
-    `A delay is from before the export is sent until the reader has the update: it holds the commit, and the time of one Node process to read ${readers} sockets. \`bare sockets\`, measured before ours, is a Node process that stores nothing, checks no access and writes the same bytes to every socket: what this machine lets Node do. The stalled reader asks for more than its socket holds and takes nothing; after it resumes reading it gets the number of missed updates, here ${missed}.`,
+    `A delay is the time from before the export is sent until the reader has the update. It includes the commit, and the time that one Node process needs to read ${readers} sockets. \`bare sockets\` is a Node process that stores nothing, checks no access and writes the same bytes to every socket: the lower bound on this machine. It is measured first. The stalled reader asks for more data than its socket buffers hold, and reads nothing. When it resumes, it receives the number of missed updates, here ${missed}.`,
     times,
     PROFILE,
     goalTable(),

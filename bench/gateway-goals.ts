@@ -105,7 +105,7 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
       5,
       ' %',
     ),
-    less('10 the same of CPU, what is put off included', accountingCpu, 15, 5, ' %'),
+    less('10 the same of CPU, deferred work included', accountingCpu, 15, 5, ' %'),
     less('21 memory under load over Portkey, 64 clients', rss(US) / rss('portkey'), 0.8, 0.5),
   ];
 }

@@ -161,12 +161,12 @@ const ABOUT =
   'nginx, node-undici and lensgate check a bearer key; all forward a prompt of 0.4 kB (or 100 kB) to the same fake ' +
   'upstream (bare sockets, answers of 1.1 kB). `node-undici` also parses requests and answers, without accounting. ' +
   '`lensgate` runs as shipped: virtual key, budget, route, price, spend row and trace span of every call, stored in ' +
-  'SQLite while the load runs. Answers/s, p50, p99 and RSS are medians of the rounds; CPU is the best round, which is ' +
-  'nearest to the program itself; `later` is what each answer costs once it is given (unfolding calls, ADR 0035), waited for before ' +
-  'the next target is loaded; goals by CPU count it.';
+  'SQLite while the load runs. Answers/s, p50, p99 and RSS are medians of the rounds. CPU is the best round, which other ' +
+  'work on the machine has disturbed least. `later` is CPU time for each answer after it is sent (unfolding of calls, ADR ' +
+  '0035); the next target is loaded after that work has ended. Goals by CPU include it.';
 const ABOUT_PACED =
-  'Paced streams: one chunk every 10 ms, each saying when it was written; delays from there to the client, which ' +
-  'nginx’s are subtracted from.';
+  'Paced streams: one chunk every 10 ms with the time at which it was written. Delays are from that time to the receipt by ' +
+  'the client. In goals the delays of nginx are subtracted.';
 
 async function measureRun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
@@ -207,7 +207,7 @@ const last = runs.slice(-1);
 const delays = last.flatMap(delaysOf);
 const goals = table(GOALS_HEAD, goalRows(runs.map(goalsOf)));
 console.log(goals);
-const several = `${RUNS} runs with processes of their own; the tables show the last, the goals all of them: a goal holds when it held in two of three. `;
+const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two of three runs have it. `;
 const text = [
   `## The gateway beside nginx, bare Node proxies${ALL_PEERS ? ' and Portkey' : ''}`,
   `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${SECONDS} s per target and trial after ${WARM_SECONDS} s of warm-up, load by ${LOAD_TOOL}.`,
@@ -215,7 +215,7 @@ const text = [
   ABOUT,
   table(ROUNDS_HEAD, last.flatMap(figuresOf)),
   delays.length === 0 ? '' : `${ABOUT_PACED}\n\n${table(PACED_HEAD, delays)}`,
-  'Ratios are medians of the ratios taken round by round. A whole stream counts as one answer.',
+  'Ratios are medians of the ratios of each round. A whole stream counts as one answer.',
   goals,
 ];
 if (!options.dry) writePart('gateway', text.filter(Boolean).join('\n\n'));

@@ -62,16 +62,16 @@ async function loadWithWrk(order: LoadOrder, folder: string): Promise<LoadReport
     script,
     order.url,
   ];
-  const said = await run(pinned(CORES.load, wrk), {
+  const output = await run(pinned(CORES.load, wrk), {
     ...(order.body === null ? {} : { LOAD_BODY: order.body }),
     LOAD_HEADERS: Object.entries(order.headers)
       .map(([name, value]) => `${name}=${value}`)
       .join('\n'),
   });
   const report: (LoadReport & { readonly refused: number }) | null = JSON.parse(
-    /REPORT (.*)/.exec(said)?.[1] ?? 'null',
+    /REPORT (.*)/.exec(output)?.[1] ?? 'null',
   );
-  if (report === null) throw new Error(`wrk printed no report: ${said}`);
+  if (report === null) throw new Error(`wrk printed no report: ${output}`);
   const { refused, ...rest } = report;
   // wrk counts every status above 399 as a failure. Where a refusal is expected, all answers must be failures.
   const wrong = order.expectedStatus >= 400 ? rest.requests - refused : refused;
@@ -80,7 +80,7 @@ async function loadWithWrk(order: LoadOrder, folder: string): Promise<LoadReport
 
 async function loadWithSockets(order: LoadOrder): Promise<LoadReport> {
   const script = join(import.meta.dirname, 'socket-load.ts');
-  const said = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
-  const report: LoadReport = JSON.parse(said);
+  const output = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
+  const report: LoadReport = JSON.parse(output);
   return report;
 }

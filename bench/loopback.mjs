@@ -5,11 +5,11 @@ import { Server } from 'node:net';
 const { listen } = Server.prototype;
 
 Server.prototype.listen = function listenOnLoopback(...args) {
-  const told = args.find((arg) => typeof arg === 'function');
-  const [where] = args;
+  const callback = args.find((arg) => typeof arg === 'function');
+  const [target] = args;
   const options =
-    typeof where === 'object' && where !== null
-      ? { ...where, host: '127.0.0.1' }
-      : { port: Number(where), host: '127.0.0.1' };
-  return Reflect.apply(listen, this, told === undefined ? [options] : [options, told]);
+    typeof target === 'object' && target !== null
+      ? { ...target, host: '127.0.0.1' }
+      : { port: Number(target), host: '127.0.0.1' };
+  return Reflect.apply(listen, this, callback === undefined ? [options] : [options, callback]);
 };

@@ -85,13 +85,13 @@ async function stop(child: ChildProcess): Promise<void> {
 export async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const [file = '', ...args] = command;
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
-  let said = '';
-  let complained = '';
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (complained += chunk.toString()));
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${command.slice(0, 6).join(' ')} ended with ${code}: ${complained || said}`);
-  return said;
+  if (code !== 0) throw new Error(`${command.slice(0, 6).join(' ')} ended with ${code}: ${errors || output}`);
+  return output;
 }
 
 const listed = (path: string): readonly string[] => {

@@ -39,8 +39,8 @@ export async function pacedInTurn(
       const { name, url, headers, program } = target;
       const before = consumption(program.pid);
       const order = { url, headers, body, connections, seconds, expectedStatus: 200 };
-      const said = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
-      const report: PacedReport = JSON.parse(said);
+      const output = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
+      const report: PacedReport = JSON.parse(output);
       const cpuUs = (consumption(program.pid).cpuNs - before.cpuNs) / 1e3 / report.chunks;
       results.get(name)?.push({ ...report, cpuUs });
       await settle(target);

@@ -13,9 +13,9 @@ import { createLog } from '../src/runtime/telemetry/log.ts';
 
 const GOALS = { reloadMs: 100, requestMs: 20 };
 
-const numberOf = (name: string, otherwise: number): number => {
+const numberOf = (name: string, byDefault: number): number => {
   const at = process.argv.indexOf(name);
-  return at === -1 ? otherwise : Number(process.argv[at + 1]);
+  return at === -1 ? byDefault : Number(process.argv[at + 1]);
 };
 const isDry = process.argv.includes('--dry');
 const models = isDry ? 10 : numberOf('--models', 1_000);

@@ -31,8 +31,8 @@ export function renewedExports(seed: number, spans: number, exports = 40): () =>
     });
     const plain = Buffer.from(anExport(spans));
     const placed = ids.map((bytes): PlacedId => {
-      const said = bytes.length === 8 ? bytes.toString('hex') : bytes.toString('hex').slice(0, NAMED_DIGITS);
-      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(Buffer.from(said), plain) };
+      const written = bytes.length === 8 ? bytes.toString('hex') : bytes.toString('hex').slice(0, NAMED_DIGITS);
+      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(Buffer.from(written), plain) };
     });
     return { plain, placed };
   });

@@ -175,8 +175,8 @@ const ASK_EVERY_MS = 500;
 /** Resolves when every call is unfolded (ADR 0035), so that this work does not run while another target is loaded. */
 async function unfolded(origin: string): Promise<void> {
   for (const end = Date.now() + UNFOLDING_MS; Date.now() < end; await after(ASK_EVERY_MS)) {
-    const said = await (await fetch(`${origin}/metrics`)).text();
-    if (/^lensgate_calls_to_unfold 0$/m.test(said) && /^lensgate_calls_waiting 0$/m.test(said)) return;
+    const text = await (await fetch(`${origin}/metrics`)).text();
+    if (/^lensgate_calls_to_unfold 0$/m.test(text) && /^lensgate_calls_waiting 0$/m.test(text)) return;
   }
   throw new Error('The product did not unfold its calls in time.');
 }

@@ -133,14 +133,14 @@ while (runs.length < RUNS) {
   runs.push(runTrials);
   console.log([tableOf(runTrials), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs; the table shows the last, the goals all of them: a goal holds when it held in two of three. `;
+const several = `${RUNS} runs; the table shows the last run, the goals all runs: a verdict holds when two of three runs have it. `;
 const text = runs
   .slice(-1)
   .flatMap((runTrials) => [
     '## Traces: one core and two',
-    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each turn a new process over a new file, nothing else beside it: ${WARMING_EXPORTS} exports that do not count, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each turn with a new process and a new file, and no other process: ${WARMING_EXPORTS} exports of warm-up, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
     conditions,
-    'On both cores the server shares one of them with the load. With bound threads, the decoding thread and the collector have the other core: the figure without idle cores due to placement by the kernel.',
+    'On both cores the server shares one of them with the load. With bound threads, the thread that reads exports and the garbage collector run on the other core: the kernel then cannot leave a core idle while two threads share the other one.',
     tableOf(runTrials),
     goalTable(),
   ]);

@@ -49,9 +49,9 @@ function ask(path: string, body: Uint8Array | null = null): Promise<string> {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
         answer.on('end', () => {
-          const said = Buffer.concat(chunks).toString();
-          if (answer.statusCode === 200) resolve(said);
-          else reject(new Error(`${path} was answered with ${answer.statusCode}: ${said}`));
+          const text = Buffer.concat(chunks).toString();
+          if (answer.statusCode === 200) resolve(text);
+          else reject(new Error(`${path} was answered with ${answer.statusCode}: ${text}`));
         });
       },
     );
@@ -76,14 +76,14 @@ async function spansWithPayloads(): Promise<readonly string[]> {
   return paths;
 }
 
-async function timed(pathOf: (turn: number) => string, sound: (said: string) => boolean): Promise<ReadTimes> {
+async function timed(pathOf: (turn: number) => string, sound: (text: string) => boolean): Promise<ReadTimes> {
   const times: number[] = [];
   for (let turn = 0; turn < WARM_UP + order.requests; turn += 1) {
     const path = pathOf(turn);
     const from = performance.now();
-    const said = await ask(path);
+    const text = await ask(path);
     if (turn >= WARM_UP) times.push(performance.now() - from);
-    if (turn % 100 === 0 && !sound(said)) throw new Error(`${path} was not answered whole: ${said}`);
+    if (turn % 100 === 0 && !sound(text)) throw new Error(`${path} was not answered whole: ${text}`);
   }
   times.sort((left, right) => left - right);
   const at = (part: number): number => times[Math.floor((times.length - 1) * part)] ?? Number.NaN;
@@ -95,15 +95,15 @@ const window = `start_ms=0&end_ms=${order.endMs + 1}`;
 const report: RequestReport = {
   firstPage: await timed(
     () => `/v1/traces?${window}`,
-    (said) => (JSON.parse(said) as { data: unknown[] }).data.length === PAGE,
+    (text) => (JSON.parse(text) as { data: unknown[] }).data.length === PAGE,
   ),
   trace: await timed(
     (turn) => `/v1/traces/${traceIdOf((turn * 7_919) % order.traces)}`,
-    (said) => (JSON.parse(said) as { spans: unknown[] }).spans.length === SPANS_PER_TRACE,
+    (text) => (JSON.parse(text) as { spans: unknown[] }).spans.length === SPANS_PER_TRACE,
   ),
   span: await timed(
     (turn) => paths[(turn * 7) % paths.length] ?? '',
-    (said) => (JSON.parse(said) as { input: string }).input.length > 1_000,
+    (text) => (JSON.parse(text) as { input: string }).input.length > 1_000,
   ),
 };
 agent.destroy();

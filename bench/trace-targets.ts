@@ -121,11 +121,11 @@ export function traceTargets(folder: string) {
       const { endMs }: Filled = JSON.parse(readFileSync(join(filled, FILLED), 'utf8'));
       const { origin, adminKey } = product;
       const order: RequestOrder = { origin, adminKey, traces: Math.ceil(spans / SPANS_PER_TRACE), endMs, requests };
-      const said = await run(pinned(CORES.load, [process.execPath, script('trace-requests.ts')]), {
+      const output = await run(pinned(CORES.load, [process.execPath, script('trace-requests.ts')]), {
         READS: JSON.stringify(order),
       });
       await product.program.stop();
-      return JSON.parse(said) as RequestReport;
+      return JSON.parse(output) as RequestReport;
     },
     /** Sends exports with new ids, optionally with repeated texts. Throws when one is refused. */
     async round(
@@ -144,11 +144,11 @@ export function traceTargets(folder: string) {
         renewed,
       };
       const before = consumption(program.pid).cpuNs;
-      const said = await run(pinned(CORES.load, [process.execPath, script('otlp-load.ts')]), {
+      const output = await run(pinned(CORES.load, [process.execPath, script('otlp-load.ts')]), {
         LOAD: JSON.stringify(order),
       });
       const after = consumption(program.pid);
-      const report: OtlpReport = JSON.parse(said);
+      const report: OtlpReport = JSON.parse(output);
       if (report.bad > 0) throw new Error(`${name} did not take ${report.bad} of ${exports} exports.`);
       const spans = exports * SPANS_PER_EXPORT;
       return {

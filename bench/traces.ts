@@ -212,14 +212,14 @@ while (runs.length < RUNS) {
   runs.push(figures);
   console.log([...Object.values(figures.tables), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs with processes of their own; the tables show the last, the goals all of them: a goal holds when it held in two of three. `;
+const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two of three runs have it. `;
 const text = runs
   .slice(-1)
   .flatMap(({ protobufBytes, gzipBytes, tables }) => [
     '## Traces: stored beside only read',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${EXPORTS} exports, ${SPANS_PER_EXPORT} spans each, gzipped, ${CONNECTIONS} connections; SQLite. The product takes protobuf, the peer only JSON.`,
     conditions,
-    `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is all threads of the process, the best round. Row 13 is measured by itself (\`npm run bench:trace-cores\`). Disk is the file after the last commit, with its indexes.`,
+    `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is that of all threads of the process in the best round. Row 13 has its own benchmark (\`npm run bench:trace-cores\`). Disk is the file after the last commit, with its indexes.`,
     tables.ingest,
     'Reads of the store in process, p50 / p99 in ms; the spans of that database have no payloads.',
     tables.reads,

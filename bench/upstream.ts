@@ -94,8 +94,8 @@ const server = createServer({ noDelay: true }, (socket) => {
     for (let request = readRequest(waiting); request !== null; request = readRequest(waiting)) {
       waiting = waiting.subarray(request.end);
       if (request.head.startsWith('get ')) {
-        const said = String(calls);
-        socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${said.length}\r\n\r\n${said}`);
+        const body = String(calls);
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
         continue;
       }
       calls += 1;
