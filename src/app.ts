@@ -27,15 +27,15 @@ import { createShutdownStack } from './startup/shutdown-stack.ts';
 export interface App {
   /** Address, e.g. `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Refuses requests, lets those in flight end within `graceMs`, commits what is not stored yet, and closes. */
+  /** Refuses new requests, waits `graceMs` for those in flight, commits what is not stored yet, and closes. */
   stop(graceMs?: number): Promise<void>;
   /** Reads the configuration file again. A faulty one is logged, and the running configuration stays in force. */
   reload(): Promise<void>;
 }
 
 /**
- * Delay of background tasks, and of the record and the refresh of the catalog, in ms: they take half a second of a core,
- * which the first requests need. The catalog served is recorded before another can replace it.
+ * Delay of background tasks and of the refresh of the catalog after the start, in ms: they take half a second of CPU time,
+ * which the first requests need.
  */
 const BACKGROUND_DELAY_MS = 250;
 
@@ -161,6 +161,7 @@ function startCatalog(
   { shutdown }: StartContext,
   { catalog, recorder }: { readonly catalog: RefreshingCatalog; readonly recorder: CatalogRecorder },
 ): void {
+  // The restored catalog is recorded before a refresh can replace it.
   const starting = setTimeout(() => {
     recorder.enqueue(catalog.current());
     catalog.start();

@@ -36,10 +36,13 @@ const app = await startApp(settings, log).catch((error: unknown) => {
   else process.stderr.write(`Lensgate cannot start: ${reason}\n`);
   process.exit(1);
 });
-/** Longest a shutdown may take before the process ends anyway. */
+/** Deadline of a shutdown, in ms. The process then ends with code 1. */
 const SHUTDOWN_MS = 10_000;
 
-/** One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later than this, in ms. */
+/**
+ * One Ctrl-C sends two signals, from the terminal and from npm. A SIGINT later than this after the first signal, in ms, is a
+ * second press and ends the process.
+ */
 const SAME_PRESS_MS = 500;
 
 let signalledMs: number | null = null;

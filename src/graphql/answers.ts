@@ -76,21 +76,21 @@ export function createAnswers(turns: Turns): Answers {
   };
 }
 
-/** The weight of a value in characters; stops soon after it exceeds `most`. */
-export function weightOf(value: unknown, most: number): number {
+/** The weight of a value in characters; stops soon after it exceeds `max`. */
+export function weightOf(value: unknown, max: number): number {
   if (typeof value === 'string') return VALUE_WEIGHT + value.length;
   if (typeof value !== 'object' || value === null) return VALUE_WEIGHT;
   let weight = VALUE_WEIGHT;
   if (Array.isArray(value)) {
     for (const item of value) {
-      weight += weightOf(item, most - weight);
-      if (weight > most) break;
+      weight += weightOf(item, max - weight);
+      if (weight > max) break;
     }
     return weight;
   }
   for (const name in value) {
-    weight += name.length + weightOf(value[name as keyof typeof value], most - weight);
-    if (weight > most) break;
+    weight += name.length + weightOf(value[name as keyof typeof value], max - weight);
+    if (weight > max) break;
   }
   return weight;
 }

@@ -36,10 +36,10 @@ import type { SocketLimits } from './socket-connection.ts';
 
 /** In documents with more lines, errors have no locations: graphql counts lines from the start for each error. */
 const MAX_LOCATED_LINES = 2_000;
-/** Longest document, in characters, whose errors have locations: a location is an object for each node and token. */
+/** Errors of longer documents, in characters, have no locations: a location is an object for each node and token. */
 const MAX_LOCATED_CHARACTERS = 32 * 1024;
 
-/** What the GraphQL transport needs. */
+/** Options of the GraphQL transport. */
 export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
   /** The scope of an operation. The caller is null without a key. Throws Unauthenticated for an invalid key. */

@@ -14,14 +14,14 @@ import type { Answers } from './answers.ts';
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** Operations whose variables have more characters are not cached. */
-const MAX_VARIABLES = 1_024;
+const MAX_VARIABLES_CHARACTERS = 1_024;
 
 /**
  * LRU cache of introspection answers by operation, fragments and variables. These answers are equal for every caller.
  */
 export function createIntrospectionCache(answers: Answers) {
   const entries = new Map<string, ExecutionResult>();
-  /** Cache name by operation; null when the operation selects more than the schema. */
+  /** Cache name by operation; null when the operation also selects data. */
   const names = new WeakMap<OperationDefinitionNode, string | null>();
   let characters = 0;
 
@@ -43,12 +43,12 @@ export function createIntrospectionCache(answers: Answers) {
   }
 
   return {
-    /** Cache key of an operation that selects the schema only; null when its answer is not cached. */
+    /** Cache key of an operation that selects only the schema; null when its answer is not cached. */
     keyOf(args: ExecutionArgs): string | null {
       const name = nameOf(args);
       if (name === null) return null;
       const variables = JSON.stringify(args.variableValues ?? {});
-      return variables.length > MAX_VARIABLES ? null : `${variables}\n${name}`;
+      return variables.length > MAX_VARIABLES_CHARACTERS ? null : `${variables}\n${name}`;
     },
     find(key: string): ExecutionResult | null {
       const result = entries.get(key);

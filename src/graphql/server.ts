@@ -134,11 +134,11 @@ class HttpRequester implements Requester {
 
 function disconnected(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  const leave = (): void => {
+  const abortIfIncomplete = (): void => {
     if (!response.writableFinished) controller.abort();
   };
-  if (response.closed) leave();
-  else response.once('close', leave);
+  if (response.closed) abortIfIncomplete();
+  else response.once('close', abortIfIncomplete);
   return controller.signal;
 }
 
@@ -163,9 +163,9 @@ async function write(answer: Response, response: ServerResponse): Promise<void> 
   }
   const chunks = answer.body?.[Symbol.asyncIterator]();
   if (!chunks) return void response.end();
-  const leave = (): void => void chunks.return?.();
-  response.once('close', leave);
-  if (response.destroyed) return leave();
+  const cancelSource = (): void => void chunks.return?.();
+  response.once('close', cancelSource);
+  if (response.destroyed) return cancelSource();
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
     if (!response.write(chunk.value)) await drained(response);
   }

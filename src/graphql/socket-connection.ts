@@ -9,7 +9,7 @@ export interface SocketLimits {
   /** Idle time before the server pings. */
   readonly pingMs: number;
   /** Idle time before the connection is closed. */
-  readonly goneMs: number;
+  readonly maxSilenceMs: number;
   /** Time that the client may read nothing while its send buffer is full. */
   readonly stalledMs: number;
   /** Operations that run at the same time. */
@@ -124,14 +124,14 @@ export class SocketConnection {
     if (this.#fullSinceMs !== null) {
       if (now - this.#fullSinceMs > this.#limits.stalledMs)
         this.close(CLOSE.tryAgainLater, 'The client does not read.');
-    } else if (now - this.#lastActivityMs > this.#limits.goneMs)
+    } else if (now - this.#lastActivityMs > this.#limits.maxSilenceMs)
       this.close(CLOSE.tryAgainLater, 'The client does not answer.');
     else if (now - this.#lastActivityMs > this.#limits.pingMs) this.#socket.ping();
   }
 
   close(code: number, reason: string): void {
     if (this.signal.aborted) return;
-    const text = withinBytes(reason, MAX_REASON_BYTES);
+    const text = cutToBytes(reason, MAX_REASON_BYTES);
     this.#socket.close(code, text);
     this.ended(code, text);
   }
@@ -149,9 +149,9 @@ export class SocketConnection {
   }
 }
 
-/** The longest start of a text that has at most `most` bytes of UTF-8. */
-function withinBytes(text: string, most: number): string {
-  let part = text.slice(0, most);
-  while (Buffer.byteLength(part) > most) part = part.slice(0, -1);
+/** The start of a text, cut to at most `max` bytes of UTF-8. */
+function cutToBytes(text: string, max: number): string {
+  let part = text.slice(0, max);
+  while (Buffer.byteLength(part) > max) part = part.slice(0, -1);
   return part.isWellFormed() ? part : part.toWellFormed();
 }

@@ -11,7 +11,13 @@ import type { Engine, GraphQLOptions, Pipeline } from './engine.ts';
 import { assertJsonSize } from './request-check.ts';
 import { CLOSE, SocketConnection, type SocketLimits } from './socket-connection.ts';
 
-const LIMITS: SocketLimits = { initMs: 10_000, pingMs: 30_000, goneMs: 75_000, stalledMs: 60_000, operations: 100 };
+const LIMITS: SocketLimits = {
+  initMs: 10_000,
+  pingMs: 30_000,
+  maxSilenceMs: 75_000,
+  stalledMs: 60_000,
+  operations: 100,
+};
 
 /** WebSockets of the graphql-transport-ws protocol. */
 export interface GraphSockets {

@@ -17,7 +17,7 @@ export interface HttpExchange {
   readonly res: ServerResponse;
 }
 
-/** Maximum number of queued results of one stream; its sources are not read while it is full. */
+/** Maximum number of queued results of one stream. While the queue is full, its subscriptions are not read. */
 const QUEUE_LIMIT = 16;
 /** How long a reserved stream may wait for its reader, in ms. */
 const RESERVATION_MS = 30_000;
@@ -32,7 +32,7 @@ const TOKEN = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const RESULT = 'event: next';
 
 /** One event stream, its queue and its running operations. */
-class Flow {
+class SseStream {
   readonly #closed = new AbortController();
   #queued = 0;
   #waiting: (() => void)[] = [];
@@ -68,7 +68,7 @@ class Flow {
 
 interface StreamRequest {
   readonly requester: Requester;
-  flow: Flow;
+  stream: SseStream;
   token: string;
   /** Distinct connections mode: the stream belongs to this request and carries one operation. */
   distinct: boolean;
@@ -92,9 +92,9 @@ export function createSseHandler({
   readonly answers: Answers;
 }) {
   /** Streams of the single connection mode, reserved or connected. */
-  const flows = new Map<string, Flow>();
+  const streams = new Map<string, SseStream>();
   const reserved = new Set<string>();
-  const connected = new Set<Flow>();
+  const connected = new Set<SseStream>();
   const pipelines = new WeakMap<object, Pipeline>();
   let closing = false;
 
@@ -106,19 +106,19 @@ export function createSseHandler({
     authenticate(request) {
       const { context } = request;
       context.token = tokenOf(request) ?? randomUUID();
-      const known = flows.get(context.token);
-      if (known) context.flow = known;
+      const known = streams.get(context.token);
+      if (known) context.stream = known;
       else if (request.method === 'PUT') reserve(context);
       else context.distinct = true;
       return context.token;
     },
     async onSubscribe({ context, raw }, { query, operationName, variables }) {
-      const { flow } = context;
-      flow.operations += 1;
+      const { stream } = context;
+      stream.operations += 1;
       try {
-        if (flow.operations > MAX_OPERATIONS)
+        if (stream.operations > MAX_OPERATIONS)
           throw new TooLarge(`This stream already runs ${MAX_OPERATIONS} operations.`, MAX_OPERATIONS);
-        const pipeline = pipelineFor({ request: raw, signal: flow.signal });
+        const pipeline = pipelineFor({ request: raw, signal: stream.signal });
         const document = pipeline.parse(query);
         const faults = pipeline.validate(pipeline.schema, document);
         if (faults.length > 0) return { data: null, errors: faults };
@@ -145,13 +145,13 @@ export function createSseHandler({
     validate: () => [],
     execute: (args) => pipelineOf(args).execute(args),
     subscribe: (args) => pipelineOf(args).subscribe(args),
-    async onNext(_context, { context: { flow } }, result) {
-      await flow.admit();
-      return flow.large.replaceData(result, answers.dataTextOf(result.data));
+    async onNext(_context, { context: { stream } }, result) {
+      await stream.admit();
+      return stream.large.replaceData(result, answers.dataTextOf(result.data));
     },
-    onComplete(_context, { context: { flow } }) {
-      flow.operations -= 1;
-      if (closing && flow.operations <= 0) flow.end?.();
+    onComplete(_context, { context: { stream } }) {
+      stream.operations -= 1;
+      if (closing && stream.operations <= 0) stream.end?.();
     },
   });
 
@@ -162,36 +162,36 @@ export function createSseHandler({
   }
 
   /** Keeps a stream until its reader connects or the reservation expires. */
-  function reserve({ token, flow, requester }: StreamRequest): void {
-    flows.set(token, flow);
+  function reserve({ token, stream, requester }: StreamRequest): void {
+    streams.set(token, stream);
     reserved.add(token);
     const [oldest] = reserved;
     if (reserved.size > MAX_RESERVATIONS && oldest !== undefined) void expire(oldest, requester);
     setTimeout(() => void expire(token, requester), RESERVATION_MS).unref();
   }
 
-  /** Connects to a reserved stream and leaves it: the only way to remove it from the handler of the library. */
+  /** Connects to a reserved stream and closes it: only so does the handler of the library release it. */
   async function expire(token: string, requester: Requester): Promise<void> {
     if (!reserved.delete(token)) return;
-    const flow = flows.get(token) ?? new Flow();
-    flows.delete(token);
+    const stream = streams.get(token) ?? new SseStream();
+    streams.delete(token);
     const headers: Record<string, string> = { accept: 'text/event-stream', [TOKEN_HEADER]: token };
-    const [stream] = await handler({
+    const [answer] = await handler({
       method: 'GET',
       url: '/graphql/stream',
       headers: { get: (name) => headers[name] },
       body: null,
       raw: { headers: {} } as IncomingMessage,
-      context: { requester, flow, token, distinct: false, results: null },
+      context: { requester, stream, token, distinct: false, results: null },
     });
-    flow.close();
-    if (stream !== null && typeof stream !== 'string') await stream.return();
+    stream.close();
+    if (answer !== null && typeof answer !== 'string') await answer.return();
   }
 
   return {
     /** Answers one request of either mode; `body` was read before. */
     async handle({ req, res }: HttpExchange, requester: Requester, body: Uint8Array): Promise<void> {
-      const context: StreamRequest = { requester, flow: new Flow(), token: '', distinct: false, results: null };
+      const context: StreamRequest = { requester, stream: new SseStream(), token: '', distinct: false, results: null };
       const [answer, head] = await handler({
         method: req.method ?? 'GET',
         url: req.url ?? '',
@@ -204,37 +204,37 @@ export function createSseHandler({
         res.writeHead(head.status, head.statusText, head.headers).end(withErrorCodes(answer) ?? undefined);
         return;
       }
-      const { flow, token, results } = context;
+      const { stream, token, results } = context;
       if (results !== null) {
         void answer.return();
-        res.once('close', () => flow.close());
+        res.once('close', () => stream.close());
         return eventStreams.write(res, results, SERVER_SENT_EVENTS);
       }
       reserved.delete(token);
-      const leave = (): void => {
-        flows.delete(token);
-        connected.delete(flow);
-        flow.close();
+      const close = (): void => {
+        streams.delete(token);
+        connected.delete(stream);
+        stream.close();
         void answer.return();
       };
       const end = (): void => void answer.return();
-      flow.end = end;
-      connected.add(flow);
+      stream.end = end;
+      connected.add(stream);
       // During shutdown, a new reader receives the queued results, then the end.
-      if (closing && flow.operations <= 0) flow.end();
-      res.once('close', leave);
-      if (res.destroyed) return leave();
+      if (closing && stream.operations <= 0) stream.end();
+      res.once('close', close);
+      if (res.destroyed) return close();
       res.writeHead(head.status, head.statusText, { ...head.headers, 'x-accel-buffering': 'no' });
       for await (const message of answer) {
-        if (!res.write(flow.large.restoreData(message))) await drained(res);
-        if (message.startsWith(RESULT)) flow.written();
+        if (!res.write(stream.large.restoreData(message))) await drained(res);
+        if (message.startsWith(RESULT)) stream.written();
       }
       res.end();
     },
     /** Ends every stream when its operations have completed. */
     close(): void {
       closing = true;
-      for (const flow of connected) if (flow.operations <= 0) flow.end?.();
+      for (const stream of connected) if (stream.operations <= 0) stream.end?.();
     },
   };
 }

@@ -7,7 +7,7 @@ import { Unavailable } from '../domain/errors.ts';
 /** The limit of connections and how connections are counted. */
 export interface ConnectionLimits {
   /** Maximum open connections; 0 for no limit. */
-  readonly most: number;
+  readonly maxOpen: number;
   /** The network of a peer; null for a trusted proxy, whose connections belong to many clients. */
   readonly networkOf: (peer: string | undefined) => string | null;
   /** Called for every refused connection. */
@@ -27,12 +27,12 @@ export interface Connections {
 const MAX_REFUSALS = 100;
 /** How long, in ms, a refused client may take to read its answer. */
 const REFUSAL_MS = 1_000;
-/** The share of a network is checked from this fraction of `most` on. */
+/** The share of a network is checked from this fraction of `maxOpen` on. */
 const CHECK_SHARE_FROM = 1 / 2;
-/** Fraction of `most` that one network may then have without a known key. */
+/** Fraction of `maxOpen` that one network may then have without a known key. */
 const NETWORK_SHARE = 1 / 4;
 
-export function createConnections({ most, networkOf, refused }: ConnectionLimits): Connections {
+export function createConnections({ maxOpen, networkOf, refused }: ConnectionLimits): Connections {
   /** Network of each admitted connection that has had no request with a known key. */
   const unauthenticated = new Map<object, string | null>();
   const perNetwork = new Map<string, number>();
@@ -49,10 +49,10 @@ export function createConnections({ most, networkOf, refused }: ConnectionLimits
 
   /** Reason to refuse a connection; null admits it. */
   function refusalOf(network: string | null): RefusedFor | null {
-    if (most === 0) return null;
-    if (open >= most) return 'total';
-    if (network === null || open < most * CHECK_SHARE_FROM) return null;
-    return (perNetwork.get(network) ?? 0) >= Math.max(1, Math.floor(most * NETWORK_SHARE)) ? 'network' : null;
+    if (maxOpen === 0) return null;
+    if (open >= maxOpen) return 'total';
+    if (network === null || open < maxOpen * CHECK_SHARE_FROM) return null;
+    return (perNetwork.get(network) ?? 0) >= Math.max(1, Math.floor(maxOpen * NETWORK_SHARE)) ? 'network' : null;
   }
 
   function authenticated(socket: object): void {

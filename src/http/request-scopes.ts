@@ -22,7 +22,7 @@ interface Clients {
 export interface Scopes {
   /** For a REST row, with the caller it has identified. */
   forRequest(caller: Caller | null, response: Outgoing): Scope;
-  /** For a request that opens a WebSocket. The signal fires when its client leaves before. */
+  /** For a request that opens a WebSocket. The signal fires when the client disconnects first. */
   forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
   /**
    * For a GraphQL request. The caller is null without a key, and with a key that only lifts the limit of the free tier.
@@ -106,7 +106,7 @@ export function createScopes(
 /** The client disconnected before the answer was complete. */
 export class ClientDisconnected extends Error {
   constructor() {
-    super('The caller left.');
+    super('The client disconnected before the answer was complete.');
     this.name = 'ClientDisconnected';
   }
 }
@@ -147,7 +147,7 @@ class RequestScope implements Scope {
     if (this.#controller === null) {
       const controller = new AbortController();
       const response = this.#response;
-      /** Aborts the request; without a failure because the caller has left. */
+      /** Aborts the request with the failure; without one the client has disconnected. */
       const abort = (failure?: Error): void => {
         if (!response.writableFinished) controller.abort(failure ?? new ClientDisconnected());
       };

@@ -21,14 +21,14 @@ interface OpenedSession {
   /** Headers of the 101 answer. */
   readonly head: Readonly<Record<string, string>>;
   join(socket: OpenSocket): void;
-  /** Ends the session because its client left before `join`. */
+  /** Ends the session of a client that disconnected before `join`. */
   abandon(): void;
 }
 
 /** A path whose requests open WebSockets. */
 interface UpgradePath {
   readonly row: RouteFacts;
-  /** Largest message of a client, in bytes; the setting of the server when absent. */
+  /** Maximum bytes of a message of a client; the setting of the server when absent. */
   readonly maxMessageBytes?: number;
   /** Whether its paths have rows of other methods: those are served over HTTP, whatever upgrade they offer. */
   readonly servesOtherMethods: boolean;
@@ -40,7 +40,7 @@ interface UpgradePath {
 export interface IdentifiedRoute extends UpgradePath {
   /** The credential of a request. Throws Unauthenticated. */
   credential(request: IncomingMessage): Secret;
-  /** Opens the session. The signal fires when the client leaves before that. */
+  /** Opens the session. The signal fires when the client disconnects before that. */
   open(caller: Caller, upgrade: UpgradeRequest): OpenedSession | Promise<OpenedSession>;
 }
 
@@ -80,7 +80,7 @@ export interface UpgradeOptions {
   readonly draining: () => boolean;
   /** Called once for every failure. */
   readonly failed: (failure: RequestFailure) => void;
-  /** Largest message of a client, in bytes. */
+  /** Maximum bytes of a message of a client. */
   readonly maxMessageBytes: number;
 }
 
@@ -209,8 +209,8 @@ interface ClientWatch {
 }
 
 /**
- * The signal fires when the client leaves before it is answered. A socket reports its end only while it is read; bytes
- * that the client sends early stay in its buffer.
+ * The signal fires when the client disconnects before it is answered. A socket reports its end only while it is read;
+ * bytes that the client sends early stay in its buffer.
  */
 function watchClient(socket: Duplex): ClientWatch {
   const controller = new AbortController();

@@ -43,8 +43,8 @@ interface Tally {
 
 const DAY_MS = 86_400_000;
 
-/** Interval of reports of new counts, in ms. */
-const MOVED_MS = 1_000;
+/** Interval of reports of new counts to live feeds, in ms. */
+const REPORT_MS = 1_000;
 
 function addTo(tallies: Map<CountedRoute, Tally>, route: CountedRoute, { succeeded, failed }: ActivityCounts): void {
   const tally = tallies.get(route);
@@ -143,7 +143,7 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
     start() {
       tasks = [
         scheduler.every({ name: 'request-counts', everyMs, run: flush }),
-        scheduler.every({ name: 'request-count-events', everyMs: MOVED_MS, run: report }),
+        scheduler.every({ name: 'request-count-events', everyMs: REPORT_MS, run: report }),
       ];
     },
     stop() {

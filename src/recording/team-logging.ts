@@ -146,8 +146,8 @@ export function createTeamLogging(options: {
   }
 
   function isFresh({ readAt, callbacks }: KnownTeam): boolean {
-    const longest = callbacks.length === 0 && shared === null ? NONE_MS : FRESH_MS;
-    return clock.now().getTime() - readAt < longest;
+    const maxAgeMs = callbacks.length === 0 && shared === null ? NONE_MS : FRESH_MS;
+    return clock.now().getTime() - readAt < maxAgeMs;
   }
 
   function destinationOf(callback: TeamCallback): SpanExport | null {

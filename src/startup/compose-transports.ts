@@ -63,7 +63,7 @@ const authoredBy =
 /** Limits the connections of each network. */
 export const composeConnections = ({ settings, log }: StartContext): Connections =>
   createConnections({
-    most: settings.maxConnections,
+    maxOpen: settings.maxConnections,
     networkOf: createPeerNetworks(settings.trustedProxies),
     refused: refusedConnections(log),
   });

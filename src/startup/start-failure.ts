@@ -12,7 +12,7 @@ export function explainStart(error: unknown, settings: Settings): string | null 
       return `port ${port} on ${host} may not be opened by this user. Choose another with --port.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine. Choose another with --host.`;
+      return `${host} is not an address of this machine. Choose another with --host.`;
     case 'SQLITE_CORRUPT':
     case 'SQLITE_NOTADB':
       return `${databaseFile(settings)} is damaged or no SQLite database. It was not changed: restore it, or move it away.`;

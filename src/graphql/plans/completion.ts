@@ -1,7 +1,7 @@
 import type { GraphQLLeafType, GraphQLResolveInfo } from 'graphql';
 import type { GraphContext } from '../../../schema/base/builder.ts';
 
-/** Maximum characters of an answer. Larger ones are bounded and written in pieces elsewhere. */
+/** Maximum characters of an answer of a plan. Yoga answers larger ones, which are written in pieces. */
 export const MAX_CHARACTERS = 256 * 1024;
 /** Coerced variables, as graphql passes them on. */
 export type VariableValues = GraphQLResolveInfo['variableValues'];
@@ -31,7 +31,7 @@ export function countCharacters(run: Run, characters: number): void {
   if (run.characters > MAX_CHARACTERS) throw new Unplanned();
 }
 
-/** A plan cannot answer this request. The ordinary executor does, with all errors. */
+/** A plan cannot answer this request. The ordinary executor answers it, with all errors. */
 export class Unplanned extends Error {
   constructor() {
     super('The plan cannot answer this request.');
@@ -67,10 +67,10 @@ export function leafValue(type: GraphQLLeafType): LeafValue {
   return isDirect === undefined ? converted : (value) => (isDirect(value) ? value : converted(value));
 }
 
-type Place = Record<string | number, unknown>;
+type MutableData = Record<string | number, unknown>;
 
 /** Sets a member when its value resolves. It is null until then, so that the order of names stays. */
-export function setWhenResolved(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
+export function setWhenResolved(value: Promise<unknown>, data: MutableData, key: string | number): Promise<void> {
   data[key] = null;
   return value.then((settled) => {
     data[key] = settled;
@@ -86,10 +86,10 @@ export function ignoreRejections(pending: readonly Promise<void>[] | null): void
 export function listOf(item: Complete, withPaths: boolean): Complete {
   const completed = (value: unknown, run: Run, path: Path): unknown =>
     value instanceof Promise ? value.then((settled: unknown) => item(settled, run, path)) : item(value, run, path);
-  const place = (path: Path, key: number): Path => (withPaths ? { prev: path, key, typename: undefined } : path);
+  const itemPath = (path: Path, key: number): Path => (withPaths ? { prev: path, key, typename: undefined } : path);
   async function ofStream(values: AsyncIterable<unknown>, run: Run, path: Path): Promise<readonly unknown[]> {
     const items: unknown[] = [];
-    for await (const value of values) items.push(await completed(value, run, place(path, items.length)));
+    for await (const value of values) items.push(await completed(value, run, itemPath(path, items.length)));
     return items;
   }
   return (values, run, path) => {
@@ -102,8 +102,9 @@ export function listOf(item: Complete, withPaths: boolean): Complete {
     let pending: Promise<void>[] | null = null;
     try {
       for (let at = 0; at < values.length; at += 1) {
-        const value = completed(values[at], run, place(path, at));
-        if (value instanceof Promise) (pending ??= []).push(setWhenResolved(value, items as unknown as Place, at));
+        const value = completed(values[at], run, itemPath(path, at));
+        if (value instanceof Promise)
+          (pending ??= []).push(setWhenResolved(value, items as unknown as MutableData, at));
         else items.push(value);
       }
     } catch (error) {

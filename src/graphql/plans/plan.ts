@@ -39,7 +39,7 @@ import {
 } from './completion.ts';
 import { fieldsOf, type Fragments, fragmentsOf } from './selections.ts';
 
-/** Characters around a value, about. */
+/** Approximate number of characters around a value: quotes, colon and comma. */
 const FRAME_CHARACTERS = 8;
 
 /** A query that is compiled once and run for many requests. */

@@ -34,7 +34,7 @@ interface CheckedPlan {
   readonly plan: Plan;
   readonly document: DocumentNode;
   readonly variables: Map<string, CheckedVariables>;
-  /** By key or address: number of next requests that Yoga answers, because a run of the plan failed. */
+  /** By key or address: number of the next requests that Yoga answers, because a run of the plan failed. */
   readonly pauses: Map<string, number>;
 }
 
@@ -52,9 +52,9 @@ const MAX_BODY_BYTES = 32 * 1024;
 const MAX_VARIABLE_SETS = 16;
 /** Operation names of one document text; further ones get no plan. */
 const MAX_OPERATIONS = 8;
-/** Number of requests of a caller without the plan after a failed run, because a failing request runs twice. */
-const PAUSE = 16;
-/** Callers with a pause per plan; the one that began first ends. */
+/** After a failed run, Yoga answers this many requests of the caller: a request that fails in the plan runs twice. */
+const PAUSE_REQUESTS = 16;
+/** Maximum number of pauses of one plan; a further one ends the oldest. */
 const MAX_PAUSES = 64;
 
 const JSON_BODY = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
@@ -154,7 +154,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
 
 const callerIn = ({ caller, client }: Scope): string => caller?.keyHash ?? client.network;
 
-/** Whether the plan is left out for this request of a caller. Counts the request. */
+/** Whether Yoga answers this request of a caller because of a pause. Counts the request. */
 function isPaused({ pauses }: CheckedPlan, scope: Scope): boolean {
   if (pauses.size === 0) return false;
   const caller = callerIn(scope);
@@ -165,7 +165,7 @@ function isPaused({ pauses }: CheckedPlan, scope: Scope): boolean {
 }
 
 function pause({ pauses }: CheckedPlan, scope: Scope): void {
-  pauses.set(callerIn(scope), PAUSE);
+  pauses.set(callerIn(scope), PAUSE_REQUESTS);
   evictOldest(pauses, MAX_PAUSES);
 }
 
